@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from estime_metric import cli
+from estime_metric import cli, files
 
 #: Starts processes that have the imports already, which take a new one seconds; Windows cannot.
 _HAS_FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
@@ -41,6 +41,7 @@ class Ran:
     exit_code: int
     stdout: str
     stderr: str
+    data: bytes = b""  # of standard output
 
     @property
     def output(self) -> str:
@@ -48,14 +49,18 @@ class Ran:
 
 
 def run_command(
-    *arguments: object, status: int | None = 0, columns: int = 80, stdin: str | bytes = ""
+    *arguments: object,
+    status: int | None = 0,
+    columns: int = 80,
+    stdin: str | bytes = "",
+    encoding: str = "utf-8",
 ) -> Ran:
-    """Runs ``estime ARGUMENTS`` on a screen of some width; ``status`` is the exit status it has to
-    have, if any.
+    """Runs ``estime ARGUMENTS`` on a screen of some width and encoding; ``status`` is the exit
+    status it has to have, if any.
     """
     typed = stdin.encode() if isinstance(stdin, str) else stdin
     streams = [
-        io.TextIOWrapper(io.BytesIO(data), "utf-8", write_through=True)
+        io.TextIOWrapper(io.BytesIO(data), encoding, newline="\n", write_through=True)
         for data in (b"", b"", typed)
     ]
     with (
@@ -69,8 +74,8 @@ def run_command(
         except SystemExit as left:
             code = left.code
     assert isinstance(code, int)
-    out, err = (stream.buffer.getvalue().decode() for stream in streams[:2])  # type: ignore[attr-defined]
-    ran = Ran(code, out, err)
+    out, err = (stream.buffer.getvalue() for stream in streams[:2])  # type: ignore[attr-defined]
+    ran = Ran(code, out.decode(encoding, "replace"), err.decode(encoding, "replace"), out)
     assert status is None or code == status, ran.output
     return ran
 
@@ -129,6 +134,13 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
 
 def json_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def table_rows(path: Path) -> list[tuple[int, files.Row]]:
+    """Number and row of each line of a table, none of which is invalid."""
+    lines = list(files.read_rows(path))
+    assert not any(line.problem for line in lines)
+    return [(line.number, line.row) for line in lines]
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> Path:

@@ -11,8 +11,9 @@ from estime_metric.cli import calibrate, compare, console, demo, explain, regist
 
 app = console.make_app(
     "estime",
-    "ESTIME: how consistent is a summary with its source?\n\n"
-    f"Errors are one line and exit status 2; with {console.TRACEBACK}=1 in the environment they show their traceback.",
+    "ESTIME: estimate how consistent summaries are with their sources.\n\n"
+    "If a command fails, it prints a one-line message and exits with status 2. "
+    f"Set {console.TRACEBACK}=1 to see the traceback.",
     version=f"estime-metric {__version__}",
 )
 app.command(score.score)
@@ -22,7 +23,7 @@ app.command(compare.compare)
 app.command(calibrate.calibrate)
 app.command(verify.verify)
 app.command(register.register)
-app.register_install_completion_command(help="Install completion for the shell in use.")
+app.register_install_completion_command(help="Install completion for the current shell.")
 
 #: The commands of the studies by name; each is imported when it is called.
 STUDIES = {

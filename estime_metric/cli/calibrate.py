@@ -1,9 +1,11 @@
-"""``estime calibrate``: from which score on is a summary worth a look? A threshold from judged
+"""``estime calibrate``: from which score on is a summary worth a look? A threshold from labeled
 summaries.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 
@@ -20,17 +22,20 @@ if TYPE_CHECKING:
 
 TABLES, PLOTS = (".csv", ".jsonl", ".parquet"), (".png", ".svg")  # endings of what can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
+NAMED = 20  # invalid rows that are named before they are only counted
+_LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
 
 def calibrate(
-    judged: Path,
+    labeled: Path,
     /,
     *,
     label: str = "label",
     score: Annotated[
         str | None,
         Parameter(
-            help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)"
+            help=f"Column with the scores. (default: {RECOMMENDED}; if the file has no such column, "
+            "the texts are scored)"
         ),
     ] = None,
     higher: bool = False,
@@ -38,65 +43,149 @@ def calibrate(
     seed: options.Seed = 0,
     output: options.Output = None,
     overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
-    measured: options.MeasureOptions = options.MeasureOptions(),
+    table: options.TableOptions = options.TABLE,
+    measured: options.MeasureOptions = options.MEASURE,
 ) -> int:
-    """Choose a threshold for your texts: the one with the best balanced accuracy on summaries that
-    you judged.
+    """Choose the threshold with the best balanced accuracy on summaries that you have labeled.
 
-    Fifty judged summaries, some of them inconsistent, tell roughly. What the threshold reaches on
-    other summaries is estimated by a bootstrap: it is chosen on those that were drawn and tried on
-    the rest.
+    About fifty labeled summaries, some of them inconsistent, give a rough threshold. The accuracy
+    on new summaries is estimated with a bootstrap: the threshold is chosen on each resample and
+    evaluated on the summaries that were not drawn.
 
-    Exit status: 0, a threshold was chosen; 2, failed.
+    Exit status: 0 if a threshold was chosen from all rows, 1 if invalid rows were skipped, 2 on
+    failure.
 
     Args:
-        judged: CSV, JSON Lines or Parquet with a row for each judged summary.
-        label: Column of judgements: 1 or true for a consistent summary, else 0.
-        higher: Higher scores are better; known for our measures.
+        labeled: Table with one labeled summary per row, in any format of 'estime score'.
+        label: Column with the labels: 1 or true for consistent summaries, 0 or false for all
+            others.
+        higher: Higher scores are better. Not needed for ESTIME's own measures.
         resamples: Bootstrap samples of the interval.
-        output: The whole curve: .csv, .jsonl or .parquet, or drawn: .png, .svg.
+        output: Write the accuracy for every threshold as a table (.csv, .jsonl, .parquet) or as a
+            plot (.png, .svg).
     """
     if output is not None:
-        files.check_writable(output, [judged], overwrite=overwrite, endings=(*TABLES, *PLOTS))
-    from estime_metric.comparison.checks import listed  # imports pandas: slow
-    from estime_metric.comparison.detection import calibrate as find
-    from estime_metric.comparison.reading import read_table
+        files.check_writable(output, [labeled], overwrite=overwrite, endings=(*TABLES, *PLOTS))
+    from estime_metric.comparison.detection import calibrate as find  # imports pandas: slow
 
-    table = read_table(judged)
     column = score or RECOMMENDED
-    scored, texts = column in table.columns, [summary_column, source_column]
-    for name in [label, *([] if scored else [column] if score else texts)]:
-        if name not in table.columns:
+    layout = table.layout()
+    lines = list(files.read_rows(labeled, layout.options))
+    columns = list(dict.fromkeys(name for line in lines for name in line.row))
+    for argument, name in (("label", label), *([("score", score)] if score else [])):
+        if name not in columns:
             raise ValueError(
-                f"Expected {judged.name} to have the column {name!r}, but it has {listed(list(table))}."
+                f"Expected a column {name!r} in {labeled.name}, but its columns are "
+                f"{', '.join(columns) or 'none'}. Name the right one with `{argument}`."
             )
-    if not scored:
-        from estime_metric.scorer import EstimeScorer
-
-        scorer = EstimeScorer(**measured.given())
-        result = scorer.score(*(list(table[name]) for name in texts), progress=not quiet)
-        table[column] = result.values(column).numpy()
-        say(result.signature)
+    if column in columns:
+        read = _read_scores(lines, column, label)
+    else:
+        read = _score_texts(files.read_pairs(labeled, layout), column, label, measured, quiet)
+    for problem in read.problems[:NAMED]:
+        warn(f"skipped {problem}")
+    if len(read.problems) > NAMED:
+        warn(f"skipped {counted(len(read.problems) - NAMED, 'more row')}")
+    if not read.labels:
+        raise ValueError(f"There is no labeled summary in {labeled}.")
     better = HIGHER_IS_BETTER.get(column, higher)
-    words = {"true": 1, "false": 0}
-    labels = [words.get(str(cell).strip().lower(), cell) for cell in table[label]]
-    found = find(table[column], labels, higher_is_better=better, resamples=resamples, seed=seed)
-    _print(found, column, better, labels)
-    if output is not None and output.suffix.lower() in PLOTS:
+    found = find(read.scores, read.labels, higher_is_better=better, resamples=resamples, seed=seed)
+    _print(found, column, better, read.labels)
+    if output is not None:
+        _write(output, found, column)
+    return 1 if read.problems else 0
+
+
+@dataclass
+class _Labeled:
+    """Scores and labels, and a sentence for each row that lacks one."""
+
+    scores: list[float] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def _read_scores(lines: list[files.Line], column: str, label: str) -> _Labeled:
+    """The scores of a column with their labels."""
+    read = _Labeled()
+    for line in lines:
+        score = _number(line.row.get(column))
+        judged = _label(line.row.get(label))
+        problem = line.problem
+        if not problem and score is None:
+            problem = f"column {column!r} should be a number, but is {_came(line.row.get(column))}"
+        if not problem and judged is None:
+            problem = _label_problem(label, line.row)
+        if problem or score is None or judged is None:
+            read.problems.append(f"line {line.number}: {problem}")
+        else:
+            read.scores.append(score)
+            read.labels.append(judged)
+    return read
+
+
+def _score_texts(
+    pairs: files.Pairs, column: str, label: str, measured: options.MeasureOptions, quiet: bool
+) -> _Labeled:
+    """The scores of pairs with their labels."""
+    labels = [_label(others.get(label)) for others in pairs.others]
+    labeled = pairs.select(index for index, judged in enumerate(labels) if judged is not None)
+    read = _Labeled(problems=list(pairs.problems))
+    read.problems += [
+        f"line {line}: {_label_problem(label, others)}"
+        for line, others, judged in zip(pairs.lines, pairs.others, labels, strict=True)
+        if judged is None
+    ]
+    if not len(labeled):
+        return read
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    scorer = EstimeScorer(**measured.given())
+    result = scorer.score(labeled.summaries, labeled.sources, progress=not quiet)
+    read.scores = result.values(column).tolist()
+    read.labels = [judged for judged in labels if judged is not None]
+    say(result.signature)
+    return read
+
+
+def _number(cell: Any) -> float | None:
+    """A score; ``None`` if it is missing, not finite, or no number."""
+    if isinstance(cell, bool) or not isinstance(cell, (str, int, float)):
+        return None
+    try:
+        number = float(cell)
+    except (OverflowError, ValueError):
+        return None
+    return number if isfinite(number) else None
+
+
+def _label(cell: Any) -> int | None:
+    """1 for a consistent summary, 0 for another, ``None`` for anything else."""
+    return None if cell is None else _LABELS.get(str(cell).strip().lower())
+
+
+def _label_problem(label: str, row: files.Row) -> str:
+    return f"column {label!r} should be 0 or 1, but is {_came(row.get(label))}"
+
+
+def _came(cell: Any) -> str:
+    return "missing" if cell is None or cell == "" else repr(cell)
+
+
+def _write(output: Path, found: Calibration, column: str) -> None:
+    if output.suffix.lower() in PLOTS:
         from estime_metric.comparison.plots.calibration import plot_calibration
         from estime_metric.comparison.plots.style import save
 
-        say(f"wrote {', '.join(map(str, save(plot_calibration(found, column), output)))}")
-    elif output is not None:
+        for path in save(plot_calibration(found, column), output):
+            say_wrote("the plot", path)
+    else:
         files.write_rows(output, found.curve.to_dict("records"))
-        say(f"wrote {len(found.curve)} rows to {output}")
-    return 0
+        say_wrote(counted(len(found.curve), "row"), output)
 
 
-def _print(found: Calibration, column: str, better: bool, labels: list[Any]) -> None:
+def _print(found: Calibration, column: str, better: bool, labels: list[int]) -> None:
     from estime_metric.comparison.tables import Column, Section, Table
 
     rows = found.curve.iloc[
@@ -106,16 +195,23 @@ def _print(found: Calibration, column: str, better: bool, labels: list[Any]) -> 
     cells = tuple(rows.astype(float).itertuples(index=False, name=None))
     print_table(Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),)))
     say(
-        "found: share of the inconsistent summaries that are flagged; spared: share of the consistent ones that are "
-        "not; accuracy: their mean; flagged: share of all."
+        "found: fraction of the inconsistent summaries that are flagged; spared: fraction of the "
+        "consistent summaries that are not flagged; accuracy: mean of the two; flagged: fraction of "
+        "all summaries that are flagged."
     )
-    consistent = sum(label == 1 for label in labels)
+    consistent = sum(labels)
     say(
-        f"{len(labels)} summaries, {consistent} consistent; area under the ROC curve {found.area:.3f}"
+        f"{counted(len(labels), 'summary')}, {consistent} consistent; area under the ROC curve "
+        f"{found.area:.3f}"
     )
-    side = "at most" if better else "at least"
-    others = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}] on others"
-    say(f"threshold {found.threshold:.4f}: look at summaries with {column} of {side} that")
-    say(f"balanced accuracy {found.accuracy:.3f} on these, which flatters; {others}")
+    side = "<=" if better else ">="
+    say(f"threshold {found.threshold:.4f}: review summaries with {column} {side} this value")
+    say(
+        f"balanced accuracy {found.accuracy:.3f} on these summaries (optimistic); estimate for new "
+        f"summaries: {found.expected:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    )
     if min(consistent, len(labels) - consistent) < FEW:
-        warn(f"fewer than {FEW} summaries of a class: judge more before you rely on this threshold")
+        warn(
+            f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
+            "this threshold."
+        )

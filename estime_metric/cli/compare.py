@@ -1,138 +1,151 @@
 """``estime compare``: which of several systems is more consistent with the same sources?"""
 
+# Annotations are evaluated here, not postponed: Cyclopts reads those of a group of options.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn
 from estime_metric.cli.screen import print_sections, print_table
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, RECOMMENDED
 
 if TYPE_CHECKING:
-    from estime_metric.comparison import Comparison
+    from estime_metric.comparison import Comparison, ReadSystems
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 PLOTS = (".png", ".svg", ".pdf")
 BESIDE = {  # how the means of each of two systems are shown
-    "tokens": "{:.1f} tokens a summary",
+    "tokens": "{:.1f} tokens per summary",
     "coverage": "{:.0%} of them checked",
     "copied": "{:.0%} copied",
     "copied_density": "density {:.1f}",
 }
 
 
-@Parameter(name="*", group=Group("Measure", sort_key=2))
+@Parameter(name="*", group=Group("Measure", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
 class ComparedOptions(options.MeasureOptions):
-    """Options of the measure, and which measures are compared."""
+    """Options of the metric, and which measures are compared."""
 
     measures: Annotated[
         str | None,
         Parameter(
-            help="What is compared, comma-separated: "
-            f"{', '.join(HIGHER_IS_BETTER)}. (default: {RECOMMENDED}, alarms, alarm_rate)"
+            help=f"Measures to compare, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
+            f"(default: {RECOMMENDED}, alarms, alarm_rate)"
         ),
     ] = None
+
+    @property
+    def compared(self) -> tuple[str, ...] | None:
+        """The measures that were asked for."""
+        return options.parse_names(self.measures)
+
+    def given(self) -> dict[str, Any]:
+        """The options for pairs that are scored now; copying is always measured with them."""
+        asked = [name for name in self.compared or () if name in FURTHER_MEASURES]
+        return {**super().given(), "measures": ("copied", "copied_density", *asked)}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions:
+    """Which systems are compared, and how.
+
+    Attributes:
+        baseline: Compare every system only with this one. Give its file name or system name.
+            (default: compare all systems with each other)
+        system_column: Column of the systems, if one table contains all of them.
+        id_column: Column that identifies the example, used to match rows across systems. (default:
+            the source text; if sources repeat or are missing, also 'id' or a document column;
+            otherwise the 'line' of the scored table)
+        n: Number of resamples and of random swaps.
+    """
+
+    baseline: str | None = None
+    system_column: str = "system"
+    id_column: str | None = None
+    n: options.Resamples = 10_000
+    confidence: options.Confidence = 0.95
+    seed: options.Seed = 0
+
+
+COMPARISON, COMPARED = ComparisonOptions(), ComparedOptions()
 
 
 def compare(
     *paths: Annotated[Path, Parameter(name="FILES")],
-    baseline: str | None = None,
-    system_column: str = "system",
-    id_column: str | None = None,
-    n: options.Resamples = 10_000,
-    confidence: options.Confidence = 0.95,
-    seed: options.Seed = 0,
     output: options.Output = None,
     plot: Path | None = None,
     overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
-    measured: ComparedOptions = ComparedOptions(),
+    comparison: ComparisonOptions = COMPARISON,
+    table: options.TableOptions = options.TABLE,
+    texts: options.TextOptions = options.TEXT_FILES,
+    measured: ComparedOptions = COMPARED,
 ) -> int:
     """Which of two or more systems is more consistent? Means, wins, intervals and p-values over the
     same sources.
 
-    Scored files are taken as they are; the options of the measure are for pairs that are scored
-    now. All systems have to carry the same signature. No winner is declared where most tokens of a
-    system could not be checked, or where the difference is not significant; p-values of several
-    pairs are corrected by Holm's method.
+    Files that already contain scores are used unchanged; the scoring options only apply to files
+    with unscored pairs. All systems must have the same signature. No winner is declared if most
+    tokens of a system could not be checked, or if the difference is not significant; p-values of
+    several comparisons are corrected by Holm's method.
 
-    Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing
-    was compared.
+    Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
+    read, 2 if nothing was compared.
 
     Args:
-        paths: A file for each system: scores that 'estime score -o' wrote, or pairs to be scored.
+        paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.
             Or one file of all systems, with a column that names them.
-        baseline: Compare each system with this one, named by its file or system. (default: every
-            two systems)
-        system_column: Column of the systems, in one file of all.
-        id_column: Column that tells which rows belong together. (default: the source text, with
-            'id' or a column of documents where sources repeat or are missing, or 'line' of the
-            table that was scored)
-        n: Number of resamples and of random swaps.
-        output: Write the numbers, a row for each measure and pair of systems (.jsonl, .csv,
+        output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
             .parquet), everything as one object (.json), or the table (.md, .tex).
-        plot: Draw the first measure against the share of copied tokens, a point a system (.png,
-            .svg, .pdf).
+        plot: Plot the first measure against the fraction of copied tokens, one point per system
+            (.png, .svg, .pdf).
     """
-    if not paths:
+    given = texts.choose(paths)
+    if not given:
         raise ValueError(
             "Expected a file for each system, or one file of all systems, but got none."
         )
+    if texts.summary_files and len(given) < 2:
+        raise ValueError("Expected a text file of summaries for each system, but got only one.")
+    read = [*given, *([texts.source_file] if texts.source_file is not None else [])]
     for path, endings in ((output, WRITABLE), (plot, PLOTS)):
         if path is not None:
-            files.check_writable(path, paths, overwrite=overwrite, endings=endings)
-    from estime_metric.comparison import (
-        compare_rows,
-        plot_copying,
-        read_systems,
-    )  # imports pandas and scipy: slow
+            files.check_writable(path, read, overwrite=overwrite, endings=endings)
+    # These import pandas and scipy: slow.
+    from estime_metric.comparison import compare_rows, plot_copying, read_systems
     from estime_metric.comparison.verdicts import higher_is_better
 
-    given = measured.given()
-    asked = given.get("measures")
-    for name in asked or ():
+    for name in measured.compared or ():
         higher_is_better(name)  # refuses what cannot be compared before anything is scored
-    given["measures"] = (
-        "copied",
-        "copied_density",
-        *(name for name in asked or () if name in FURTHER_MEASURES),
+    systems = read_systems(
+        given,
+        system_column=comparison.system_column,
+        layout=table.layout(texts.source_file),
+        options=measured.given(),
+        progress=not quiet,
     )
-    columns = {
-        "source_column": source_column,
-        "summary_column": summary_column,
-        "system_column": system_column,
-    }
-    names, sides, problems = read_systems(paths, **columns, options=given, progress=not quiet)
-    stems = [path.stem for path in paths]
-    if len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems):
-        given_names = {
-            given: stem
-            for path, stem in zip(paths, stems, strict=True)
-            for given in (path.name, str(path))
-        }
-        names, baseline = stems, given_names.get(baseline or "", baseline)
+    names, baseline = _names(given, systems, comparison.baseline)
     found = compare_rows(
-        *sides,
+        *systems.rows,
         names=names,
         baseline=baseline,
-        measures=asked,
-        id_column=id_column,
-        source_column=source_column,
-        n=n,
-        confidence=confidence,
-        seed=seed,
+        measures=measured.compared,
+        id_column=comparison.id_column,
+        source_column=table.source_column,
+        n=comparison.n,
+        confidence=comparison.confidence,
+        seed=comparison.seed,
     )
-    for problem in (*problems, *found.unmatched):
+    for problem in (*systems.problems, *found.unmatched):
         warn(problem)
     if output is not None:
         _write(output, found)
@@ -141,10 +154,28 @@ def compare(
         with files.replaced(plot) as unfinished:
             figure.savefig(unfinished, dpi=200)
     if output is None or not files.is_standard(output):
-        _print(found, [str(path) for path in paths] if len(paths) > 1 else names)
-        for written in filter(None, (output, plot)):
-            say(f"written: {written}")
-    return 1 if problems or found.unmatched else 0
+        _print(found, [str(path) for path in given] if len(given) > 1 else names)
+        if output is not None:
+            say_wrote(_written(output, found), output)
+        if plot is not None:
+            say_wrote("the plot", plot)
+    return 1 if systems.problems or found.unmatched else 0
+
+
+def _names(
+    paths: Sequence[Path], systems: "ReadSystems", baseline: str | None
+) -> tuple[list[str], str | None]:
+    """The names of the systems and of the baseline: with several files, or with a baseline, those
+    of the files without their endings, if these differ.
+    """
+    stems = [path.stem for path in paths]
+    is_short = len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems)
+    if not is_short:
+        return systems.names, baseline
+    for path, stem in zip(paths, stems, strict=True):
+        if baseline in (path.name, str(path)):
+            return stems, stem
+    return stems, baseline
 
 
 def _write(output: Path, found: "Comparison") -> None:
@@ -160,6 +191,15 @@ def _write(output: Path, found: "Comparison") -> None:
         files.write_rows(output, found.to_rows())
 
 
+def _written(output: Path, found: "Comparison") -> str:
+    ending = output.suffix.lower()
+    if ending == ".json":
+        return "all numbers"
+    if ending in (".md", ".tex"):
+        return "the table"
+    return counted(len(found.to_rows()), "row")
+
+
 def _print(found: "Comparison", paths: Sequence[str]) -> None:
     from estime_metric.comparison import to_table
 
@@ -169,7 +209,7 @@ def _print(found: "Comparison", paths: Sequence[str]) -> None:
         say("\n".join([*table.notes, found.signature]))
         return
     for system, path in zip(found.systems, paths, strict=True):
-        known = [f"{found.examples} summaries, {system.blank} blank"]
+        known = [f"{counted(found.examples, 'summary')}, {system.blank} blank"]
         known += [
             shown.format(system.means[name])
             for name, shown in BESIDE.items()

@@ -5,26 +5,36 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 from rich.text import Text
 
+from estime_metric import files
+
 #: What you can put right, or the machine cannot do: one line on stderr.
 OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 
 #: May be a mistake in this package: one line, which names its class and how to see the traceback.
-#: Torch reports an unavailable device and lack of memory as RuntimeError or AssertionError, so
-#: these are no bugs by themselves.
+#: Torch reports lack of memory as RuntimeError, so these are not always bugs.
 OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
-_ADDRESS = re.compile(
-    r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+"
-)  # the value of --ray, which may be left out
-TRACEBACK = (
-    "ESTIME_TRACEBACK"  # set to anything, errors are raised with their traceback: for bug reports
-)
+#: The value of --ray, which may be omitted.
+_ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")
+
+#: Set to anything, errors are raised with their traceback: for bug reports.
+TRACEBACK = "ESTIME_TRACEBACK"
+
+WIDE = 10_000  # columns of an output that is no terminal, where nothing has to be wrapped
+
+#: What the running command calls the arguments of the library: ``{"id_column": "--id-column"}``.
+_option_of: ContextVar[Mapping[str, str]] = ContextVar("option_of")
 
 
 def say(text: str) -> None:
@@ -32,18 +42,36 @@ def say(text: str) -> None:
     print(printable(text))
 
 
+def say_wrote(what: str, path: Path) -> None:
+    """Says what was written where; nothing if that is standard output, which has it already."""
+    if not files.is_standard(path):
+        say(f"wrote {what} to {path}")
+
+
 def note(text: str) -> None:
     """A line on stderr."""
-    Console(stderr=True).print(Text(printable(text)), soft_wrap=True)
+    _print_error(text, style="")
 
 
 def warn(text: str) -> None:
-    """A line on stderr, in yellow where it has colours."""
-    Console(stderr=True).print(Text(printable(text), style="yellow"), soft_wrap=True)
+    """A line on stderr, in yellow if the terminal has colors; names options as the command does."""
+    _print_error(in_options(text), style="yellow")
+
+
+def _print_error(text: str, style: str) -> None:
+    Console(stderr=True).print(Text(printable(text), style=style), soft_wrap=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 row``, ``2 rows``, ``2 summaries``."""
+    if number == 1:
+        return f"1 {noun}"
+    ends_in_y = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{number} {noun[:-1]}ies" if ends_in_y else f"{number} {noun}s"
 
 
 def printable(text: str) -> str:
-    """``text`` with its control characters escaped, line breaks excepted, so that it cannot steer a
+    """``text`` with its control characters escaped, except line breaks, so that it cannot steer a
     terminal.
     """
     return re.sub(
@@ -51,39 +79,138 @@ def printable(text: str) -> str:
     )
 
 
+def table_console() -> Console:
+    """Where tables are printed: as wide as the terminal or as COLUMNS says, otherwise wide enough
+    for every line.
+    """
+    console = Console()
+    is_limited = console.is_terminal or "COLUMNS" in os.environ
+    return console if is_limited else Console(width=WIDE)
+
+
 def run(app: App, tokens: Sequence[str] | None = None) -> int:
-    """Runs the command that ``tokens`` (of this process, where left out) name, and returns the exit
+    """Runs the command that ``tokens`` (of this process, if omitted) name, and returns the exit
     status: what the command returns; 2 after an error, which is printed in one line; 130 after
-    Ctrl-C."""
-    # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-")
-    # is Path("-").
-    given = [
-        "./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)
-    ]
-    for index, token in enumerate(given):
-        if token == "--ray" and not any(map(_ADDRESS.fullmatch, given[index + 1 : index + 2])):
-            given[index] = "--ray=any"
+    Ctrl-C.
+    """
+    _replace_unknown_characters()
+    given = list(sys.argv[1:] if tokens is None else tokens)
     try:
-        return app(given, exit_on_error=False, print_error=False, result_action="return_value") or 0
+        _option_of.set(_names_of_options(app, given))
+        with _warnings_in_one_line():
+            prepared = _with_paths_for_hyphens(app, _with_address(given))
+            status = app(
+                prepared, exit_on_error=False, print_error=False, result_action="return_value"
+            )
+        return status or 0
     except CycloptsError as error:
         return _fail(str(error))
-    except (
-        BrokenPipeError
-    ):  # what reads our output has enough of it: no error, but nothing more can be printed
+    except BrokenPipeError:  # what reads our output has enough of it: no error, but nothing follows
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (*OF_USE, *OTHERS) as error:
         if os.environ.get(TRACEBACK):
             raise
-        return _fail(_message(error))
+        return _fail(in_options(_message(error)))
+
+
+def in_options(text: str) -> str:
+    """A message of the library, whose arguments are in backquotes, with the options of the command:
+    "Expected argument `id_column`" becomes "Expected --id-column".
+
+    Example:
+        >>> in_options("Pass `nothing` or model.")
+        'Pass `nothing` or model.'
+    """
+    options = _option_of.get({})
+
+    def option(found: re.Match[str]) -> str:
+        return options.get(found["name"], found[0])
+
+    def option_and_value(found: re.Match[str]) -> str:
+        name = options.get(found["name"])
+        return found[0] if name is None else f"{name} {found['value']}"
+
+    text = re.sub(r"`\w+` \((?P<options>--[\w-]+(, --[\w-]+)*)\)", r"\g<options>", text)
+    text = re.sub(r"\b(?P<name>\w+)=\"(?P<value>[^\"]*)\"", option_and_value, text)
+    return re.sub(r"(\bargument )?`(?P<name>\w+)`", option, text)
+
+
+def _names_of_options(app: App, tokens: Sequence[str]) -> dict[str, str]:
+    """The options of the command that ``tokens`` name, by the names of the library's arguments."""
+    options = {}
+    for argument in _arguments(app, tokens):
+        names = sorted((name for name in argument.names if name.startswith("-")), key=len)
+        for name in names:
+            options[name.lstrip("-").replace("-", "_")] = name
+        if names:
+            options[argument.field_info.name] = names[-1]
+    return options
+
+
+def _arguments(app: App, tokens: Sequence[str]) -> list[Any]:
+    path, apps, _ = app.parse_commands(tokens)
+    is_command = bool(path) and not path[-1].startswith("-") and not _has_commands(apps[-1])
+    if not is_command:
+        return []
+    default = app.default_parameter  # flags have no negative
+    return list(apps[-1].assemble_argument_collection(default_parameter=default))
+
+
+def _has_commands(app: App) -> bool:
+    return any(not name.startswith("-") for name in app)
+
+
+def _with_address(tokens: Sequence[str]) -> list[str]:
+    """The tokens; ``--ray`` without an address gets the one of any cluster."""
+    following = [*tokens[1:], ""]
+    return [
+        "--ray=any" if token == "--ray" and not _ADDRESS.fullmatch(after) else token
+        for token, after in zip(tokens, following, strict=True)
+    ]
+
+
+def _with_paths_for_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
+    """The tokens; a lone ``-`` that is an argument of its own, and no value of an option, becomes a
+    path of the same meaning, since Cyclopts takes it for an option.
+    """
+    taking = {
+        name
+        for argument in _arguments(app, tokens)
+        if argument.parameter.allow_leading_hyphen
+        for name in argument.names
+    }
+    before = ["", *tokens]
+    return [
+        "./-" if token == "-" and previous not in taking else token
+        for previous, token in zip(before, tokens, strict=False)
+    ]
+
+
+def _replace_unknown_characters() -> None:
+    """Has the screen replace what its encoding does not have; data is written as UTF-8 always."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Within the block, Python's warnings are lines without the place in the code."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        warn(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _message(error: BaseException) -> str:
     text = str(error).strip()
     if isinstance(error, (MemoryError, RuntimeError)):
-        from estime_metric.engine.encoder.memory import (
-            is_out_of_memory,  # needs torch, which the other errors do not wait for
-        )
+        # needs torch, which the other errors do not wait for
+        from estime_metric.engine.encoder.memory import is_out_of_memory
 
         if is_out_of_memory(error):
             first = text.splitlines()[0] if text else "no memory left"
@@ -96,7 +223,7 @@ def _message(error: BaseException) -> str:
 
 
 def _fail(message: str) -> int:
-    Console(stderr=True).print(Text(f"error: {printable(message)}", style="red"), soft_wrap=True)
+    _print_error(f"error: {message}", style="red")
     return 2
 
 
@@ -105,9 +232,8 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
     docstring, rewrapped.
     """
 
-    def shown(
-        value: object,
-    ) -> str | None:  # no default of flags, nor where the help itself says it
+    def shown(value: object) -> str | None:
+        """No default of flags, nor if the help itself says it."""
         return None if value is None or isinstance(value, bool) else str(value)
 
     return App(
@@ -117,5 +243,7 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
         version_flags=["--version"] if version else [],
         help_flags=["--help", "-h"],
         help_format="rst",
-        default_parameter=Parameter(negative=(), allow_repeating=True, show_default=shown),
+        default_parameter=Parameter(
+            negative=(), negative_iterable=(), allow_repeating=True, show_default=shown
+        ),
     )

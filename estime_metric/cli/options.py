@@ -1,39 +1,108 @@
-"""The options that several commands share: groups of them are one keyword argument, whose
-``given()`` is passed on.
+"""The options that several commands share, in groups that are one keyword argument of a command.
+
+Of each group there is a constant in which nothing is given, the default of that argument.
 """
 
-# Annotations are evaluated here, not postponed: Cyclopts reads them also where another module
-# extends a group.
+# Annotations are evaluated here, not postponed: Cyclopts reads them also if another module extends
+# a group.
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Group, Parameter, validators
 
+from estime_metric import files
 from estime_metric.config import DTYPES, FAST, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
 from estime_metric.measures import FURTHER_MEASURES
 
-SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
-SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
-Quiet = Annotated[bool, Parameter(alias="-q", help="No progress bar.")]
-Overwrite = Annotated[bool, Parameter(help="Replace an output that exists.")]
-Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
+Quiet = Annotated[bool, Parameter(alias="-q", help="Do not show a progress bar.")]
+Overwrite = Annotated[bool, Parameter(help="Overwrite an existing output.")]
+Seed = Annotated[int, Parameter(help="Random seed.")]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
-Output = Annotated[Path | None, Parameter(alias="-o")]
+Output = Annotated[Path | None, Parameter(alias="-o", allow_leading_hyphen=True)]
 Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
-Confidence = Annotated[float, Parameter(help="Share of the resamples within an interval.")]
+Confidence = Annotated[float, Parameter(help="Confidence level of the intervals.")]
+SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
+SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
 PairsFile = Annotated[
-    Path, Parameter(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")
+    Path,
+    Parameter(
+        help="Table with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each "
+        "also as .gz or .zst) or .parquet."
+    ),
 ]
 Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`
 Number = int | None
-Layers = Annotated[
-    Text, Parameter(alias="-l", help="Hidden layers: 21, 12,21,24 or 'all'. (default: by model)")
-]
+
+_INPUT = Group("Input", sort_key=1)
+_ENCODER = Group("Encoder", sort_key=2)
+_MEASURE = Group("Measure", sort_key=3)
 
 
-@Parameter(name="*", group=Group("Encoder", sort_key=1))
+@Parameter(name="*", group=_INPUT)
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Where the texts are in a table, and how CSV is read."""
+
+    source_column: SourceColumn = "source"
+    summary_column: SummaryColumn = "summary"
+    delimiter: Annotated[
+        Text,
+        Parameter(
+            help="Character between the cells of CSV, such as ';'. (default: comma, or tab for .tsv)"
+        ),
+    ] = None
+    encoding: Annotated[
+        Text, Parameter(help="Encoding of CSV and text files, such as latin-1. (default: utf-8)")
+    ] = None
+
+    def layout(self, source_file: Path | None = None) -> files.Layout:
+        """These options as the library takes them."""
+        return files.Layout(
+            source_column=self.source_column,
+            summary_column=self.summary_column,
+            source_file=source_file,
+            options=files.ReadOptions(delimiter=self.delimiter, encoding=self.encoding),
+        )
+
+
+@Parameter(name="*", group=_INPUT)
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """Text files with one text per line in place of a table."""
+
+    source_file: Annotated[
+        Path | None,
+        Parameter(alias="-s", help="Text file with one source per line; needs --summary-files."),
+    ] = None
+    summary_files: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            name=["--summary-files", "-i"],
+            consume_multiple=True,
+            show_default=False,
+            help="Text files with one summary per line, in the order of --source-file.",
+        ),
+    ] = ()
+
+    def choose(self, tables: tuple[Path, ...]) -> tuple[Path, ...]:
+        """The files of summaries, or the ``tables`` if text files were not given; ValueError for
+        both, or for sources without summaries.
+        """
+        if (self.source_file is None) != (not self.summary_files):
+            raise ValueError(
+                "Expected `source_file` and `summary_files` together, but got only one of them."
+            )
+        if self.summary_files and tables:
+            raise ValueError(
+                "Expected tables or text files, but got both. A text file of summaries follows "
+                "--summary-files."
+            )
+        return self.summary_files or tables
+
+
+@Parameter(name="*", group=_ENCODER)
 @dataclass(frozen=True, kw_only=True)
 class EncoderOptions:
     """Which encoder is used, and where it runs."""
@@ -42,8 +111,8 @@ class EncoderOptions:
         Text,
         Parameter(
             alias="-m",
-            help="Hub name or local folder of the encoder, or 'embedded' or "
-            f"'embedded-small' for those in the package. (default: {PAPER_MODEL})",
+            help="Encoder: a Hub name, a local folder, or a bundled encoder ('embedded' or "
+            f"'embedded-small'). (default: {PAPER_MODEL})",
         ),
     ] = None
     revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None
@@ -53,26 +122,31 @@ class EncoderOptions:
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """The options that were given, as `EstimeConfig` takes them."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        """The options that were given, as `EstimeConfig` takes them.
+
+        Raises ValueError for a device that this machine does not have.
+        """
+        if self.device is not None:
+            check_device(self.device)
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
         preset = FAST if values.pop("fast", False) else {}
         given = {
-            name: value
+            name: _SPLIT[name](value) if name in _SPLIT else value
             for name, value in values.items()
             if value is not None and value is not False
         }
-        return {
-            **preset,
-            **given,
-            **{name: split(given[name]) for name, split in _SPLIT.items() if name in given},
-        }
+        return {**preset, **given}
 
 
-@Parameter(name="*", group=Group("Measure", sort_key=2))
+@Parameter(name="*", group=_MEASURE)
 @dataclass(frozen=True, kw_only=True)
-class UnitOptions(EncoderOptions):
+class ScoringOptions(EncoderOptions):
     """What is masked and compared."""
 
+    layers: Annotated[
+        Text,
+        Parameter(alias="-l", help="Hidden layers: 21, 12,21,24 or 'all'. (default: by model)"),
+    ] = None
     unit: Annotated[
         Text, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")
     ] = None
@@ -80,60 +154,114 @@ class UnitOptions(EncoderOptions):
         None
     )
     margin: Annotated[
-        Number, Parameter(help="Tokens at a window's edge that stay unmasked. (default: 50)")
+        Number,
+        Parameter(
+            help="Number of tokens at each edge of a window that only serve as context. "
+            "(default: 50)"
+        ),
     ] = None
     distance: Annotated[
-        Number, Parameter(help="Least distance between two masked units. (default: 8)")
+        Number,
+        Parameter(help="Minimum distance between two units masked in the same pass. (default: 8)"),
     ] = None
+    fast: Annotated[
+        bool,
+        Parameter(
+            help="Fast preset: sets the distance to 2 unless you set it. Scores differ from the "
+            "paper's setting."
+        ),
+    ] = False
     normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
     splitter: Annotated[
         Text,
         Parameter(
-            help=f"Text to words, for --unit word or --tagger: {', '.join(SPLITTERS)}. (default: regex)"
+            help=f"Word splitter for --unit word or --tagger: {', '.join(SPLITTERS)}. "
+            "(default: regex)"
         ),
     ] = None
     tagger: Annotated[
-        Text, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")
+        Text, Parameter(help=f"Part-of-speech tagger: {', '.join(TAGGERS)}. (default: none)")
+    ] = None
+    keep_tags: Annotated[
+        Text,
+        Parameter(help="Parts of speech to use, comma-separated; needs --tagger. (default: all)"),
     ] = None
     drop_tags: Annotated[
         Text, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")
     ] = None
     token_budget: Annotated[
-        Number, Parameter(help="Tokens in a forward pass; affects memory and speed only.")
+        Number,
+        Parameter(
+            help="Maximum number of tokens per forward pass. Affects memory and speed; scores "
+            "change only by rounding."
+        ),
     ] = None
 
     def given(self) -> dict[str, Any]:
         """As `EncoderOptions.given`; ValueError for a splitter without anything to split."""
-        if (
-            self.splitter is not None
-            and self.tagger is None
-            and "word" not in (parse_names(self.unit) or ())
-        ):
+        units = parse_names(self.unit) or ()
+        if self.splitter is not None and self.tagger is None and "word" not in units:
             raise ValueError(
-                "Expected --splitter with --unit word or --tagger: otherwise nothing is split into words."
+                "Expected --unit word or --tagger with --splitter: without them, the text is not "
+                "split into words."
             )
         return super().given()
 
 
-@Parameter(name="*", group=Group("Measure", sort_key=2))
+@Parameter(name="*", group=_MEASURE)
 @dataclass(frozen=True, kw_only=True)
-class MeasureOptions(UnitOptions):
-    """All options of the measure."""
+class EveryMeasureOptions(ScoringOptions):
+    """The options of commands that compute all measures."""
 
-    layers: Layers = None
+    soft_model: Annotated[
+        Text,
+        Parameter(
+            help="Encoder that provides the input embeddings for 'soft'. (default: the encoder "
+            "given by --model)"
+        ),
+    ] = None
+    soft_revision: Annotated[Text, Parameter(help="Commit, tag or branch of --soft-model.")] = None
+
+
+@Parameter(name="*", group=_MEASURE)
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions(EveryMeasureOptions):
+    """All options of the metric."""
+
     measures: Annotated[
         Text,
         Parameter(
-            help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}; "
-            "or any other, to have it printed. (default: none)"
+            help=f"Additional measures to compute, comma-separated: {', '.join(FURTHER_MEASURES)}. "
+            "You can also name any other measure to print its mean. (default: none)"
         ),
     ] = None
-    soft_model: Annotated[
-        Text, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
-    ] = None
-    fast: Annotated[
-        bool, Parameter(help="Preset: distance 2 unless given. Another measure than the paper's.")
-    ] = False
+
+
+TABLE, TEXT_FILES, ENCODER = TableOptions(), TextOptions(), EncoderOptions()
+SCORING, EVERY_MEASURE, MEASURE = ScoringOptions(), EveryMeasureOptions(), MeasureOptions()
+
+
+def check_device(name: str) -> None:
+    """Refuses a device that this machine does not have (ValueError)."""
+    import torch  # slow
+
+    kind, _, index = name.partition(":")
+    number = {"cuda": torch.cuda.device_count, "mps": _count_mps}.get(kind, lambda: 1)()
+    if number == 0:
+        raise ValueError(
+            f"Expected argument `device` to be a device of this machine, but PyTorch finds no {name!r}."
+        )
+    if kind == "cuda" and index.isdecimal() and int(index) >= number:
+        raise ValueError(
+            f"Expected argument `device` to be one of the {number} GPUs of this machine, numbered "
+            f"from 0, but got {name!r}."
+        )
+
+
+def _count_mps() -> int:
+    import torch
+
+    return int(torch.backends.mps.is_available())
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
@@ -142,7 +270,7 @@ def parse_names(text: str | None) -> tuple[str, ...] | None:
 
 
 def parse_integers(option: str, text: str, otherwise: str = "") -> tuple[int, ...]:
-    """``"12,21"`` as ``(12, 21)``; ValueError, which names the option, if it is no list of
+    """``"12,21"`` as ``(12, 21)``; ValueError, which names the option, if it is not a list of
     integers.
     """
     try:
@@ -158,5 +286,10 @@ def parse_layers(text: str) -> tuple[int, ...] | str:
     return text if text == "all" else parse_integers("--layers", text, ", or 'all'")
 
 
-#: Options whose text holds several values.
-_SPLIT = {"layers": parse_layers, "measures": parse_names, "drop_tags": parse_names}
+#: Options whose text contains several values.
+_SPLIT = {
+    "layers": parse_layers,
+    "measures": parse_names,
+    "keep_tags": parse_names,
+    "drop_tags": parse_names,
+}

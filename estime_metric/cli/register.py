@@ -11,12 +11,13 @@ from estime_metric.cli.console import say
 
 def register(
     *, remove: Annotated[bool, Parameter(help="Remove the module script.")] = False
-) -> None:
-    """Install ESTIME for evaluate.load("estime"), with or without network.
+) -> int:
+    """Make evaluate.load("estime") work on this machine, even without network access.
 
-    It writes a small script, which imports the installed package, into evaluate's module cache;
-    HF_HOME or HF_MODULES_CACHE set where that is. Exit status: 0, done, or nothing to remove; 2,
-    failed.
+    Writes a small script that imports the installed package to evaluate's module cache. HF_HOME or
+    HF_MODULES_CACHE set the location of the cache.
+
+    Exit status: 0 on success, also if there is nothing to remove, 2 on failure.
     """
     from estime_metric.integrations import evaluate  # imports torch: slow
 
@@ -24,4 +25,5 @@ def register(
         removed = evaluate.unregister()
         say("\n".join(f"removed {script}" for script in removed) or "nothing to remove")
     else:
-        say(f'installed {evaluate.register()}\nevaluate.load("estime") now works from any folder')
+        say(f'wrote {evaluate.register()}\nevaluate.load("estime") now works from any folder')
+    return 0

@@ -14,11 +14,12 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from estime_metric.cli.console import printable
+from estime_metric.cli.console import printable, table_console
 
 if TYPE_CHECKING:
     from estime_metric.comparison.tables import Cell, Column, Table
 
+LEAST = 8  # cells that a column of text has at least, if its text is longer
 FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
 
 
@@ -34,21 +35,22 @@ class _Block(NamedTuple):
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Prints a table without its notes, as several below each other where the screen is too narrow
-    for one.
+    """Prints a table without its notes, as several below each other if the screen is too narrow for
+    one.
 
-    The columns of text on the left are repeated in every part. Without a console it goes to
-    standard output.
+    The columns of text on the left are repeated in every part; only they may be broken into lines.
+    Without a console the table goes to standard output, see `table_console`.
     """
-    console = console or Console()
+    console = console or table_console()
     blocks = _blocks(table)
     if any(console.width < 2 * len(line) for block in blocks for line in block.heading.split("\n")):
         blocks = _blocks(table, wrap=True)
-    keys = next((index for index, block in enumerate(blocks) if not block.text), len(blocks))
+    number = next((index for index, block in enumerate(blocks) if not block.text), len(blocks))
+    keys, others = _narrowed(blocks[:number], console.width // 2), blocks[number:]
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
-    for part in _parts(blocks[:keys], blocks[keys:], console.width):
-        _print_part(table, part, console)
+    for part in _parts(keys, others, console.width):
+        _print_part(table, keys, part, console)
 
 
 def print_sections(table: Table, before: str = "") -> None:
@@ -61,22 +63,41 @@ def print_sections(table: Table, before: str = "") -> None:
         )
 
 
+def _narrowed(keys: list[_Block], width: int) -> list[_Block]:
+    """Columns of text, the widest of them made narrower until all take ``width`` cells, if they
+    can; none becomes narrower than `LEAST`.
+    """
+    widths = [key.width for key in keys]
+    while sum(widths) > width and max(widths) > LEAST:
+        widths[widths.index(max(widths))] -= 1
+    return [key._replace(width=own) for key, own in zip(keys, widths, strict=True)]
+
+
 def _parts(keys: list[_Block], others: list[_Block], width: int) -> Iterator[list[_Block]]:
-    """As many blocks together as the screen is wide enough for, the keys in each part; at least one
-    of the others.
+    """As many of the other blocks together as the screen is wide enough for next to the keys; at
+    least one in each part.
     """
     part: list[_Block] = []
     for block in others:
-        if part and sum(one.width + 1 for one in (*keys, *part, block)) > width:
-            yield keys + part
+        if part and _width([*keys, *part, block]) > width:
+            yield part
             part = []
         part.append(block)
-    yield keys + part
+    yield part
 
 
-def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> None:
-    widths = [block.width for block in blocks]
-    widths[0] = max(8, min(widths[0], console.width - sum(width + 1 for width in widths[1:]) - 1))
+def _width(blocks: Sequence[_Block]) -> int:
+    """Cells of a line, with two between the columns."""
+    return sum(block.width + 2 for block in blocks)
+
+
+def _print_part(
+    table: Table, keys: Sequence[_Block], others: Sequence[_Block], console: Console
+) -> None:
+    blocks = [*keys, *others]
+    grid_console = console
+    if _width(blocks) > console.width:  # a longer line, rather than a number in two lines
+        grid_console = Console(file=console.file, width=_width(blocks))
 
     def print_rows(rows: Iterable[tuple[Sequence[str], str]], headed: bool = False) -> None:
         grid = Grid(
@@ -86,13 +107,18 @@ def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> Non
             padding=(0, 1, 0, 0),
             show_header=headed,
         )
-        for block, width in zip(blocks, widths, strict=True):
-            justify = "left" if block.text else "right"
-            head = Text(block.heading, style="bold")
-            grid.add_column(head, justify=justify, vertical="bottom", overflow="fold", width=width)  # type: ignore[arg-type]
+        for index, block in enumerate(blocks):
+            grid.add_column(
+                Text(block.heading, style="bold"),
+                justify="left" if block.text else "right",
+                vertical="bottom",
+                overflow="fold",
+                no_wrap=index >= len(keys),
+                width=block.width,
+            )
         for cells, style in rows:
             grid.add_row(*map(Text, cells), style=style)
-        console.print(grid)
+        grid_console.print(grid)
 
     print_rows([], headed=True)
     lines = zip(*(block.cells for block in blocks), strict=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from estime_metric import embedded, files
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn
 from estime_metric.examples import PATH as EXAMPLES
 
 GOLDEN = (
@@ -22,15 +22,15 @@ _COUNTS = ("alarms", "winners", "overlap", "unsupported")
 def verify(
     *, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False
 ) -> int:
-    """Score the example pairs with the encoders of the package and compare with the numbers
+    """Score the example pairs with the bundled encoders and compare the results with the values
     recorded at release.
 
-    Exit status: 0, all equal; 1, some differ, and are listed; 2, failed.
+    Exit status: 0 if all values match, 1 if some differ, 2 on failure.
     """
     measured = _measure()
     if record:
-        GOLDEN.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-        say(f"recorded {GOLDEN.name}")
+        files.write_text(GOLDEN, json.dumps(measured, indent=1) + "\n")
+        say_wrote("the numbers", GOLDEN)
         return 0
     recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))
     before, now = _flat(recorded["encoders"]), _flat(measured["encoders"])
@@ -42,9 +42,9 @@ def verify(
     for line in differing:
         warn(line)
     say(
-        f"{len(differing)} differences from the recorded numbers"
+        f"{counted(len(differing), 'value')} not equal to the recorded values"
         if differing
-        else "all equal the recorded numbers"
+        else "all values match the recorded values"
     )
     say(measured["versions"])
     return 1 if differing else 0
@@ -56,7 +56,7 @@ def _measure() -> dict[str, Any]:
     """
     from estime_metric.scorer import EstimeScorer
 
-    pairs = files.read_pairs(Path(EXAMPLES), "source", "summary")
+    pairs = files.read_pairs(Path(EXAMPLES))
     encoders: dict[str, Any] = {}
     for model in embedded.PATHS:
         encoders[model] = {}

@@ -16,7 +16,7 @@ except ImportError as error:
     ) from error
 
 from estime_metric.comparison.report import plot_copying, to_table
-from estime_metric.comparison.rows import Joined, Row, join_rows, read_systems
+from estime_metric.comparison.rows import Joined, ReadSystems, ScoredRow, join_rows, read_systems
 from estime_metric.comparison.systems import DEFAULT_MEASURES, compare_results, compare_rows
 from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ranked, System
 from estime_metric.config import LOW_COVERAGE
@@ -29,7 +29,8 @@ __all__ = [
     "Joined",
     "Pair",
     "Ranked",
-    "Row",
+    "ReadSystems",
+    "ScoredRow",
     "System",
     "compare_results",
     "compare_rows",

@@ -10,9 +10,8 @@ from typing import Any
 
 from estime_metric import files
 
-Row = Mapping[
-    str, Any
-]  # a row as ``estime score -o`` writes it, with the signature: further columns and measures
+#: A row as ``estime score -o`` writes it, with the signature: further columns and measures.
+ScoredRow = Mapping[str, Any]
 
 #: Columns that identify an example, tried in this order: after the source, or together with it
 #: where it repeats.
@@ -21,29 +20,48 @@ ID_COLUMNS = ("id", "document", "doc", "doc_id", "document_id")
 LINE = "line"  # the row's number in the table that was scored: tried last
 NAMED = 10  # rows without a partner that are named; further ones are counted
 
-_NAME_ANOTHER = "name another with `id_column` (--id-column)"
+_NAME_ANOTHER = "Name another column with `id_column`."
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Rows of several systems, example by example: the ``column`` or columns (``"source, id"``) by
-    which they were joined; the n ``rows`` of each system, sorted by example, so that resamples do
-    not depend on the order in the files; one sentence for each row without a partner in some system
-    (``unmatched``), beyond ten of a kind counted."""
+    """Rows of several systems, example by example.
+
+    Attributes:
+        column: the column or columns (``"source, id"``) by which they were joined.
+        rows: the n rows of each system, sorted by example, so that resamples do not depend on the
+            order in the files.
+        unmatched: one sentence per example that some system lacks, beyond ten of a kind counted.
+    """
 
     column: str
-    rows: tuple[tuple[Row, ...], ...]
+    rows: tuple[tuple[ScoredRow, ...], ...]
     unmatched: tuple[str, ...]
 
 
-def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
+@dataclass(frozen=True)
+class ReadSystems:
+    """What files say of several systems.
+
+    Attributes:
+        names: the names of the systems; of files without their folders, if these differ.
+        rows: the scored rows of each system.
+        problems: a sentence for each line that could not be read.
+    """
+
+    names: list[str]
+    rows: list[list[ScoredRow]]
+    problems: list[str]
+
+
+def one_signature(sides: Sequence[Sequence[ScoredRow]], names: Sequence[str]) -> str:
     """The one signature of all rows of all systems; ValueError if a row has none or there are
     several.
     """
     found: list[str] = []
     for rows, name in zip(sides, names, strict=True):
         if not rows:
-            raise ValueError(f"Expected {name} to hold scored rows, but it holds none.")
+            raise ValueError(f"Expected {name} to have scored rows, but it has none.")
         for row in rows:
             if not row.get("signature"):
                 raise ValueError(
@@ -52,7 +70,8 @@ def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
         own = list(dict.fromkeys(str(row["signature"]) for row in rows))
         if len(own) > 1:
             raise ValueError(
-                f"Expected {name} to carry one signature, but it has {' and '.join(own[:2])}."
+                f"Expected all rows of {name} to have the same signature, but got "
+                f"{' and '.join(own[:2])}."
             )
         found += own
     if len(set(found)) > 1:
@@ -60,13 +79,14 @@ def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
             f"\n  {name}: {signature}" for name, signature in zip(names, found, strict=True)
         )
         raise ValueError(
-            f"Expected all systems to carry one signature, because other settings give other numbers, but got{shown}"
+            "Expected all systems to have the same signature, because scores with different "
+            f"settings are not comparable, but got{shown}"
         )
     return found[0]
 
 
 def join_rows(
-    sides: Sequence[Sequence[Row]],
+    sides: Sequence[Sequence[ScoredRow]],
     names: Sequence[str],
     *,
     id_column: str | None = None,
@@ -82,15 +102,8 @@ def join_rows(
             unless another of these columns contradicts it.
         source_column: column of the sources.
     """
-    tried = (source_column, *ID_COLUMNS, LINE)
-    candidates: list[tuple[str, ...]] = [] if id_column is None else [(id_column,)]
-    if id_column is None:
-        known = [name for name in tried if all(name in row for rows in sides for row in rows)]
-        source = (source_column,) if source_column in known else ()
-        candidates += [source] if source else []
-        candidates += [(*source, name) for name in known if name in ID_COLUMNS]
-        candidates += [(LINE,)] if LINE in known else []
-    problems = []
+    candidates = _candidates(sides, id_column, source_column)
+    problems: list[str] = []
     for columns in candidates:
         try:
             keys = [_by_key(rows, columns, name) for rows, name in zip(sides, names, strict=True)]
@@ -98,13 +111,16 @@ def join_rows(
         except ValueError as error:
             problems.append(str(error))
     else:
-        missing = f"Expected a column of {', '.join(map(repr, tried))} in each row, to tell which rows belong together"
-        raise ValueError(problems[0] if problems else f"{missing}: {_NAME_ANOTHER}.")
+        tried = ", ".join(map(repr, (source_column, *ID_COLUMNS, LINE)))
+        missing = (
+            f"Expected every row to have one of the columns {tried} that identifies the example."
+        )
+        raise ValueError(problems[0] if problems else f"{missing} {_NAME_ANOTHER}")
     matched = sorted(key for key in keys[0] if all(key in other for other in keys[1:]))
     if not matched:
         raise ValueError(
-            f"Expected {' and '.join(names)} to have examples in common, but there is none by column "
-            f"{', '.join(columns)!r}: {_NAME_ANOTHER}."
+            f"Expected {' and '.join(names)} to have examples in common, but by column "
+            f"{', '.join(columns)!r} they have none. {_NAME_ANOTHER}"
         )
     joined = tuple(tuple(own[key] for key in matched) for own in keys)
     if id_column is None and columns == (LINE,):
@@ -112,38 +128,60 @@ def join_rows(
     return Joined(", ".join(columns), joined, tuple(_unmatched(keys, names)))
 
 
-def _by_key(rows: Iterable[Row], columns: tuple[str, ...], name: str) -> dict[tuple[str, ...], Row]:
+def _candidates(
+    sides: Sequence[Sequence[ScoredRow]], id_column: str | None, source_column: str
+) -> list[tuple[str, ...]]:
+    """The columns that may identify an example, in the order in which they are tried."""
+    if id_column is not None:
+        return [(id_column,)]
+    known = [
+        name
+        for name in (source_column, *ID_COLUMNS, LINE)
+        if all(name in row for rows in sides for row in rows)
+    ]
+    source = (source_column,) if source_column in known else ()
+    candidates: list[tuple[str, ...]] = [source] if source else []
+    candidates += [(*source, name) for name in known if name in ID_COLUMNS]
+    candidates += [(LINE,)] if LINE in known else []
+    return candidates
+
+
+def _by_key(
+    rows: Iterable[ScoredRow], columns: tuple[str, ...], name: str
+) -> dict[tuple[str, ...], ScoredRow]:
     """The rows of one system by what identifies them."""
-    found: dict[tuple[str, ...], Row] = {}
+    found: dict[tuple[str, ...], ScoredRow] = {}
     for row in rows:
         key = tuple("" if row.get(column) is None else str(row[column]) for column in columns)
         if "" in key:
             empty = columns[key.index("")]
             raise ValueError(
-                f"Expected a value in column {empty!r} in each row of {name}, but {_where(row)} has none."
+                f"Expected a value in column {empty!r} in each row of {name}, but {_where(row)} has "
+                "none."
             )
         if key in found:
             raise ValueError(
-                f"Expected column {', '.join(columns)!r} to identify the rows of {name}, but {_short(key[-1])!r} comes "
-                f"twice: {_NAME_ANOTHER}."
+                f"Expected column {', '.join(columns)!r} to identify the rows of {name}, but the "
+                f"value {_short(key[-1])!r} occurs twice. {_NAME_ANOTHER}"
             )
         found[key] = row
     return found
 
 
-def _check_lines(joined: Iterable[Sequence[Row]], columns: Iterable[str]) -> None:
+def _check_lines(joined: Iterable[Sequence[ScoredRow]], columns: Iterable[str]) -> None:
     """Refuses rows of the same line that are not about the same text."""
     for column, (first, *others) in itertools.product(columns, zip(*joined, strict=True)):
         for other in others:
             if column in first and column in other and str(first[column]) != str(other[column]):
                 raise ValueError(
-                    f"Expected rows of the same line to agree in column {column!r}, but line {first[LINE]} has "
-                    f"{_short(str(first[column]))!r} and {_short(str(other[column]))!r}: name the column that "
-                    "identifies the examples with `id_column` (--id-column)."
+                    f"Expected rows of the same line to agree in column {column!r}, but line "
+                    f"{first[LINE]} has {_short(str(first[column]))!r} and "
+                    f"{_short(str(other[column]))!r}. Name the column that identifies the examples "
+                    "with `id_column`."
                 )
 
 
-def _unmatched(keys: Sequence[dict[tuple[str, ...], Row]], names: Sequence[str]) -> list[str]:
+def _unmatched(keys: Sequence[dict[tuple[str, ...], ScoredRow]], names: Sequence[str]) -> list[str]:
     """Examples that some system lacks, each named once: with the first system that has it, and
     those that do not.
     """
@@ -154,14 +192,15 @@ def _unmatched(keys: Sequence[dict[tuple[str, ...], Row]], names: Sequence[str])
         if lacks:
             groups.setdefault((has[0], ", ".join(lacks)), []).append(_short(key[-1]))
     problems = []
-    for (has_it, lack_it), alone in groups.items():
-        shown = [repr(key) for key in alone[:NAMED]]
-        shown += [f"{len(alone) - NAMED} more"] if len(alone) > NAMED else []
-        problems += [f"{has_it}: no partner in {lack_it} for {what}" for what in shown]
+    for (having, lacking), examples in groups.items():
+        named, counted = examples[:NAMED], len(examples) - NAMED
+        problems += [f"{having}: {name!r} has no matching row in {lacking}" for name in named]
+        if counted > 0:
+            problems.append(f"{having}: {counted} more have no matching row in {lacking}")
     return problems
 
 
-def _where(row: Row) -> str:
+def _where(row: ScoredRow) -> str:
     return f"line {row.get(LINE, '?')}"
 
 
@@ -174,93 +213,126 @@ def read_systems(
     paths: Sequence[str | Path],
     *,
     system_column: str = "system",
-    source_column: str = "source",
-    summary_column: str = "summary",
+    layout: files.Layout = files.TABLES,
     options: Mapping[str, Any] | None = None,
     progress: bool = False,
-) -> tuple[list[str], list[list[Row]], list[str]]:
+) -> ReadSystems:
     """The rows of each system: scored rows as they are, pairs scored now, in one run for all files.
 
     Args:
-        paths: a file for each system, or one file with a column that names the system of each row.
-            A file was written by ``estime score -o`` or holds pairs.
+        paths: a file for each system, or one table with a column that names the system of each row.
+            A table was written by ``estime score -o`` or contains pairs; text files contain a
+            summary on each line.
+        system_column: the column of systems in one table of all.
+        layout: where the texts of pairs are.
         options, progress: of `EstimeScorer` and its progress bar, for pairs.
 
-    Returns:
-        The names of the systems (of files without their folders, where these differ), the rows of
-        each, and a sentence for each row that could not be read.
-
     Raises:
-        ValueError: a file holds neither scores nor pairs, or a single file has no column of
+        ValueError: a file contains neither scores nor pairs, or a single file has no column of
             systems.
         OSError: a file cannot be read.
     """
     given = [Path(path) for path in paths]
-    names = [path.name for path in given]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in given]
-    sides: list[list[Row]] = []
-    problems: list[str] = []
-    unscored: dict[int, files.Pairs] = {}
-    for name, path in zip(names, given, strict=True):
-        rows = list(files.read_scored(path))
-        sides.append([row for _, row in rows if isinstance(row, dict) and "signature" in row])
-        if sides[-1]:
-            for line, row in rows:
-                if isinstance(row, str) or "signature" not in row:
-                    problems.append(
-                        f"{name} line {line}: {row if isinstance(row, str) else 'has no signature'}"
-                    )
-            continue
-        pairs = unscored[len(sides) - 1] = files.read_pairs(path, source_column, summary_column)
-        problems += [f"{name} {problem}" for problem in pairs.problems]
-        if not pairs.lines:
-            first = next(iter(pairs.problems), "it is empty")
-            raise ValueError(
-                f"Expected {name} to hold scores or pairs, but it holds neither: {first}."
-            )
+    tables = [_read(path, name, layout) for path, name in zip(given, _names(given), strict=True)]
     if len(given) == 1:
-        _check_system_column(unscored[0].others if unscored else sides[0], system_column, names[0])
-    if unscored:
-        scored = _score(list(unscored.values()), source_column, dict(options or {}), progress)
-        for index, rows_now in zip(unscored, scored, strict=True):
-            sides[index] = rows_now
-    if len(given) > 1:
-        return names, sides, problems
-    by_system: dict[str, list[Row]] = {}
-    for scored_row in sides[
-        0
-    ]:  # one line is one summary here, so lines do not tell which rows belong together
-        without_line = {name: value for name, value in scored_row.items() if name != "line"}
-        by_system.setdefault(str(scored_row[system_column]), []).append(without_line)
-    return list(by_system), list(by_system.values()), problems
+        _check_system_column(tables[0], system_column, layout)
+    _score([table for table in tables if table.pairs is not None], layout, options, progress)
+    problems = [problem for table in tables for problem in table.problems]
+    if len(given) == 1:
+        by_system = _divide(tables[0].rows, system_column)
+        return ReadSystems(list(by_system), list(by_system.values()), problems)
+    return ReadSystems([table.name for table in tables], [table.rows for table in tables], problems)
 
 
-def _check_system_column(rows: Sequence[Row], column: str, name: str) -> None:
+@dataclass
+class _Table:
+    """A file: its ``rows`` if they are scored, otherwise its ``pairs``."""
+
+    name: str
+    rows: list[ScoredRow]
+    problems: list[str]
+    pairs: files.Pairs | None = None
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    names = [path.name for path in paths]
+    return names if len(set(names)) == len(names) else list(map(str, paths))
+
+
+def _read(path: Path, name: str, layout: files.Layout) -> _Table:
+    if layout.source_file is None:
+        lines = list(files.read_scored(path, layout.options))
+        scored: list[ScoredRow] = [line.row for line in lines if files.SIGNATURE in line.row]
+        if scored:
+            unscored = [line for line in lines if files.SIGNATURE not in line.row]
+            problems = [
+                f"{name} line {line.number}: {line.problem or 'has no signature'}"
+                for line in unscored
+            ]
+            return _Table(name, scored, problems)
+    pairs = files.read_pairs(path, layout)
+    if not len(pairs):
+        first = next(iter(pairs.problems), "it is empty")
+        raise ValueError(f"Expected {name} to have scores or pairs, but it has neither: {first}.")
+    return _Table(name, [], [f"{name} {problem}" for problem in pairs.problems], pairs)
+
+
+def _check_system_column(table: _Table, column: str, layout: files.Layout) -> None:
     """Refuses a file of several systems that does not say which row is of which, before anything is
     scored.
     """
-    lacking = next((row for row in rows if row.get(column) in (None, "")), None)
-    if lacking is not None:
+    rows = table.rows if table.pairs is None else table.pairs.others
+    texts = [] if table.pairs is None else [layout.source_column, layout.summary_column]
+    columns = list(dict.fromkeys([*texts, *(name for row in rows for name in row)]))
+    advice = "Name the column of systems with `system_column`, or pass one file per system."
+    if column not in columns:
         raise ValueError(
-            f"Expected a column {column!r} in each row of {name}, or a file for each system, but a row has the columns "
-            f"{', '.join(lacking)}: name the column of systems with `system_column` (--system-column)."
+            f"Expected a column {column!r} in {table.name}, but its columns are "
+            f"{', '.join(columns)}. {advice}"
         )
+    lines = [row.get(LINE) for row in rows] if table.pairs is None else table.pairs.lines
+    for line, row in zip(lines, rows, strict=True):
+        if row.get(column) in (None, ""):
+            raise ValueError(
+                f"Expected a value in column {column!r} in each row of {table.name}, but line "
+                f"{line} has none. {advice}"
+            )
+
+
+def _divide(rows: Sequence[ScoredRow], system_column: str) -> dict[str, list[ScoredRow]]:
+    """The rows of one table by their system.
+
+    A line is one summary there, so the lines do not tell which rows belong together.
+    """
+    by_system: dict[str, list[ScoredRow]] = {}
+    for row in rows:
+        without_line = {name: value for name, value in row.items() if name != LINE}
+        by_system.setdefault(str(row[system_column]), []).append(without_line)
+    return by_system
 
 
 def _score(
-    tables: list[files.Pairs], source_column: str, options: dict[str, Any], progress: bool
-) -> list[list[Row]]:
-    """The rows of each table as ``estime score`` writes them, and the source; all are scored in one
-    run.
+    tables: Sequence[_Table],
+    layout: files.Layout,
+    options: Mapping[str, Any] | None,
+    progress: bool,
+) -> None:
+    """Fills in the rows of each table as ``estime score`` writes them, and the source; all are
+    scored in one run.
     """
+    if not tables:
+        return
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     together = files.Pairs()
-    for pairs in tables:
+    for table in tables:
+        pairs = table.pairs or files.Pairs()
         columns = pairs.lines, pairs.sources, pairs.summaries, pairs.others
         for line, source, summary, others in zip(*columns, strict=True):
-            together.add(line, source, summary, {**others, source_column: source})
-    result = EstimeScorer(**options).score(together.summaries, together.sources, progress=progress)
+            with_source = {**others, layout.source_column: source}
+            together.add(line=line, source=source, summary=summary, others=with_source)
+    scorer = EstimeScorer(**(options or {}))
+    result = scorer.score(together.summaries, together.sources, progress=progress)
     rows = iter(files.score_rows(together, result))
-    return [[next(rows) for _ in pairs.lines] for pairs in tables]
+    for table in tables:
+        table.rows = list(itertools.islice(rows, len(table.pairs or ())))

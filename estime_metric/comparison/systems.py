@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from estime_metric.comparison.paired import compare_each
-from estime_metric.comparison.rows import Row, join_rows, one_signature
+from estime_metric.comparison.rows import ScoredRow, join_rows, one_signature
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
 from estime_metric.inputs import check_choice
-from estime_metric.measures import RECOMMENDED
+from estime_metric.measures import RECOMMENDED, measure_of, reported_name
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -26,7 +26,7 @@ DEFAULT_MEASURES = (
 
 
 def compare_rows(
-    *sides: Sequence[Row],
+    *sides: Sequence[ScoredRow],
     names: Sequence[str] | None = None,
     baseline: str | None = None,
     measures: Sequence[str] | None = None,
@@ -132,11 +132,9 @@ def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tup
     return found
 
 
-def _rows(result: EstimeResult) -> list[Row]:
+def _rows(result: EstimeResult) -> list[ScoredRow]:
     columns = {
-        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(
-            measure, layer
-        ).tolist()
+        reported_name(measure, layer, result.layers): result.values(measure, layer).tolist()
         for measure in result.measures
         for layer in result.layers
     }
@@ -147,12 +145,12 @@ def _rows(result: EstimeResult) -> list[Row]:
     ]
 
 
-def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
-    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on if several layers were
+def _columns(measures: Sequence[str] | None, row: ScoredRow, name: str) -> list[str]:
+    """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
     read.
     """
     found = {
-        measure: [column for column in row if column == measure or column.startswith(f"{measure}@")]
+        measure: [column for column in row if measure in (column, measure_of(column))]
         for measure in measures or DEFAULT_MEASURES
     }
     lacking = [measure for measure, columns in found.items() if not columns]
@@ -163,13 +161,13 @@ def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
     return [column for columns in found.values() for column in columns]
 
 
-def _system(name: str, rows: Sequence[Row]) -> System:
+def _system(name: str, rows: Sequence[ScoredRow]) -> System:
     """Means of what is reported in addition to the scores; of several layers the first, since layers
     do not differ in these.
     """
     values = {}
     for measure in BESIDE:
-        column = next((key for key in rows[0] if key.split("@")[0] == measure), None)
+        column = next((key for key in rows[0] if measure_of(key) == measure), None)
         values[measure] = [] if column is None else [_number(row, column) for row in rows]
     # Nothing of a blank summary was checked.
     values["coverage"] = [0.0 if math.isnan(value) else value for value in values["coverage"]]
@@ -180,7 +178,7 @@ def _system(name: str, rows: Sequence[Row]) -> System:
     return System(name, values["tokens"].count(0.0), means)
 
 
-def _number(row: Row, column: str) -> float:
+def _number(row: ScoredRow, column: str) -> float:
     """A cell; NaN if it is empty."""
     if column in row and row[column] in (None, ""):
         return math.nan

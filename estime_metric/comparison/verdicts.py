@@ -16,7 +16,7 @@ from estime_metric.comparison.paired import LEVEL, NOTHING, PairedComparison, pa
 from estime_metric.comparison.rows import LINE
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.inputs import check_choice
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")
@@ -163,7 +163,7 @@ class Comparison:
 
     Attributes:
         systems: in the order given.
-        pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that
+        pairs: measure (``alarms``, or ``alarms_layer12`` of several layers) -> the pairs of systems that
             were tested.
         scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is
             undefined.
@@ -358,7 +358,7 @@ def higher_is_better(measure: str) -> bool:
     """The direction of a measure, with or without a layer; ValueError if it does not have a direction
     or is unknown.
     """
-    base = measure.split("@")[0]
+    base = measure_of(measure)
     if base not in HIGHER_IS_BETTER:
         listed = ", ".join(HIGHER_IS_BETTER)
         raise ValueError(

@@ -48,7 +48,7 @@ CLEANING, AGE = 600, 1800
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
 
 #: The pairs that ship with the package.
-_EXAMPLES = read_pairs(EXAMPLES, "source", "summary")
+_EXAMPLES = read_pairs(EXAMPLES)
 
 #: Options of an event that takes no time.
 _INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}

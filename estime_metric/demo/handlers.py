@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from estime_metric import files
@@ -18,10 +17,10 @@ from estime_metric.explain.html import comparison, fragment
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
-_LOG = logging.getLogger(__name__)
+#: The boxes of the page in which the columns of a file are named.
+BOXES = {"source_column": "Source column", "summary_column": "Summary column"}
 
-#: Rows of a file in which its columns are looked for.
-HEAD = 100
+_LOG = logging.getLogger(__name__)
 
 
 class Handlers:
@@ -109,15 +108,24 @@ class Handlers:
             refuse(
                 f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes"
             )
-        source_column = source_column.strip() or "source"
-        summary_column = summary_column.strip() or "summary"
-        _check_columns(path, {"Source column": source_column, "Summary column": summary_column})
-        pairs = files.read_pairs(path, source_column, summary_column)
-        if len(pairs) > limits.max_pairs:
-            refuse(
-                f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.",
-                "max-pairs",
-            )
+        layout = files.Layout(
+            source_column=source_column.strip() or "source",
+            summary_column=summary_column.strip() or "summary",
+            options=files.ReadOptions(limits=limits.of_reading()),
+        )
+        try:
+            pairs = files.read_pairs(path, layout)
+        except files.LimitError as error:
+            if error.limit == "rows":
+                most = f"{limits.max_pairs:,}"
+                refuse(f"The file has more than {most} rows, the most for this page.", "max-pairs")
+            raise RefusedError(f"{error}") from error
+        except files.ColumnError as error:
+            raise RefusedError(
+                f"The file has no column `{error.column}`; its columns are "
+                f"{', '.join(error.columns)}. Write the name of the right one in the box "
+                f"\u201c{BOXES[error.argument]}\u201d."
+            ) from error
         if not len(pairs):
             first = f" The first problem: {pairs.problems[0]}." if pairs.problems else ""
             raise RefusedError(f"There is no pair in the file.{first}")
@@ -138,7 +146,8 @@ class Handlers:
             "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
         )
         end = time.monotonic() + limits.max_seconds
-        for pair in pairs.chunks(1):
+        for index in range(len(pairs)):
+            pair = pairs.select([index])
             if time.monotonic() >= end:
                 progress.late = True
                 break
@@ -162,19 +171,6 @@ class Handlers:
             yield progress
         progress.done = True
         yield progress
-
-
-def _check_columns(path: Path, wanted: dict[str, str]) -> None:
-    """Refuses a file without a column (RefusedError); ``wanted`` are the columns by the boxes of
-    the page in which they are named."""
-    rows = islice(files.read_rows(path), HEAD)
-    found = {column: None for _, row in rows if isinstance(row, dict) for column in row}
-    for box, column in wanted.items():
-        if found and column not in found:
-            raise RefusedError(
-                f"The file has no column `{column}`; its columns are {', '.join(found)}. Write the name of the right "
-                f"one in the box \u201c{box}\u201d."
-            )
 
 
 def _has_match(explanation: Explanation) -> bool:

@@ -1,58 +1,112 @@
-"""Tables of pairs on disk: what is read, what is written."""
+"""Tables of pairs and of scores on disk: what is read, what is written."""
 
 from __future__ import annotations
 
-from estime_metric.files.pairs import Pairs, iterate_pairs, pair_problem, read_pairs
-from estime_metric.files.reading import (
-    WRITABLE,
-    Row,
-    is_standard,
+from estime_metric.files.formats import READABLE, has_text_cells
+from estime_metric.files.lines import Line, Row
+from estime_metric.files.metadata import (
     meta_path,
     read_meta,
-    read_rows,
     read_scored,
     read_signature,
+    write_meta,
 )
+from estime_metric.files.options import (
+    DEFAULT_OPTIONS,
+    LimitError,
+    ReadLimits,
+    ReadOptions,
+)
+from estime_metric.files.pairs import (
+    TABLES,
+    ChunkLimits,
+    ColumnError,
+    Layout,
+    Pairs,
+    check_aligned,
+    cut,
+    other_columns,
+    pair_problem,
+    read_lines,
+    read_pairs,
+)
+from estime_metric.files.reading import read_rows
 from estime_metric.files.replacing import locked, make_folder, named, replaced, write_text
-from estime_metric.files.writing import (
-    check_names,
-    check_writable,
-    encode_rows,
+from estime_metric.files.scores import (
+    FLAG,
+    LINE,
+    SIGNATURE,
+    Number,
+    clash,
+    clash_problem,
     measure_columns,
-    plain,
+    measure_values,
+    rows_with,
     score_columns,
     score_rows,
-    write_meta,
-    write_parquet,
+)
+from estime_metric.files.streams import is_standard, write_standard_output
+from estime_metric.files.values import plain
+from estime_metric.files.writing import (
+    WRITABLE,
+    check_writable,
+    encode_csv,
+    encode_header,
+    encode_json_lines,
+    replace_table,
     write_rows,
 )
 
 __all__ = [
+    "DEFAULT_OPTIONS",
+    "FLAG",
+    "LINE",
+    "READABLE",
+    "SIGNATURE",
+    "TABLES",
     "WRITABLE",
+    "ChunkLimits",
+    "ColumnError",
+    "Layout",
+    "LimitError",
+    "Line",
+    "Number",
     "Pairs",
+    "ReadLimits",
+    "ReadOptions",
     "Row",
-    "check_names",
+    "check_aligned",
     "check_writable",
-    "encode_rows",
+    "clash",
+    "clash_problem",
+    "cut",
+    "encode_csv",
+    "encode_header",
+    "encode_json_lines",
+    "has_text_cells",
     "is_standard",
-    "iterate_pairs",
     "locked",
     "make_folder",
     "measure_columns",
+    "measure_values",
     "meta_path",
     "named",
+    "other_columns",
     "pair_problem",
     "plain",
+    "read_lines",
     "read_meta",
     "read_pairs",
     "read_rows",
     "read_scored",
     "read_signature",
+    "replace_table",
     "replaced",
+    "rows_with",
     "score_columns",
     "score_rows",
     "write_meta",
-    "write_parquet",
     "write_rows",
+    "write_standard_output",
     "write_text",
 ]

@@ -1,32 +1,164 @@
-"""Rows of a table -> pairs of a source and a summary."""
+"""Lines of tables -> pairs of a source and a summary, and chunks of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from estime_metric.files.reading import Numbered, Row, read_rows, readable_format
+from estime_metric.files.formats import text_lines
+from estime_metric.files.formats.delimited import likely_delimiter
+from estime_metric.files.lines import Line, Row
+from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
+from estime_metric.files.reading import read_rows
 
-_HEAD = 100  # rows in which the columns are looked for before the rest is read
+_HEAD = 100  # lines in which the columns are looked for before the rest is read
+
+
+class ColumnError(ValueError):
+    """A table lacks a column of texts.
+
+    Attributes:
+        argument: ``"source_column"`` or ``"summary_column"``, which names the column.
+        column: the name that the table does not have.
+        columns: the names that it has.
+    """
+
+    def __init__(self, path: Path, argument: str, column: str, columns: list[str]) -> None:
+        self.argument, self.column, self.columns = argument, column, columns
+        delimiter = likely_delimiter(columns)
+        hint = f"Name the right one with `{argument}`."
+        if delimiter is not None:
+            hint = f"Set `delimiter` if the cells are separated by {delimiter!r}."
+        super().__init__(
+            f"Expected a column {column!r} in {path.name}, but its columns are "
+            f"{', '.join(columns)}. {hint}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where the texts of pairs are in files.
+
+    Attributes:
+        source_column, summary_column: the columns of a table.
+        source_file: a text file with one source per line; the other files are then text files too,
+            with the summary of each source on the same line. ``None`` for tables.
+        options: how the files are read.
+    """
+
+    source_column: str = "source"
+    summary_column: str = "summary"
+    source_file: Path | None = None
+    options: ReadOptions = DEFAULT_OPTIONS
+
+
+#: Tables with the columns ``source`` and ``summary``.
+TABLES = Layout()
+
+
+def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
+    """The lines of a file as `read_rows` gives them; those without two texts have a problem.
+
+    Raises:
+        ColumnError: a table lacks a column of texts.
+        ValueError: text files differ in their number of lines; else as `read_rows`.
+    """
+    if layout.source_file is not None:
+        return _read_aligned(path, layout.source_file, layout)
+    return _read_table(path, layout)
+
+
+def _read_table(path: Path, layout: Layout) -> Iterator[Line]:
+    lines = read_rows(path, layout.options)
+    head = list(islice(lines, _HEAD))
+    found = list(dict.fromkeys(column for line in head for column in line.row))
+    for argument in ("source_column", "summary_column"):
+        column = getattr(layout, argument)
+        if found and column not in found:
+            raise ColumnError(path, argument, column, found)
+    for line in chain(head, lines):
+        problem = line.problem or pair_problem(
+            line.row, layout.source_column, layout.summary_column
+        )
+        yield replace(line, row={}, problem=problem) if problem else line
+
+
+def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
+    """What keeps a row from being scored, as the end of a sentence; empty if nothing does.
+
+    An empty summary is a blank summary, which is scored; an empty source is a problem.
+    """
+    for column in (source_column, summary_column):
+        if column not in row:
+            return f"column {column!r} is missing (columns: {', '.join(row) or 'none'})"
+        text = row[column]
+        if not isinstance(text, str):
+            came = "is missing" if text is None else f"is of type {type(text).__name__}"
+            return f"column {column!r} should contain text, but {came}"
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            return f"column {column!r} contains a lone surrogate, which is not a valid character"
+    return f"column {source_column!r} is empty" if row[source_column] == "" else ""
+
+
+def _read_aligned(summaries: Path, sources: Path, layout: Layout) -> Iterator[Line]:
+    """Pairs of the lines of two text files, as rows with the two columns of the layout."""
+    of_sources = text_lines.read(sources, layout.options)
+    of_summaries = text_lines.read(summaries, layout.options)
+    number = 0
+    for number, (source, summary) in enumerate(zip_longest(of_sources, of_summaries), start=1):
+        if source is None or summary is None:
+            more = 1 + sum(1 for _ in (of_sources if summary is None else of_summaries))
+            longer = number - 1 + more
+            counts = (number - 1, longer) if source is None else (longer, number - 1)
+            raise _unequal(sources, summaries, *counts)
+        row = {
+            layout.source_column: source.row.get(text_lines.TEXT),
+            layout.summary_column: summary.row.get(text_lines.TEXT),
+        }
+        problem = source.problem or summary.problem
+        problem = problem or pair_problem(row, layout.source_column, layout.summary_column)
+        yield Line(summaries, number, {} if problem else row, problem)
+
+
+def check_aligned(path: Path, layout: Layout) -> None:
+    """Refuses a text file that has another number of lines than the sources (ValueError).
+
+    What is not a plain file can be read only once, so it is not checked before.
+    """
+    sources = layout.source_file
+    if sources is None or not (path.is_file() and sources.is_file()):
+        return
+    counts = [sum(1 for _ in text_lines.read(one, layout.options)) for one in (sources, path)]
+    if counts[0] != counts[1]:
+        raise _unequal(sources, path, *counts)
+
+
+def _unequal(sources: Path, summaries: Path, of_sources: int, of_summaries: int) -> ValueError:
+    return ValueError(
+        f"Expected {sources.name} and {summaries.name} to have the same number of lines, but got "
+        f"{of_sources} and {of_summaries}. If a text contains a line break, pass JSON Lines with "
+        "the columns source and summary."
+    )
 
 
 @dataclass
 class Pairs:
-    """Pairs read from a table."""
+    """Pairs of texts, in their order.
 
-    lines: list[int] = field(default_factory=list)  # as `read_rows` counts
+    Attributes:
+        lines: the number of the line of each pair, see `Line`.
+        sources, summaries: the texts of each pair.
+        others: the further columns of each pair.
+        problems: a sentence for each line without a pair.
+    """
+
+    lines: list[int] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
-    others: list[Row] = field(default_factory=list)  # further columns of each pair
-    problems: list[str] = field(
-        default_factory=list
-    )  # a sentence for each invalid row, with its line
-    size: int = field(
-        default=0, compare=False
-    )  # bytes of the texts that `add` has added, each source counted once
-    _known: set[str] = field(default_factory=set, repr=False, compare=False)
+    others: list[Row] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -37,84 +169,95 @@ class Pairs:
         self.sources.append(source)
         self.summaries.append(summary)
         self.others.append(others)
-        self.size += len(summary.encode()) + (0 if source in self._known else len(source.encode()))
-        self._known.add(source)
 
-    def ends_before(self, source: str, pairs: int, size: int) -> bool:
-        """Whether a chunk ends before a pair of ``source``: at so many ``pairs``, or texts of
-        ``size`` bytes.
-
-        While the source is the same, it continues to twice of either; if a source alone is larger
-        than ``size``, until its summaries are as large as it is.
-        """
-        if len(self) < pairs and self.size < size:
-            return False
-        last = self.sources[-1]
-        return (
-            source != last
-            or len(self) >= 2 * pairs
-            or self.size >= 2 * max(size, len(last.encode()))
-        )
-
-    def chunks(self, size: int) -> Iterator[Pairs]:
-        """The pairs in their order, ``size`` at a time, without the problems."""
-        for start in range(0, len(self), size):
-            some = slice(start, start + size)
-            yield Pairs(
-                self.lines[some], self.sources[some], self.summaries[some], self.others[some]
+    def select(self, indices: Iterable[int]) -> Pairs:
+        """Some of the pairs, in the order of ``indices``, without the problems."""
+        chosen = Pairs()
+        for index in indices:
+            chosen.add(
+                line=self.lines[index],
+                source=self.sources[index],
+                summary=self.summaries[index],
+                others=self.others[index],
             )
+        return chosen
 
 
-def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
-    """Reads all pairs of a table; a bad row is noted, not fatal. Errors as for `iterate_pairs`."""
+def read_pairs(path: Path, layout: Layout = TABLES) -> Pairs:
+    """All pairs of a file; a line without a pair is a problem. Raises as `read_lines`."""
+    check_aligned(path, layout)
     pairs = Pairs()
-    for line, row in iterate_pairs(path, source_column, summary_column):
-        if isinstance(row, str):
-            pairs.problems.append(f"line {line}: {row}")
+    for line in read_lines(path, layout):
+        if line.problem:
+            pairs.problems.append(f"line {line.number}: {line.problem}")
         else:
-            others = {
-                name: value
-                for name, value in row.items()
-                if name not in (source_column, summary_column)
-            }
-            pairs.add(line, row[source_column], row[summary_column], others)
+            pairs.add(
+                line=line.number,
+                source=line.row[layout.source_column],
+                summary=line.row[layout.summary_column],
+                others=other_columns(line.row, layout),
+            )
     return pairs
 
 
-def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterator[Numbered]:
-    """As `read_rows`, but rows whose two texts are not texts are invalid too; ValueError where a
-    column is missing.
+def other_columns(row: Row, layout: Layout) -> Row:
+    """A row without the two texts."""
+    texts = (layout.source_column, layout.summary_column)
+    return {name: value for name, value in row.items() if name not in texts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkLimits:
+    """How large a chunk becomes: so many ``pairs`` or ``size`` bytes of text, equal sources counted
+    once.
     """
-    # A cell of CSV cannot say "nothing" but by being empty, as pandas writes a missing value.
-    empty_is_missing = readable_format(path) in (".csv", ".tsv")
-    rows = read_rows(path)
-    head = list(islice(rows, _HEAD))
-    found = dict.fromkeys(column for _, row in head if isinstance(row, dict) for column in row)
-    for column in (source_column, summary_column):
-        if found and column not in found:
-            raise ValueError(
-                f"Expected a column {column!r} in {path.name}, but its columns are {', '.join(found)}: "
-                f"name the right one with {'--source-column' if column == source_column else '--summary-column'}."
-            )
-    for line, row in chain(head, rows):
-        if isinstance(row, dict):
-            row = pair_problem(row, source_column, summary_column, empty_is_missing) or row
-        yield line, row
+
+    pairs: int
+    size: int
 
 
-def pair_problem(
-    row: Row, source_column: str, summary_column: str, empty_is_missing: bool = False
-) -> str | None:
-    """What is wrong with a row; ``None`` if it holds a pair of texts."""
-    for column in (source_column, summary_column):
-        if column not in row:
-            return f"has no column {column!r} (columns: {', '.join(row) or 'none'})"
-        text = row[column]
-        if empty_is_missing and text == "":
-            return f"column {column!r} is empty, as a missing value is"
-        if not isinstance(text, str):
-            came = "nothing" if text is None else type(text).__name__
-            return f"column {column!r} should hold a text, but holds {came}"
-        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-            return f"column {column!r} holds a lone surrogate, which is no character"
-    return None
+def cut(lines: Iterable[Line], layout: Layout, limits: ChunkLimits) -> Iterator[Sequence[Line]]:
+    """Lines in chunks, each as long as possible; their boundaries depend on the lines alone.
+
+    While the source is the same, a chunk continues to twice either limit; if a source alone is
+    larger than ``limits.size``, until its summaries are as large as it is. Lines with a problem end
+    no chunk; the last chunk may have nothing else.
+    """
+    chunk: list[Line] = []
+    filling = _Filling(limits)
+    for line in lines:
+        if not line.problem:
+            source, summary = line.row[layout.source_column], line.row[layout.summary_column]
+            if filling.ends_before(source):
+                yield chunk
+                chunk, filling = [], _Filling(limits)
+            filling.add(source, summary)
+        chunk.append(line)
+    if chunk:
+        yield chunk
+
+
+class _Filling:
+    """How full a chunk is."""
+
+    def __init__(self, limits: ChunkLimits) -> None:
+        self._limits = limits
+        self._pairs = self._size = 0
+        self._last = ""
+        self._sources: set[str] = set()
+
+    def add(self, source: str, summary: str) -> None:
+        self._pairs += 1
+        self._size += len(summary.encode())
+        if source not in self._sources:
+            self._sources.add(source)
+            self._size += len(source.encode())
+        self._last = source
+
+    def ends_before(self, source: str) -> bool:
+        limits = self._limits
+        if self._pairs < limits.pairs and self._size < limits.size:
+            return False
+        if source != self._last or self._pairs >= 2 * limits.pairs:
+            return True
+        return self._size >= 2 * max(limits.size, len(source.encode()))

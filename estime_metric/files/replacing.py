@@ -1,5 +1,5 @@
-"""Outputs that are whole or not there: written beside their name, and renamed once they are done;
-one writer each.
+"""Outputs that are whole or not there: written under another name, and renamed once they are
+complete; one writer each.
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+#: Windows removes no file that is open. Elsewhere it is removed while it is locked, so that no other
+#: run can have locked it.
+_CLOSE_FIRST = sys.platform == "win32"
 
 
 @contextmanager
@@ -44,26 +48,44 @@ def locked(path: Path) -> Iterator[None]:
     name = Path(f"{os.path.realpath(path)}.lock")
     while True:
         with name.open("ab") as stream:
-            try:
-                _lock(stream.fileno())
-            except (BlockingIOError, PermissionError) as error:
-                raise BlockingIOError(
-                    f"Another run is writing to {path}: wait until it ends."
-                ) from error
-            except OSError as error:
-                if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
-                    raise
-                warnings.warn(
-                    f"The file system of {path} has no locks: start no second run.", stacklevel=3
-                )
-            if not name.exists() or not os.path.samestat(os.fstat(stream.fileno()), name.stat()):
-                continue  # the run that held it has just removed it
+            _lock_or_refuse(stream.fileno(), path)
+            if not _is_named(stream.fileno(), name):
+                continue  # the run that had the lock has just removed the file
             try:
                 yield
             finally:
-                with suppress(OSError):
-                    name.unlink()
-            return
+                if not _CLOSE_FIRST:
+                    _remove(name)
+        if _CLOSE_FIRST:
+            _remove(name)  # fails if another run has opened it since, which will remove it then
+        return
+
+
+def _lock_or_refuse(descriptor: int, path: Path) -> None:
+    try:
+        _lock(descriptor)
+    except (BlockingIOError, PermissionError) as error:
+        raise BlockingIOError(
+            f"Another run is writing to {path}. Wait until it has finished."
+        ) from error
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise
+        warnings.warn(
+            f"The file system of {path} does not support locks. Do not start a second run with the "
+            "same output.",
+            stacklevel=4,
+        )
+
+
+def _is_named(descriptor: int, name: Path) -> bool:
+    """Whether the open file is still the one of that name."""
+    return name.exists() and os.path.samestat(os.fstat(descriptor), name.stat())
+
+
+def _remove(name: Path) -> None:
+    with suppress(OSError):
+        name.unlink()
 
 
 def _lock(descriptor: int) -> None:
@@ -95,13 +117,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, *, overwrite: bool) -> None:
-    """Makes the folder of an output; FileExistsError where it holds something and ``overwrite`` is
-    not set.
+    """Makes the folder of an output; FileExistsError if it is not empty and ``overwrite`` is not
+    set.
     """
     if path.exists() and not path.is_dir():
         raise ValueError(f"Expected the output to be a folder, but {str(path)!r} is a file.")
     path.mkdir(parents=True, exist_ok=True)
     if not overwrite and any(path.iterdir()):
         raise FileExistsError(
-            f"{path} is not empty: name another folder, or replace its files with --overwrite."
+            f"{path} is not empty. Name another folder, or use `overwrite` to replace its files."
         )

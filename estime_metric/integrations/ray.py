@@ -11,25 +11,24 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_column, integer
+from estime_metric.jobs.chunks import Chunk
 from estime_metric.jobs.job import BYTES
-from estime_metric.jobs.team import Workers
+from estime_metric.jobs.team import ChunkScores, Workers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from estime_metric.config import EstimeOptions
-
-T = TypeVar("T")
-S = TypeVar("S")
 
 _KEY = "__estime_source"  # column of the hash of the source, while rows are grouped
 _ANSWER = 10.0  # seconds within which the machine of a cluster has to answer; Ray would ask for more than a minute
@@ -131,37 +130,41 @@ class _BlockScorer:
         from estime_metric.scorer import EstimeScorer
 
         self.scorer = EstimeScorer(config)
-        self.columns, self.prefix, self.look_ahead = (source, summary), prefix, look_ahead
+        self.layout = files.Layout(source_column=source, summary_column=summary)
+        self.prefix, self.look_ahead = prefix, look_ahead
 
     def __call__(self, table: Any) -> Iterator[Any]:
         """The rows of a block that hold a pair with their measures, a chunk at a time."""
         if _KEY in table.column_names:
             table = table.drop_columns([_KEY])
-        for column in self.columns:
+        for column in (self.layout.source_column, self.layout.summary_column):
             check_column(column, table.column_names)
-        chunk = files.Pairs()
-        for index, row in enumerate(table.select(list(dict.fromkeys(self.columns))).to_pylist()):
-            if problem := files.pair_problem(row, *self.columns):
-                chunk.problems.append(problem)
-                continue
-            source, summary = (row[column] for column in self.columns)
-            if chunk.ends_before(source, self.look_ahead, BYTES):
-                yield self._scored(table, chunk)
-                chunk = files.Pairs()
-            chunk.add(index, source, summary, {})
-        yield self._scored(table, chunk)
+        limits = files.ChunkLimits(pairs=self.look_ahead, size=BYTES)
+        # A block without rows still says which columns there are.
+        for chunk in list(files.cut(self._lines(table), self.layout, limits)) or [[]]:
+            yield self._scored(table, chunk)
 
-    def _scored(self, table: Any, chunk: files.Pairs) -> Any:
+    def _lines(self, table: Any) -> Iterator[files.Line]:
+        """The rows of a table; the number of each is its index."""
+        source, summary = self.layout.source_column, self.layout.summary_column
+        rows = table.select(list(dict.fromkeys((source, summary)))).to_pylist()
+        for index, row in enumerate(rows):
+            problem = files.pair_problem(row, source, summary)
+            yield files.Line(Path(), index, {} if problem else row, problem)
+
+    def _scored(self, table: Any, chunk: Sequence[files.Line]) -> Any:
         import pyarrow
 
-        if chunk.problems:
-            _log.warning(
-                "left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0]
-            )
-        table = table.take(pyarrow.array(chunk.lines, pyarrow.int64()))
-        for measure, values in self.scorer.map_batch(
-            {"source": chunk.sources, "summary": chunk.summaries}
-        ).items():
+        problems = [line.problem for line in chunk if line.problem]
+        if problems:
+            _log.warning("left out %d invalid rows; the first %s", len(problems), problems[0])
+        lines = [line for line in chunk if not line.problem]
+        table = table.take(pyarrow.array([line.number for line in lines], pyarrow.int64()))
+        batch = {
+            "source": [line.row[self.layout.source_column] for line in lines],
+            "summary": [line.row[self.layout.summary_column] for line in lines],
+        }
+        for measure, values in self.scorer.map_batch(batch).items():
             name = self.prefix + measure
             if name in table.column_names:
                 raise ValueError(
@@ -199,15 +202,18 @@ class RayTeam(Workers):
         self._needs = _needs(self._ray, num_gpus, num_cpus)
 
     def run(
-        self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]
-    ) -> Iterator[T]:
+        self,
+        chunks: Iterator[Chunk],
+        score: Callable[[Chunk], ChunkScores],
+        stop: Callable[[], bool],
+    ) -> Iterator[tuple[Chunk, ChunkScores]]:
         """As `Workers.run`; RuntimeError where a chunk has cost several actors."""
         actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
-        tasks: dict[int, S] = {}  # what is read and not written
+        tasks: dict[int, Chunk] = {}  # what is read and not written
         waiting: list[int] = []  # of these, what no actor has, as a heap
         losses: Counter[int] = Counter()
-        done: dict[int, T] = {}
+        done: dict[int, ChunkScores] = {}
         written = 0
         try:
             while not stop():
@@ -235,8 +241,7 @@ class RayTeam(Workers):
                     heappush(waiting, number)
                 while written + 1 in done and not stop():
                     written += 1
-                    del tasks[written]
-                    yield done.pop(written)
+                    yield tasks.pop(written), done.pop(written)
         finally:
             actors.kill_all()
 

@@ -2,20 +2,25 @@
 
 from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
-from estime_metric.jobs.job import Job, Totals
-from estime_metric.jobs.run import Report, Stop, score_files
-from estime_metric.jobs.team import Team, Workers
+from estime_metric.jobs.job import Job
+from estime_metric.jobs.run import Report, score_files
+from estime_metric.jobs.stop import Stop
+from estime_metric.jobs.team import ChunkScores, Team, Workers, is_launched
+from estime_metric.jobs.totals import Sum, Totals
 
 __all__ = [
+    "ChunkScores",
     "Estimate",
     "Job",
     "Report",
     "Stop",
+    "Sum",
     "Team",
     "Totals",
     "Workers",
     "count_pairs",
     "estimate_job",
     "expand",
+    "is_launched",
     "score_files",
 ]

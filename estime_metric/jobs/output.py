@@ -1,6 +1,6 @@
 """The output of a job, committed chunk by chunk: ``OUTPUT.progress`` says up to which byte.
 
-The run that resumes it cuts off what follows. Once the job is done, `files.read_meta` reads the
+A run that resumes it cuts off what follows. Once the job is done, the metadata of the output is the
 same record.
 """
 
@@ -8,246 +8,229 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, fields
-from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from estime_metric import files
-from estime_metric._version import __version__
-from estime_metric.config import EstimeConfig
-from estime_metric.jobs.inputs import WHOLE, fingerprint
-from estime_metric.jobs.job import Job, Totals
-from estime_metric.measures import RECOMMENDED
-from estime_metric.operating_points import threshold_value
+from estime_metric.jobs.job import Job
+from estime_metric.jobs.record import Record, check_same_job, read_record, save_record
+from estime_metric.jobs.totals import Totals
 
+_GROWING = (".jsonl", ".csv")  # endings of formats to which rows can be appended
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
-
-
-@dataclass
-class Record:
-    """How far a job is, and of what it is. Signature, options and inputs have to be equal where it
-    is resumed.
-    """
-
-    signature: str
-    options: dict[str, Any]  # of the job
-    config: dict[str, Any]  # the options of the measure
-    inputs: list[list[Any]]  # each with its `fingerprint`
-    columns: list[str] = field(default_factory=list)  # those of CSV, once the first rows are read
-    bytes: int = 0  # how long the output is
-    digest: str = ""  # with the totals: that of the rows of the input that are scored
-    totals: dict[str, Any] = field(default_factory=dict)
-    threshold: dict[str, float] = field(
-        default_factory=dict
-    )  # measure: the value from which on ``flag`` is 1, if any
-    finished: bool = False  # whether the whole input is scored
-
-    @classmethod
-    def start(cls, job: Job, config: EstimeConfig) -> Record:
-        """That of a job of which nothing is done."""
-        named = {one.name: getattr(config, one.name) for one in fields(config)}
-        options = {name: _shown(value) for name, value in named.items() if value is not None}
-        inputs = [[str(path), fingerprint(path)] for path in job.inputs]
-        made = cls(config.signature(), job.options(), options, inputs)
-        if job.threshold is not None:
-            made.threshold = {
-                RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config.signature())
-            }
-        return made
-
-    @classmethod
-    def read(cls, found: Any, path: Path) -> Record:
-        """A record as it was written; ValueError where it is damaged, or of another version."""
-        try:
-            return cls(**{one.name: found[one.name] for one in fields(cls)})
-        except (KeyError, TypeError) as error:
-            raise ValueError(
-                f"The record of {path} is damaged, or of another version: use --overwrite."
-            ) from error
-
-    def check(self, earlier: Record) -> None:
-        """Refuses a run of another signature, options or inputs (ValueError); warns where an input
-        may have changed.
-        """
-        own_values = {"signature": self.signature, **self.options, "inputs": _listed(self.inputs)}
-        others = {
-            "signature": earlier.signature,
-            **earlier.options,
-            "inputs": _listed(earlier.inputs),
-        }
-        for name, own in own_values.items():
-            if own != (other := others.get(name)):
-                came = f"another:\n  then: {other}\n  now:  {own}\nStart again with --overwrite."
-                raise ValueError(
-                    f"Expected the {name} of the earlier run, to resume it, but got {came}"
-                )
-        for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
-            if own is not None and own[0] > WHOLE and own != other:
-                said = f"{path} was written to since the unfinished run began. Its scored rows and the compared blocks"
-                rest = " of the others are unchanged; if it was changed elsewhere, the rest is scored as it is now."
-                warnings.warn(said + rest, RuntimeWarning, stacklevel=2)
 
 
 class Output:
-    """Where the rows of a job go, held by one run at a time (BlockingIOError); a context manager
-    that releases it.
+    """Where the rows of a job go; this one keeps no rows, only the record.
 
-    ``record`` is at first that of a run that starts, then how far the job is. Raises
-    FileExistsError, ValueError or OSError where the output exists, is of other settings, or cannot
-    be written.
+    ``record`` is at first that of a run that starts or is resumed, then how far the job is.
     """
 
-    def __init__(self, job: Job, record: Record, existing: str = "refuse") -> None:
-        self.job, self.record = job, record
-        self._stream: BinaryIO | None = None
-        if job.output is None or job.streams:
-            return
-        self._final = job.output
-        self._parquet = job.output.suffix.lower() == ".parquet"
-        self._path = (
-            job.output.with_name(f"{job.output.name}.rows.jsonl") if self._parquet else job.output
-        )
-        self._progress = job.output.with_name(f"{job.output.name}.progress")
-        with ExitStack() as held:
-            held.enter_context(files.locked(self._final))
-            self._open(existing)
-            self._held = held.pop_all()
+    def __init__(self, record: Record) -> None:
+        self.record = record
 
-    def _open(self, existing: str) -> None:
-        unfinished, earlier = self._progress.exists(), None
-        if existing == "refuse" and unfinished:
-            advice = "resume it with --resume, or replace it with --overwrite."
-            raise FileExistsError(f"{self._final} exists and is unfinished: {advice}")
-        files.check_writable(self._final, overwrite=existing != "refuse")
-        if existing == "resume" and unfinished:
-            with suppress(ValueError):
-                earlier = json.loads(self._progress.read_text(encoding="utf-8"))
-            self._resume(Record.read(earlier, self._final))
-        elif existing == "resume" and self._final.exists() and self._final.stat().st_size:
-            found = files.read_meta(self._final)
-            if not found.get("finished"):
-                raise ValueError(
-                    f"{self._final} has no unfinished run to resume: replace it with --overwrite."
-                )
-            self._take(Record.read(found, self._final))
-            if self._parquet:
-                self._path.unlink(missing_ok=True)
-        else:
-            self._stream = self._path.open("ab")
-            try:
-                self._save()  # an old result is only touched once this one can begin
-            except OSError:
-                self._stream.close()
-                raise
-            self._stream.truncate(0)
-            if self._parquet:
-                self._final.unlink(missing_ok=True)
-            else:
-                files.write_meta(self._final, None)
+    def commit(self, rows: Sequence[files.Row], digest: str, totals: Totals) -> None:
+        """Writes the rows of the next chunk; only then do they count.
 
-    def _resume(self, earlier: Record) -> None:
-        size = self._path.stat().st_size if self._path.exists() else 0
-        if size < earlier.bytes:
-            held = f"hold the {earlier.bytes} bytes that are scored, but it holds {size}"
-            raise ValueError(f"Expected {self._path} to {held}: start again with --overwrite.")
-        self._take(earlier)
-        self._stream = self._path.open("ab")
-        self._stream.truncate(earlier.bytes)
-
-    def _take(self, earlier: Record) -> None:
-        self.record.check(earlier)
-        earlier.inputs = self.record.inputs
-        self.record = earlier
-
-    def commit(self, data: bytes, digest: str, totals: Totals) -> None:
-        """Writes the rows of the next chunk; only then do they count."""
-        if self._stream is not None:
-            with files.named(
-                self._path
-            ):  # where the disk is full, what is behind the last commit is cut off later
-                self._stream.write(data)
-                self._stream.flush()
-                os.fsync(self._stream.fileno())
-        elif self.job.streams:
-            sys.stdout.write(data.decode("utf-8"))
-            sys.stdout.flush()
-        self.record.bytes += len(data)
-        self.record.digest, self.record.totals = digest, asdict(totals)
-        if self._stream is not None:
-            self._save()
+        Args:
+            rows: the rows.
+            digest: that of all lines of the input up to the end of the chunk.
+            totals: those of all chunks so far.
+        """
+        self.record.digest, self.record.totals = digest, totals
 
     def finish(self) -> None:
-        """Closes the output of a job that is done, and writes its metadata."""
-        if self._stream is None:
-            return
+        """Completes the output of a job that is done."""
+
+
+class StandardOutput(Output):
+    """JSON Lines on standard output, which cannot be resumed."""
+
+    def commit(self, rows: Sequence[files.Row], digest: str, totals: Totals) -> None:
+        """As `Output.commit`."""
+        files.write_standard_output(files.encode_json_lines(rows))
+        super().commit(rows, digest, totals)
+
+
+@dataclass(frozen=True)
+class OutputFiles:
+    """The files of one output.
+
+    Attributes:
+        final: the output.
+        rows: what the rows are written to: the output itself if rows can be appended to its format,
+            otherwise JSON Lines next to it, from which the output is made in the end.
+        progress: the record of a run that is not finished.
+    """
+
+    final: Path
+    rows: Path
+    progress: Path
+
+    @classmethod
+    def of(cls, output: Path) -> OutputFiles:
+        """The files of an output, by its name."""
+        grows = output.suffix.lower() in _GROWING
+        rows = output if grows else output.with_name(f"{output.name}.rows.jsonl")
+        return cls(output, rows, output.with_name(f"{output.name}.progress"))
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether the rows are CSV; otherwise they are JSON Lines."""
+        return self.rows.suffix.lower() == ".csv"
+
+    @property
+    def converts(self) -> bool:
+        """Whether the output is made from the rows once they are complete."""
+        return self.rows != self.final
+
+
+class FileOutput(Output):
+    """A file that a killed run leaves such that another run can resume it."""
+
+    def __init__(self, paths: OutputFiles, record: Record, stream: BinaryIO) -> None:
+        super().__init__(record)
+        self._paths, self._stream = paths, stream
+
+    def commit(self, rows: Sequence[files.Row], digest: str, totals: Totals) -> None:
+        """As `Output.commit`; the rows are on disk before the record says so."""
+        data = self._encoded(rows)
+        with files.named(self._paths.rows):  # a full disk: what follows the last commit is cut off
+            self._stream.write(data)
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        self.record.bytes += len(data)
+        super().commit(rows, digest, totals)
+        save_record(self.record, self._paths.progress)
+
+    def finish(self) -> None:
+        """As `Output.finish`: makes the output of the rows if need be, and writes the metadata."""
         self._stream.close()
         self.record.finished = True
-        versions = {"estime-metric": __version__, "python": platform.python_version()}
-        for name in _PACKAGES:
-            with suppress(PackageNotFoundError):
-                versions[name] = version(name)
-        meta = {
-            **asdict(self.record),
-            "versions": versions,
-            "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}",
-        }
-        if self._parquet:
-            with files.replaced(self._final) as unfinished:
-                files.write_parquet(unfinished, self._rows, meta)
+        meta = self.record.to_meta()
+        if self._paths.converts:
+            files.replace_table(self._paths.final, self._rows, meta)
         else:
-            files.write_meta(self._final, meta)
-        self._progress.unlink(missing_ok=True)
-        if self._parquet:
-            self._path.unlink()
+            files.write_meta(self._paths.final, meta)
+        self._paths.progress.unlink(missing_ok=True)
+        if self._paths.converts:
+            self._paths.rows.unlink()
 
-    def __enter__(self) -> Output:
-        return self
+    def close(self) -> None:
+        """Closes the file, finished or not."""
+        with suppress(OSError):  # it still has what a full disk did not take
+            self._stream.close()
 
-    def __exit__(self, *_: object) -> None:
-        if self._stream is not None:
-            with suppress(OSError):  # it still holds what a full disk did not take
-                self._stream.close()
-        if self.job.output is not None and not self.job.streams:
-            self._held.close()
+    def _encoded(self, rows: Sequence[files.Row]) -> bytes:
+        if not self._paths.is_csv:
+            return files.encode_json_lines(rows)
+        columns = self.record.columns
+        header = b"" if self.record.bytes else files.encode_header(columns)
+        return header + files.encode_csv(rows, columns)
 
     def _rows(self) -> Iterator[files.Row]:
-        return (row for _, row in files.read_rows(self._path) if isinstance(row, dict))
-
-    def _save(self) -> None:
-        """Replaces the record in one step: it is the old one or the new one, whenever the process
-        is killed.
-        """
-        unfinished = self._progress.with_name(
-            f"{self._progress.name}.part"
-        )  # one name, since one run holds it
-        try:
-            with files.named(self._progress), unfinished.open("w", encoding="utf-8") as stream:
-                json.dump(asdict(self.record), stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            unfinished.replace(self._progress)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with self._paths.rows.open("rb") as stream:
+            yield from map(json.loads, stream)
 
 
-def _shown(value: Any) -> Any:
-    if isinstance(value, frozenset):
-        return sorted(value)
-    return getattr(value, "__qualname__", str(value)) if callable(value) else value
+@contextmanager
+def opened_output(job: Job, record: Record, existing: str) -> Iterator[Output]:
+    """The output of a job, which no other run can write to meanwhile (BlockingIOError).
+
+    Args:
+        job: what is scored into what.
+        record: that of a run that starts.
+        existing: what is done with an output that exists, one of `EXISTING`.
+
+    Raises:
+        FileExistsError: the output exists, and ``existing`` is ``"refuse"``.
+        ValueError: it cannot be resumed, or it is of other settings.
+        OSError: it cannot be written.
+    """
+    if job.output is None:
+        yield Output(record)
+    elif files.is_standard(job.output):
+        yield StandardOutput(record)
+    else:
+        with files.locked(job.output):
+            output = _open(OutputFiles.of(job.output), record, existing)
+            try:
+                yield output
+            finally:
+                if isinstance(output, FileOutput):
+                    output.close()
 
 
-def _listed(inputs: list[list[Any]]) -> str:
-    return ", ".join(
-        f"{path} ({found[0]} bytes, digest {found[1][:8]})"
-        if isinstance(found, list)
-        else str(path)
-        for path, found in inputs
-    )
+def _open(paths: OutputFiles, record: Record, existing: str) -> Output:
+    is_unfinished = paths.progress.exists()
+    if existing == "refuse":
+        _refuse_existing(paths, is_unfinished)
+    if existing == "resume" and is_unfinished:
+        return _resume(paths, record)
+    if existing == "resume" and paths.final.exists() and paths.final.stat().st_size:
+        return _take_finished(paths, record)
+    files.check_writable(paths.final)
+    return _begin(paths, record)
+
+
+def _refuse_existing(paths: OutputFiles, is_unfinished: bool) -> None:
+    if is_unfinished:
+        raise FileExistsError(
+            f"{paths.final} already exists and is unfinished. Use `resume` to continue it, or "
+            "`overwrite` to replace it."
+        )
+    files.check_writable(paths.final, overwrite=False)
+
+
+def _begin(paths: OutputFiles, record: Record) -> FileOutput:
+    """Starts anew; an old output is only touched once the new one can begin."""
+    stream = paths.rows.open("ab")
+    try:
+        save_record(record, paths.progress)
+    except OSError:
+        stream.close()
+        raise
+    stream.truncate(0)
+    if paths.converts:
+        paths.final.unlink(missing_ok=True)
+    else:
+        files.write_meta(paths.final, None)
+    return FileOutput(paths, record, stream)
+
+
+def _resume(paths: OutputFiles, record: Record) -> FileOutput:
+    """Continues an unfinished run after its last commit."""
+    earlier = read_record(paths.progress, paths.final)
+    size = paths.rows.stat().st_size if paths.rows.exists() else 0
+    if size < earlier.bytes:
+        raise ValueError(
+            f"Expected {paths.rows} to have at least the {earlier.bytes} bytes written so far, but "
+            f"it has {size}. Use `overwrite` to start again."
+        )
+    _take_over(record, earlier)
+    stream = paths.rows.open("ab")
+    stream.truncate(earlier.bytes)
+    return FileOutput(paths, earlier, stream)
+
+
+def _take_finished(paths: OutputFiles, record: Record) -> Output:
+    """An output that is done: nothing more is written to it."""
+    found = files.read_meta(paths.final)
+    if not found.get("finished"):
+        raise ValueError(
+            f"Expected {paths.final} to be an unfinished run, but it cannot be resumed. Use "
+            "`overwrite` to replace it."
+        )
+    earlier = Record.from_json(found, paths.final)
+    _take_over(record, earlier)
+    if paths.converts:
+        paths.rows.unlink(missing_ok=True)
+    return Output(earlier)
+
+
+def _take_over(new: Record, earlier: Record) -> None:
+    check_same_job(new, earlier)
+    earlier.inputs = new.inputs

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-from estime_metric.jobs.inputs import chunks, first_pairs, further, read_lines
-from estime_metric.jobs.job import Job, Totals
-from estime_metric.jobs.output import EXISTING, Output, Record
-from estime_metric.jobs.team import Workers
+from estime_metric.jobs.chunks import (
+    Chunk,
+    Digest,
+    cut_chunks,
+    kept_columns,
+    refuse_clashes,
+    refuse_further_columns,
+)
+from estime_metric.jobs.inputs import first_pairs, job_lines
+from estime_metric.jobs.job import Job, chunk_limits
+from estime_metric.jobs.output import EXISTING, Output, opened_output
+from estime_metric.jobs.record import Record
+from estime_metric.jobs.team import ChunkScores, Workers
+from estime_metric.jobs.totals import Totals, totals_of
 from estime_metric.measures import RECOMMENDED
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
-_HEAD = 256  # rows of the input from which the columns of CSV are taken
+_HEAD = 256  # pairs of the input from which the columns of CSV are taken
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,9 @@ class Report:
 
     Attributes:
         totals: those of all pairs that are scored, in earlier runs too.
-        done: whether the whole input is.
+        done: whether the whole input is scored.
         resumed: pairs that an earlier run had scored.
-        config: the configuration with nothing left open.
+        config: the fully resolved configuration.
         flagged_from: the threshold of the flags, if any.
     """
 
@@ -49,7 +55,7 @@ class Report:
 
     @property
     def signature(self) -> str:
-        """That of the scores."""
+        """The signature of the scores."""
         return self.config.signature()
 
 
@@ -58,7 +64,7 @@ def score_files(
     scorer: EstimeScorer,
     *,
     existing: str = "refuse",
-    on_chunk: Callable[[files.Pairs, EstimeResult], None] | None = None,
+    on_chunk: Callable[[files.Pairs, ChunkScores], None] | None = None,
     on_start: Callable[[int], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
     workers: Workers | None = None,
@@ -71,11 +77,11 @@ def score_files(
     Args:
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
-            where there is one.
+            if there is one.
         on_chunk: called with each chunk that is scored and its scores.
         on_start: called before the first chunk with the number of pairs that an earlier run has
             scored.
-        stop: asked after each chunk whether to end here.
+        stop: asked after each chunk whether to end there.
         workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default
             this process alone.
 
@@ -85,44 +91,53 @@ def score_files(
     """
     check_choice("existing", existing, EXISTING)
     workers = workers or Workers()
-    heads = first_pairs(job)
-    blank = scorer.score([""], [""])  # loads the encoder, which tells layers and signature
+    first = first_pairs(job)
+    blank = scorer.score([""], [""])  # loads the encoder, which layers and signature depend on
     config = blank.config
-    (row,) = _rows(job, files.Pairs([0], [""], [""], [{}]), blank)
-    for path, line, found in heads if job.output is not None else ():
-        if isinstance(found, dict):
-            files.check_names(further(job, path, found), row, f"{path.name} line {line}")
+    if job.threshold is not None and len(config.layer_tuple) > 1:
+        layers = ", ".join(map(str, config.layer_tuple))
+        raise ValueError(
+            f"Expected one layer with argument `threshold`, but got the layers {layers}."
+        )
+    added = _added_columns(job, blank)
+    if job.output is not None:
+        _refuse_clash(first, job, added)
     with ExitStack() as held:
         output: Output | None = None
 
-        def start() -> Record:
+        def start() -> dict[str, Any]:
             nonlocal output
-            output = held.enter_context(Output(job, Record.start(job, config), existing))
-            return output.record
+            output = held.enter_context(opened_output(job, Record.start(job, config), existing))
+            return output.record.to_json()
 
-        record = workers.share(start)
-        totals = Totals(**record.totals)
+        record = Record.from_json(workers.share(start), job.output or job.inputs[0])
+        totals = record.totals
         report = Report(
-            totals, record.finished, totals.pairs, config, record.threshold.get(RECOMMENDED)
+            totals=totals,
+            done=record.finished,
+            resumed=totals.pairs,
+            config=config,
+            flagged_from=record.threshold.get(RECOMMENDED),
         )
-        if on_start is not None and output is not None:
+        if output is not None and on_start is not None:
             on_start(report.resumed)
-        tasks = _unscored(job, record, job.limits(scorer), list(row))
+        lines = _checked_lines(job, record, added)
+        chunks = _unscored(lines, job, record, chunk_limits(job, scorer))
         if report.done:
-            if next(tasks, None) is not None:
+            if next(chunks, None) is not None:
                 raise ValueError(
-                    f"{job.output} is done, but its input has grown since: replace it with --overwrite."
+                    f"{job.output} is complete, but its input has grown since then. Use "
+                    "`overwrite` to score everything again."
                 )
             return report
-        for task, result, data, added in workers.run(
-            tasks, partial(_score, job=job, scorer=scorer), stop
-        ):
-            assert output is not None  # the results go to the first process
-            totals.add(added)
-            output.record.columns = task.columns
-            output.commit(data, task.digest, totals)
+        score = partial(score_chunk, job=job, scorer=scorer)
+        for chunk, scores in workers.run(chunks, score, stop):
+            assert output is not None  # the scores go to the first process
+            totals.add(scores.totals)
+            output.record.columns = record.columns
+            output.commit(_rows(chunk, scores, job, config), chunk.digest, totals)
             if on_chunk is not None:
-                on_chunk(task.pairs, result)
+                on_chunk(chunk.pairs, scores)
             if stop():
                 break
         done = not stop()
@@ -131,84 +146,81 @@ def score_files(
         return replace(report, done=done)
 
 
-class _Task(NamedTuple):
-    pairs: files.Pairs
-    first: bool
-    digest: str  # of all rows to its end
-    columns: list[str]  # of CSV
+def score_chunk(chunk: Chunk, *, job: Job, scorer: EstimeScorer) -> ChunkScores:
+    """The scores of one chunk, on whichever process."""
+    result = scorer.score(chunk.pairs.summaries, chunk.pairs.sources)
+    values = files.measure_values(result)
+    if job.threshold is not None:
+        values[files.FLAG] = result.flags(job.threshold).int().tolist()
+    return ChunkScores(values, totals_of(chunk.pairs, result, job.threshold))
 
 
-#: A chunk that is scored, and its rows as they are written.
-_Scored = tuple[_Task, "EstimeResult", bytes, Totals]
+def _added_columns(job: Job, result: EstimeResult) -> list[str]:
+    """The columns that the output adds to those of the input, in their order."""
+    names = [files.LINE, *files.measure_columns(result.measures, result.layers)]
+    names += [files.FLAG] if job.threshold is not None else []
+    names += [files.SIGNATURE] if job.with_signature else []
+    return [f"{job.prefix}{name}" for name in names]
 
 
-def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> _Scored:
-    result = scorer.score(task.pairs.summaries, task.pairs.sources)
-    data = b""
-    if job.output is not None:
-        data = files.encode_rows(
-            _rows(job, task.pairs, result), job.ending, task.columns, header=task.first
-        )
-    return task, result, data, Totals.of(task.pairs, result, job.threshold)
+def _refuse_clash(first: list[files.Line], job: Job, added: list[str]) -> None:
+    """Refuses a job if the first pair of a file has a column of the output: all will have it."""
+    for line, checked in zip(first, refuse_clashes(first, job, added), strict=True):
+        if checked.problem:
+            raise ValueError(f"{line.path.name} line {line.number} {checked.problem}.")
 
 
-def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]:
-    flags = None if job.threshold is None else result.flags(job.threshold).int().tolist()
-    return files.score_rows(pairs, result, job.prefix, flags=flags, signature=job.with_signature)
+def _rows(chunk: Chunk, scores: ChunkScores, job: Job, config: EstimeConfig) -> list[files.Row]:
+    if job.output is None:
+        return []
+    signature = config.signature() if job.with_signature else None
+    return files.rows_with(scores.values, chunk.pairs, prefix=job.prefix, signature=signature)
+
+
+def _checked_lines(job: Job, record: Record, added: list[str]) -> Iterator[files.Line]:
+    """The lines of the job; those that the output has no place for are invalid.
+
+    For CSV, the first lines decide on the columns, which the record notes.
+    """
+    lines = job_lines(job)
+    if job.output is None:
+        return lines
+    lines = refuse_clashes(lines, job, added)
+    if job.output.suffix.lower() != ".csv":
+        return lines
+    if not record.columns:
+        head = _first_valid(lines, _HEAD)
+        kept = [kept_columns(line, job) for line in head if not line.problem]
+        line_number, *measured = added
+        record.columns = [line_number, *dict.fromkeys(chain(*kept)), *measured]
+        lines = chain(head, lines)
+    return refuse_further_columns(lines, job, record.columns)
+
+
+def _first_valid(lines: Iterator[files.Line], number: int) -> list[files.Line]:
+    """The lines up to the ``number``-th that is valid."""
+    found: list[files.Line] = []
+    valid = 0
+    for line in lines:
+        found.append(line)
+        valid += not line.problem
+        if valid == number:
+            break
+    return found
 
 
 def _unscored(
-    job: Job, record: Record, limits: tuple[int, int], ours: list[str]
-) -> Iterator[_Task]:
-    """The chunks that are not committed yet; ValueError where the committed part of the input has
+    lines: Iterator[files.Line], job: Job, record: Record, limits: files.ChunkLimits
+) -> Iterator[Chunk]:
+    """The chunks that are not committed yet; ValueError if the committed part of the input has
     changed.
     """
-    lines, digest = read_lines(job), hashlib.blake2b(digest_size=16)
-    done = Totals(**record.totals)
-    for line in islice(lines, done.pairs + done.skipped):
-        digest.update(line.encoded())
-    if record.digest not in ("", digest.hexdigest()):
-        wanted = "the rows that the earlier run has scored, to resume it"
-        raise ValueError(f"Expected {wanted}, but they have changed: start again with --overwrite.")
-    columns = record.columns
-    if job.ending == ".csv" and not columns:
-        head = list(islice(lines, _HEAD))
-        found = [further(job, line.path, line.row) for line in head if isinstance(line.row, dict)]
-        columns = [ours[0], *dict.fromkeys(name for row in found for name in row), *ours[1:]]
-        lines = chain(head, lines)
-    for number, chunk in enumerate(chunks(lines, job, limits, digest)):
-        yield _Task(chunk, not number and not record.digest, digest.hexdigest(), columns)
-
-
-class Stop:
-    """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``,
-    which was 0, and calls ``said``; a second Ctrl-C interrupts at once.
-    """
-
-    def __init__(self, said: Callable[[], None] = lambda: None) -> None:
-        self.signal, self._said = 0, said
-        self._before: dict[int, Any] = {}
-
-    @property
-    def asked(self) -> bool:
-        """Whether a signal came."""
-        return self.signal != 0
-
-    def __enter__(self) -> Stop:
-        if (
-            threading.current_thread() is threading.main_thread()
-        ):  # elsewhere Python takes no handlers
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._handle)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.asked and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        if not self.asked:
-            self.signal = number
-            self._said()
+    digest = Digest()
+    for line in islice(lines, record.totals.pairs + record.totals.skipped):
+        digest.add(line)
+    if record.digest not in ("", str(digest)):
+        raise ValueError(
+            "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
+            "Use `overwrite` to start again."
+        )
+    return cut_chunks(lines, job, limits, digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from cyclopts import App
 
 from estime_metric import __version__
 from estime_metric.cli import app, console, score
-from estime_metric.cli.options import MeasureOptions
+from estime_metric.cli.options import MeasureOptions, ScoringOptions
 from estime_metric.config import EstimeConfig
 from tests.command import run_command, run_python
 from tests.studies import conftest as summeval
@@ -39,12 +40,41 @@ def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None
         assert not names or any(name.startswith("--") for name in names), names
 
 
+def options_of(command: tuple[str, ...]) -> set[str]:
+    _, apps, _ = app.parse_commands(command)
+    return {
+        name
+        for argument in apps[-1].assemble_argument_collection()
+        for name in argument.names
+        if name.startswith("--") and not name.startswith(("--no-", "--empty-"))
+    }
+
+
+def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
+    """Only which measures are computed differs: `explain` and the benchmarks do not choose them."""
+    own = {"--measures", "--soft-model", "--soft-revision"}
+    shared = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(ScoringOptions)}
+    assert {"--fast", "--keep-tags", "--layers"} < shared
+    known = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(EstimeConfig)}
+    assert known - own <= shared
+    scoring = [path for path in commands() if "--distance" in options_of(path)]
+    assert {("score",), ("explain",), ("compare",), ("calibrate",)} < set(scoring)
+    assert ("benchmark", "summeval") in scoring
+    for path in scoring:
+        assert shared <= options_of(path), path
+    for name in ("score", "compare", "calibrate"):
+        assert own <= options_of((name,))
+
+
 def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     given = MeasureOptions(
         model="embedded",
         layers="3,5",
         measures="soft, coherence",
+        soft_model="x",
+        soft_revision="y",
         tagger="nltk",
+        keep_tags="NN",
         drop_tags="DT,IN",
         normalize=True,
     ).given()
@@ -52,7 +82,10 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
         model="embedded",
         layers=(3, 5),
         measures=("soft", "coherence"),
+        soft_model="x",
+        soft_revision="y",
         tagger="nltk",
+        keep_tags=frozenset({"NN"}),
         drop_tags=frozenset({"DT", "IN"}),
         normalize=True,
     )
@@ -67,16 +100,15 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
 REFUSED = [
     ("nope", "", "nope"),
     *(
-        (command, "--splitter regex", "--splitter with --unit word or --tagger")
+        (command, "--splitter regex", "--unit word or --tagger with --splitter")
         for command in ("score", "explain")
     ),
     ("score", "--nope", "--nope"),
     ("score", "--layers a", "--layers"),
-    ("score", "--device cuda:99", ""),
-    ("score --example", "x.jsonl", "FILE or --example"),
-    ("score", "--layers 9", "`layers` to lie within 0..4"),
-    ("score", "--unit sentence", "`unit` to be one of token, word, but got 'sentence'"),
-    ("score -m embedded-small", "", "FILE or --example"),
+    ("score --example", "x.jsonl", "Expected either files or --example, but got both"),
+    ("score", "--layers 9", "Expected --layers to lie within 0..4"),
+    ("score", "--unit sentence", "Expected --unit to be one of token, word, but got 'sentence'"),
+    ("score -m embedded-small", "", "Expected either files or --example, but got neither"),
     *(
         (
             f"score nothing.{ending}",
@@ -92,11 +124,15 @@ REFUSED = [
         "--source-column text",
         "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
     ),
-    ("score", "--summary-column text", "name the right one with --summary-column."),
-    ("score", "-m nobody/nothing", 'model="embedded"'),
-    ("score", "--threshold high", "`threshold` to be a number or 'balanced', but got 'high'"),
+    ("score", "--summary-column text", "Name the right one with --summary-column."),
+    ("score", "-m nobody/nothing", "pass --model embedded"),
+    (
+        "score",
+        "--threshold high",
+        "Expected --threshold to be a number or 'balanced', but got 'high'",
+    ),
     *(
-        (f"explain {given}", "", "Give exactly one of FILE")
+        (f"explain {given}", "", "Expected exactly one of a file")
         for given in (
             "-l 1",
             "--summary x",
@@ -105,11 +141,11 @@ REFUSED = [
             "x.jsonl --example",
         )
     ),
-    ("explain --summary x --source y", "--row 1", "--row with a FILE"),
+    ("explain --summary x --source y", "--row 1", "--row with a file"),
     ("explain x.jsonl", "-m embedded-small", "error: No such file or directory: 'x.jsonl'"),
     ("explain", "-o x.docx", "to end in .html or .png or .svg or .pdf or .jsonl, but got 'x.docx'"),
     ("explain", "-o no/where/x.html", "folder to exist"),
-    ("explain", "-o x.png", "one pair for a plot, but got 3: choose it with --row"),
+    ("explain", "-o x.png", "one pair for a plot, but got 3. Select one with --row"),
     ("explain", "--row 1", "line 1: is not JSON"),
     (
         "explain",
@@ -118,10 +154,20 @@ REFUSED = [
     ),
     ("explain", "--source-column text", "Expected a column 'text' in pairs.jsonl"),
     ("corrupt x.jsonl", "", "--output"),
-    ("corrupt", "--order random", "`order` to be one of sequential, clean"),
-    ("corrupt", "--window 511", "`window` to be at most 510"),
+    ("corrupt", "--order random", "Expected --order to be one of sequential, clean"),
+    ("corrupt", "--window 511", "Expected --window to be at most 510"),
     ("corrupt", "--summary-column text", "Expected a column 'text' in pairs.jsonl"),
-    ("corrupt", "-m no/such/folder", 'model="embedded"'),
+    ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
+    ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
+    ("score", "--device cuda:99", "--device to be"),
+    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got '1,2'"),
+    ("score", "--threshold 0.5 -l 1,2", "Expected one layer with --threshold, but got the layers"),
+    ("score", "--delimiter ab", "Expected --delimiter to be one character, but got 'ab'"),
+    ("score", "--encoding utf-9", "Expected --encoding to be an encoding such as utf-8"),
+    ("score", "--encoding latin-1", "pairs.jsonl, which is always UTF-8"),
+    ("score", "-s pairs.jsonl", "Expected --source-file and --summary-files together"),
+    ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
+    ("calibrate", "--label none", "Name the right one with --label."),
     ("corrupt", "-o out.txt", "to end in .jsonl or .csv"),
     *(
         ("corrupt", f"--errors {errors}", "Expected --errors to be")
@@ -130,12 +176,12 @@ REFUSED = [
     (
         "coherence",
         "--measures grammar",
-        "`measures` to name some of entity_graph, classifier, bartscore, length, rand",
+        "Expected --measures to name some of entity_graph, classifier, bartscore, length, rand",
     ),
     (
         "coherence",
         "--measures classifier",
-        "`classifier` to name a trained classifier, since the measure 'classifier'",
+        "Expected --classifier to name a trained classifier, since the measure 'classifier'",
     ),
     ("coherence", "--measures bartscore --source-column text", "There is no summary in"),
     ("coherence", "--summary-column text", "There is no summary in"),
@@ -143,10 +189,10 @@ REFUSED = [
     (
         "compare",
         "--measures tokens",
-        "`measures` to name some of alarms, inconsistency, alarm_rate",
+        "Expected --measures to name some of alarms, inconsistency, alarm_rate",
     ),
     ("compare", "--measures soft", "a column 'soft' in "),
-    ("compare", "-n 0", "`n` to be at least 1"),
+    ("compare", "-n 0", "Expected --resamples to be at least 1"),
     ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
     (
         "meta-evaluate",
@@ -172,15 +218,19 @@ REFUSED = [
     (
         "meta-evaluate",
         "--measures text",
-        "column 'text' of `scores` to contain numbers, but got 'a' at (d0, s0)",
+        "Expected column 'text' of table.csv to contain numbers, but line 1 has 'a'.",
     ),
     (
         "meta-evaluate",
         "--levels document",
-        "`levels` to be one of summary, system, pairwise, intra_system",
+        "Expected --levels to be one of summary, system, pairwise, intra_system",
     ),
-    ("meta-evaluate", "--methods tau", "`methods` to be one of"),
-    ("meta-evaluate", "--resample rows", "`resample` to be one of documents, systems, both"),
+    ("meta-evaluate", "--methods tau", "Expected --methods to be one of"),
+    (
+        "meta-evaluate",
+        "--resample rows",
+        "Expected --resample to be one of documents, systems, both",
+    ),
     (
         "meta-evaluate",
         "--significance t-test",
@@ -224,16 +274,16 @@ REFUSED = [
     (
         "benchmark subtle-errors",
         "--generator nobody/nothing",
-        "The encoder 'nobody/nothing' cannot be loaded",
+        "The model 'nobody/nothing', which makes the errors, cannot be loaded",
     ),
-    ("benchmark summeval", "--splitter regex", "--splitter with --unit word or --tagger"),
+    ("benchmark summeval", "--splitter regex", "--unit word or --tagger with --splitter"),
     ("benchmark summeval", "-m ./no-such-folder", "cannot be loaded"),
     (
         "benchmark summeval",
         "--unit token,token",
         "`units` to name each unit once, but got token, token",
     ),
-    ("benchmark summeval", "-l 99", "`layers` to lie within"),
+    ("benchmark summeval", "-l 99", "Expected --layers to lie within"),
     ("benchmark summeval", "--references min", "`combine` to be one of mean, max, first"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),
     ("benchmark summeval", "--dataset x", "not both"),

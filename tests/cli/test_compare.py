@@ -5,7 +5,9 @@ partner.
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -55,9 +57,9 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     p_value = approximate_randomization(A, B, n=500, seed=4).p_value
     for line in (
         f"alarms: B is better (approximate randomization, p = {p_value:.4f})",
-        f"written: {out}",
+        f"wrote 2 rows to {out}",
         "90% interval",
-        "8 summaries, 0 blank, 20.0 tokens a summary",
+        "8 summaries, 0 blank, 20.0 tokens per summary",
     ):
         assert line in shown
     assert "…" not in shown
@@ -72,8 +74,8 @@ def test_broken_rows_and_those_without_a_partner_are_named(
     said = run(*files, "-o", tmp_path / "out.jsonl", status=1).stderr
     assert "a.jsonl line 9: is not JSON" in said
     assert "a.jsonl line 10: has no signature" in said
-    assert "a.jsonl: no partner in b.jsonl for 'e0'" in said
-    assert "b.jsonl: no partner in a.jsonl for 'stranger'" in said
+    assert "a.jsonl: 'e0' has no matching row in b.jsonl" in said
+    assert "b.jsonl: 'stranger' has no matching row in a.jsonl" in said
     row = json_rows(tmp_path / "out.jsonl")[0]
     assert (row["examples"], row["difference"]) == (
         7,
@@ -88,7 +90,7 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
         "Expected a column 'source' in bare.jsonl, but its columns are text.*--source-column", said
     )
     said = run(files[0], write_jsonl(tmp_path / "empty.csv", []), status=2).stderr
-    assert "empty.csv to hold scores or pairs, but it holds neither: it is empty" in said
+    assert "empty.csv to have scores or pairs, but it has neither: it is empty" in said
 
 
 def test_without_the_extra_it_says_so_at_once(
@@ -128,7 +130,7 @@ def test_pairs_are_scored_and_matched_by_source(
     shown = run(
         *pairs, "-m", bert_folder, "-q", *SHORT, "--measures", "alarms,soft", "-o", out, status=1
     )
-    assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
+    assert "two.jsonl: 'Nobody.' has no matching row in one.jsonl" in shown.stderr
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft", "copied"))
     for row in json_rows(out):
         for side, path in (("mean_a", pairs[0]), ("mean_b", pairs[1])):
@@ -166,7 +168,7 @@ def test_a_scored_file_beside_pairs_of_its_settings(
         found.append([row["mean_b"] for row in json_rows(tmp_path / "out.jsonl")])
     assert found[0] == found[1]
     refused = run(pairs[0], tmp_path / "scores.csv", *options, "--window", "50", status=2)
-    assert "Expected all systems to carry one signature" in refused.stderr
+    assert "Expected all systems to have the same signature" in refused.stderr
 
 
 def test_two_columns_of_one_table_are_compared_without_further_options(
@@ -220,3 +222,58 @@ def test_the_default_measures_are_those_of_the_help() -> None:
     assert f"(default: {', '.join(DEFAULT_MEASURES)})" in " ".join(
         run("--help", columns=300).stdout.split()
     )
+
+
+def test_text_files_are_systems(bert_folder: str, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("".join(f"{source}\n" for source in SOURCES))
+    for name, length in (("a", 22), ("b", 9), ("c", 30)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text[:length]}\n" for text in SOURCES))
+    options = ["-m", bert_folder, "-q", *SHORT]
+    texts = ["-s", tmp_path / "s.txt", "-i", *(tmp_path / f"{name}.txt" for name in "abc")]
+    out = tmp_path / "out.jsonl"
+    shown = run(*texts, *options, "-o", out, columns=200).stdout
+    for name in "abc":
+        assert re.search(rf"^\d  {name} ", shown, re.MULTILINE)
+    assert "matched by column 'source'" in " ".join(shown.split())
+    assert f"wrote {len(json_rows(out))} rows to {out}" in shown
+    refused = run("-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", status=2).stderr
+    assert "a text file of summaries for each system, but got only one" in refused
+
+
+def test_a_wrong_column_of_systems_is_said_with_all_columns_and_the_line(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    rows = [{"source": source, "summary": "x", "id": 1} for source in SOURCES]
+    table = write_jsonl(tmp_path / "all.jsonl", rows)
+    refused = run(table, "-m", bert_folder, "-q", status=2).stderr
+    assert (
+        "Expected a column 'system' in all.jsonl, but its columns are source, summary, id. Name the "
+        "column of systems with --system-column, or pass one file per system."
+    ) in refused
+    write_jsonl(table, [{**rows[0], "system": "a"}, {**rows[1], "system": None}])
+    refused = run(table, "-m", bert_folder, "-q", status=2).stderr
+    assert "Expected a value in column 'system' in each row of all.jsonl, but line 2 has" in refused
+
+
+def test_three_systems_have_their_numbers_in_one_line_piped_and_at_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["a_rather_long_name_of_a_system", "another_system_with_a_long_name", "third"]
+    paths = [
+        scored(tmp_path / f"{name}.jsonl", values)
+        for name, values in zip(names, (A, B, A[::-1]), strict=True)
+    ]
+    for columns in (80, 60):
+        shown = run(*paths, "-n", 200, columns=columns).stdout
+        table = shown[: shown.index("matched by")]
+        assert len(re.findall(r"\[\d+\.\d{4}, \d+\.\d{4}\]", table)) == 6
+        assert (
+            len(re.findall(r" \d*\.\d{4} +\[", table) or re.findall(r"\.\d{4} *$", table, re.M))
+            >= 3
+        )
+    command = [sys.executable, "-m", "estime_metric", "compare", *map(str, paths), "-n", "200"]
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    piped = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    row = next(line for line in piped.stdout.splitlines() if names[0] in line)
+    assert len(row.split()) > 8
+    assert len(row) > 80

@@ -123,3 +123,21 @@ def test_a_screen_is_not_flooded(tmp_path: Path, bert_folder: str) -> None:
         in run(path, "-m", bert_folder, *SHORT, status=2).stderr
     )
     run(path, "-m", bert_folder, "-o", tmp_path / "many.html", *SHORT)
+
+
+def test_text_files_and_the_fast_preset(tmp_path: Path) -> None:
+    """The verdicts are those that `estime score` counts with the same options."""
+    (tmp_path / "s.txt").write_text("The cat sat on the mat.\nThe dog ran to the old house.\n")
+    (tmp_path / "a.txt").write_text("The cat sat.\nThe old dog ran to the mat.\n")
+    texts = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", "-m", "embedded-small", "--fast"]
+    run_command("score", *texts, "-q", "-o", tmp_path / "scores.jsonl")
+    shown = run_command("explain", *texts, "-o", tmp_path / "out.jsonl")
+    assert f"wrote 2 pairs to {tmp_path / 'out.jsonl'}" in shown.stdout
+    found, scores = (json_rows(tmp_path / name) for name in ("out.jsonl", "scores.jsonl"))
+    assert [row["line"] for row in found] == [1, 2]
+    assert "preset:fast" in found[0]["signature"]
+    assert [row["alarms"] for row in found] == [row["alarms"] for row in scores]
+    one = run_command("explain", *texts, "--row", 2, "-o", "-").stdout
+    assert one.splitlines()[0] == (tmp_path / "out.jsonl").read_text().splitlines()[1]
+    refused = run_command("explain", *texts, "--row", 3, status=2).stderr
+    assert "got 3 of 2 pairs, the last on line 2" in refused

@@ -42,7 +42,7 @@ def test_a_folder_that_holds_something_is_refused_before_anything_is_read(
     (tmp_path / "out" / "scores.csv").write_text("mine")
     shown = run_command(*command.split(), "-o", tmp_path / "out", status=2)
     assert (
-        "out is not empty: name another folder, or replace its files with --overwrite."
+        "out is not empty. Name another folder, or use --overwrite to replace its files."
         in shown.stderr
     )
     assert (tmp_path / "out" / "scores.csv").read_text() == "mine"
@@ -56,7 +56,7 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
 ) -> None:
     (tmp_path / name).write_text("mine")
     shown = run_command(*command.split(), "-o", tmp_path / name, status=2)
-    assert f"{name} exists: replace it with --overwrite." in shown.stderr
+    assert f"{name} already exists. Use --overwrite to replace it." in shown.stderr
     assert (tmp_path / name).read_text() == "mine"
 
 
@@ -68,7 +68,7 @@ def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
     path.write_text("mine")
     for options in ([], ["--overwrite"], *([["--resume"]] if command == "score" else [])):
         assert (
-            "another file than the input"
+            "the output to differ from the input"
             in run_command(command, path, "-o", path, *options, status=2).stderr
         )
     assert path.read_text() == "mine"

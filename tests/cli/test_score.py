@@ -50,13 +50,12 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
 def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
     shown = run("score", table, "-m", bert_folder, "-q", *SHORT, status=1)
     assert "skipped line 2: is not JSON" in shown.stderr
-    assert "skipped line 3: column 'source' should hold a text, but holds nothing" in shown.stderr
-    assert "2 pairs scored, 2 rows skipped, 1 summaries blank" in shown.stdout
+    assert "skipped line 3: column 'source' should contain text, but is missing" in shown.stderr
+    assert "2 pairs scored, 2 rows skipped, 1 blank summary" in shown.stdout
     assert (
-        "1 summaries have no token in common with their source (not checked): line 4"
-        in shown.stdout
+        "1 summary shares no token with its source, so nothing was checked: line 4" in shown.stdout
     )
-    assert "1 summaries are blank (inconsistency 1): line 4" in shown.stdout
+    assert "1 blank summary (inconsistency 1): line 4" in shown.stdout
     assert "|" not in shown.stderr  # no progress bar
     shown = run("score", table, "-m", bert_folder, *SHORT, status=1)
     assert re.search(r"2/2 .*pair", shown.stderr)
@@ -76,7 +75,7 @@ def test_scores_go_to_a_file_beside_other_columns(
         ["The cat sat.", "   "], ["The cat sat on the mat."] * 2
     )
     for layer in (2, 1):
-        assert [float(row[f"winners@{layer}"]) for row in rows] == expected.values(
+        assert [float(row[f"winners_layer{layer}"]) for row in rows] == expected.values(
             "winners", layer
         ).tolist()
     assert files.read_signature(out) == expected.signature
@@ -129,7 +128,10 @@ def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(
             ("a", signature),
             ("c", signature),
         ]
-    assert "no pair on standard input" in run("score", "-", *options, status=2, stdin="\n").stderr
+    assert (
+        "Expected pairs on standard input"
+        in run("score", "-", *options, status=2, stdin="\n").stderr
+    )
 
 
 def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(
@@ -157,8 +159,45 @@ def test_a_threshold_flags_the_summaries_to_look_at(
     rows = run("score", table, "-o", "-", *options, status=1).stdout.splitlines()
     values = [json.loads(row)["inconsistency"] for row in rows]
     shown = run("score", table, "-o", out, "--threshold", max(values), *options, status=1).stdout
-    assert f"1 summaries flagged: inconsistency of at least {max(values):g}" in shown
+    assert f"1 summary flagged (inconsistency >= {max(values):g})" in shown
     assert [row["flag"] for row in csv_rows(out)] == [
         str(int(value == max(values))) for value in values
     ]
     assert files.read_meta(out)["threshold"] == {"inconsistency": max(values)}
+
+
+def test_text_files_are_scored_line_by_line(bert_folder: str, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("The cat sat on the mat.\nThe dog ran.\n")
+    (tmp_path / "a.txt").write_text("The cat sat.\nThe dog.\n")
+    (tmp_path / "b.txt").write_text("The dog sat.\n\n")
+    options = ["-m", bert_folder, "-q", *SHORT]
+    texts = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", tmp_path / "b.txt"]
+    out = tmp_path / "out.jsonl"
+    shown = run("score", *texts, "-o", out, *options, columns=200).stdout
+    assert f"wrote 4 rows to {out}" in shown
+    found = [(Path(row["file"]).name, row["line"]) for row in json_rows(out)]
+    assert found == [("a.txt", 1), ("a.txt", 2), ("b.txt", 1), ("b.txt", 2)]
+    shown = run("score", *texts, *options, columns=200).stdout
+    assert re.search(r"line .* file +summary", shown)
+    assert re.search(r" 2 .*b\.txt", shown)
+    (tmp_path / "b.txt").write_text("one\ntwo\nthree\n")
+    refused = run("score", *texts, *options, status=2).stderr
+    assert "s.txt and b.txt to have the same number of lines, but got 2 and 3." in refused
+    assert "pass JSON Lines with the columns source and summary." in refused
+
+
+def test_an_empty_summary_scores_alike_in_csv_and_json_lines(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    rows = [("The cat sat.", "The cat."), ("The cat sat.", ""), ("", "The cat.")]
+    (tmp_path / "p.csv").write_text("source,summary\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    (tmp_path / "p.jsonl").write_text(
+        "\n".join(json.dumps({"source": a, "summary": b}) for a, b in rows)
+    )
+    shown = [
+        run("score", tmp_path / name, "-m", bert_folder, "-q", *SHORT, status=1)
+        for name in ("p.csv", "p.jsonl")
+    ]
+    assert shown[0] == shown[1]
+    assert "2 pairs scored, 1 row skipped, 1 blank summary" in shown[0].stdout
+    assert "skipped line 3: column 'source' is empty" in shown[0].stderr

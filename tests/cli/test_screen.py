@@ -89,7 +89,7 @@ def test_the_title_of_a_section_widens_no_column() -> None:
     )
     title = "CNN/DailyMail, only summaries with an error: 1195 words, 8.1% marked"
     table = Table("t", "", columns, (Section(title, (("alarms", 0.125, 0.392, 2.015),)),))
-    assert shown(80, table).splitlines()[2:4] == [title, "alarms         .125    .392  2.015"]
+    assert shown(80, table).splitlines()[2:4] == [title, "alarms        .125    .392  2.015"]
 
 
 def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
@@ -100,3 +100,23 @@ def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
     assert not {"\x1b", "\x07"} & set(text)
     for part in ("[red]m", "Title [/red]", "[/b]", "[/i]"):
         assert part in text
+
+
+@pytest.mark.parametrize("width", [12, 20, 50, 80, 10_000])
+def test_no_number_is_broken_into_lines_at_any_width(width: int) -> None:
+    columns = (
+        Column("", text=True),
+        Column("system", text=True),
+        Column("mean", decimals=4),
+        Column("95% interval", text=True),
+        *(Column(name, group="examples") for name in ("won", "tied", "lost")),
+        *(Column(str(number), "p (Holm) against", 4) for number in range(1, 4)),
+    )
+    row = (0.165, "[0.3876, 0.5727]", 44, 0, 36, 0.0156, 1.0, 0.25)
+    rows = tuple((str(place), "a_system_with_a_long_name", *row) for place in range(1, 4))
+    table = Table("t", "", columns, (Section("", rows),))
+    lines = shown(width, table).splitlines()
+    for cell in (".1650", "[0.3876, 0.5727]", "44    0   36", ".0156 1.0000 .2500"):
+        assert sum(cell in line for line in lines) == 3
+    if width == 10_000:
+        assert len(lines) == 7

@@ -29,7 +29,7 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     monkeypatch.setattr(EstimeScorer, "score", kept)
     monkeypatch.setattr(verify, "_measure", functools.cache(verify._measure))
     shown = run_command("verify")
-    assert shown.stdout.startswith("all equal the recorded numbers\n")
+    assert shown.stdout.startswith("all values match the recorded values\n")
     assert len(results) == 4
     # No verdict on the examples depends on rounding: two words of the base encoder lie within the
     # tolerance of ties, 1e-4, but 50 times as far apart as budgets move them.
@@ -54,4 +54,4 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     shown = run_command("verify", status=1)
     assert "embedded, revision: expected sha256-000000000000, got sha256-" in shown.stderr
     assert "embedded-small, token, alarms: expected [" in shown.stderr
-    assert shown.stdout.startswith("2 differences from the recorded numbers\n")
+    assert shown.stdout.startswith("2 values not equal to the recorded values\n")

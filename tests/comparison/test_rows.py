@@ -18,13 +18,13 @@ def test_rows_are_joined_in_any_order_and_what_a_system_lacks_is_named() -> None
     assert joined.column == "id"
     assert [[row["id"] for row in side] for side in joined.rows] == [["x", "z"]] * 3
     assert joined.unmatched == (
-        "a.csv: no partner in b.csv for 'y'",
-        "b.csv: no partner in a.csv, c.csv for 'w'",
-        "c.csv: no partner in a.csv, b.csv for 'v'",
+        "a.csv: 'y' has no matching row in b.csv",
+        "b.csv: 'w' has no matching row in a.csv, c.csv",
+        "c.csv: 'v' has no matching row in a.csv, b.csv",
     )
     joined = join_rows([rows(*range(30)), rows(0, 1, 2)], "AB")
     assert len(joined.unmatched) == 11
-    assert joined.unmatched[-1] == "A: no partner in B for 17 more"
+    assert joined.unmatched[-1] == "A: 17 more have no matching row in B"
 
 
 @pytest.mark.parametrize("column", ["source", "id", "document", "doc", "doc_id", "document_id"])
@@ -40,7 +40,10 @@ def test_sources_that_repeat_are_told_apart_by_an_id() -> None:
     joined = join_rows([one, [*one[:0:-1], {"source": "z", "id": 1}]], "AB")
     assert joined.column == "source, id"
     assert list(joined.rows[0]) == list(joined.rows[1]) == one[1:]
-    assert joined.unmatched == ("A: no partner in B for '1'", "B: no partner in A for '1'")
+    assert joined.unmatched == (
+        "A: '1' has no matching row in B",
+        "B: '1' has no matching row in A",
+    )
 
 
 def test_lines_of_one_table_are_joined_and_those_of_different_tables_refused() -> None:
@@ -64,15 +67,20 @@ def test_lines_of_one_table_are_joined_and_those_of_different_tables_refused() -
             [{"x": 1}],
             [{"x": 1}],
             {},
-            "Expected a column of 'source', 'id', .* name another with `id_column`",
+            "one of the columns 'source', 'id', .* Name another column with `id_column`",
         ),
-        ([{"id": 1}] * 2, [{"id": 1}], {}, "'id' to identify the rows of A, but '1' comes twice"),
+        (
+            [{"id": 1}] * 2,
+            [{"id": 1}],
+            {},
+            "'id' to identify the rows of A, but the value '1' occurs twice",
+        ),
         ([{"id": 1}], [{"id": None}], {}, r"column 'id' in each row of B, but line \? has none"),
         (
             [{"id": 1}],
             [{"id": 2}],
             {},
-            "A and B to have examples in common, but there is none by column 'id': name",
+            "A and B to have examples in common, but by column 'id' they have none. Name",
         ),
         ([{"id": 1}], [{"id": 1}], {"id_column": "key"}, "column 'key' in each row of A"),
     ],
@@ -86,10 +94,10 @@ def test_one_signature() -> None:
     a, b = [{"signature": "s"}], [{"signature": "t"}]
     assert one_signature([a, a, a], "ABC") == "s"
     for sides, message in [
-        ([a, b, a], r"carry one signature(.|\n)*A: s\n  B: t\n  C: s"),
-        ([a + b, a], "A to carry one signature, but it has s and t"),
+        ([a, b, a], r"to have the same signature(.|\n)*A: s\n  B: t\n  C: s"),
+        ([a + b, a], "all rows of A to have the same signature, but got s and t"),
         ([a, [{"line": 7}]], "each row of B to have a signature, but line 7 has none"),
-        ([a, []], "B to hold scored rows"),
+        ([a, []], "B to have scored rows"),
     ]:
         with pytest.raises(ValueError, match=message):
             one_signature(sides, "ABC"[: len(sides)])

@@ -168,7 +168,8 @@ def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_pa
     assert r"\begin{tabular}" in (tmp_path / "one.tex").read_text()
     refused = run_command("compare", together, status=2).stderr
     assert re.search(
-        r"a column 'system' in each row of all.jsonl, or a file .*\(--system-column\)", refused
+        r"a column 'system' in all.jsonl, but its columns are .*, by. Name .* --system-column",
+        refused,
     )
 
 

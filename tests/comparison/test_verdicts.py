@@ -98,9 +98,12 @@ def test_few_examples_are_pointed_out() -> None:
 def test_the_default_measures_are_those_that_are_there() -> None:
     both = rows(A, inconsistency=[0.1] * 8), rows(B, inconsistency=[0.2] * 8)
     assert list(compare_rows(*both).pairs) == ["inconsistency", "alarms"]
-    layers = rows(A, "alarms@3", **{"alarms@4": A}), rows(B, "alarms@3", **{"alarms@4": A})
-    assert list(compare_rows(*layers).pairs) == ["alarms@3", "alarms@4"]
-    assert list(compare_rows(*layers, measures=["alarms@4"]).pairs) == ["alarms@4"]
+    layers = (
+        rows(A, "alarms_layer3", **{"alarms_layer4": A}),
+        rows(B, "alarms_layer3", **{"alarms_layer4": A}),
+    )
+    assert list(compare_rows(*layers).pairs) == ["alarms_layer3", "alarms_layer4"]
+    assert list(compare_rows(*layers, measures=["alarms_layer4"]).pairs) == ["alarms_layer4"]
     for values, measures, message in [
         (B, ["soft"], "a column 'soft' in A, but its columns are id, signature, alarms"),
         (B, ["tokens"], r"`measures` to name some of alarms, .* but got 'tokens'"),
@@ -121,12 +124,17 @@ def test_results_are_compared_in_order(bert_folder: str) -> None:
     a = scorer.score([source[:22] for source in SOURCES], SOURCES)
     b = scorer.score(["The sun fell on the dog and the river slept."] * 2, SOURCES)
     found = compare_results(a, b, measures=["alarms", "winners"])
-    assert list(found.pairs) == ["alarms@1", "alarms@2", "winners@1", "winners@2"]
+    assert list(found.pairs) == [
+        "alarms_layer1",
+        "alarms_layer2",
+        "winners_layer1",
+        "winners_layer2",
+    ]
     for layer in (1, 2):
-        assert found.pair(f"alarms@{layer}").test.mean_first == pytest.approx(
+        assert found.pair(f"alarms_layer{layer}").test.mean_first == pytest.approx(
             a.mean("alarms", layer)
         )
-        assert found.pair(f"winners@{layer}").test.mean_second == pytest.approx(
+        assert found.pair(f"winners_layer{layer}").test.mean_second == pytest.approx(
             b.mean("winners", layer)
         )
     assert found.signature == scorer.signature
@@ -136,7 +144,7 @@ def test_results_are_compared_in_order(bert_folder: str) -> None:
         compare_results(a, scorer.score(["x"], ["x"]))
     assert (
         compare_results(a, b, a, measures=["alarms"])
-        .verdict("alarms@1", "C", "A")
+        .verdict("alarms_layer1", "C", "A")
         .startswith("no significant")
     )
 

@@ -420,7 +420,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(
     expect(page.locator("#scored tbody tr")).to_have_count(4)
     expect(page.locator("#scored .demo-verdict")).to_contain_text("4 of 5 rows scored, 1 skipped.")
     expect(page.locator("#scored")).to_contain_text(
-        "line 6: column 'summary' should hold a text, but holds nothing"
+        "line 5: column 'summary' is missing (columns: id, article)"
     )
     with page.expect_download() as waiting:
         page.locator("#download").click()

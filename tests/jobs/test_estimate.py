@@ -91,11 +91,14 @@ def test_the_command_says_it_and_writes_nothing(
     arguments = ["--dry-run", "-m", bert_folder, "-q", *SHORT]
     shown = run_command("score", table, "-o", tmp_path / "out.jsonl", *arguments).stdout
     assert "40 pairs of 14 different sources, 0 rows skipped" in shown
-    assert "expected: " in shown
-    assert "pairs were timed" in shown
+    assert "expected time: " in shown
+    assert "40 timed pairs" in shown
     assert list(tmp_path.iterdir()) == [table]
     piped = run_command(
         "score", "-", *arguments, stdin=table.read_text() + "{bad\n", status=1
     ).stdout
-    assert "40 pairs of 14 different sources, 1 rows skipped" in piped
-    assert "no pair on standard input" in run_command("score", "-", *arguments, status=2).stderr
+    assert "40 pairs of 14 different sources, 1 row skipped" in piped
+    assert (
+        "Expected pairs on standard input, but got none."
+        in run_command("score", "-", *arguments, status=2).stderr
+    )

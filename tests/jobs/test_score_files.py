@@ -20,7 +20,7 @@ import torch
 from estime_metric import EstimeResult, EstimeScorer, files
 from estime_metric.jobs import Job, Report, Totals, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
-from tests.command import json_rows, run_command, start_command, write_jsonl
+from tests.command import json_rows, run_command, start_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
@@ -81,7 +81,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert second.done
     assert second.resumed == first.totals.pairs
     assert second.totals == straight.totals
-    assert list(files.read_rows(parts)) == list(files.read_rows(whole))
+    assert table_rows(parts) == table_rows(whole)
     beside = (
         []
         if ending == "parquet"
@@ -96,7 +96,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert (again.done, again.resumed, again.totals) == (True, 40, straight.totals)
     assert parts.read_bytes() == before
     assert files.read_signature(parts) == scorer.signature
-    with pytest.raises(ValueError, match="signature of the earlier run"):
+    with pytest.raises(ValueError, match="the same signature as in the earlier run"):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
 
@@ -109,21 +109,17 @@ def test_columns_of_the_rows_and_what_stands_beside_them(
         assert job.output is not None
         said = files.read_meta(job.output)
         assert said["signature"] == report.signature
-        assert Totals(**said["totals"]) == report.totals
+        assert Totals.from_json(said["totals"]) == report.totals
         assert said["config"]["window"] == 60
         assert said["options"]["summary_column"] == "summary"
         assert said["versions"]["torch"] == torch.__version__
         assert said["date"].startswith("20")
-        plain, whole = (
-            next(iter(dict(read(job.output)).values()))
-            for read in (files.read_rows, files.read_scored)
-        )
+        plain, whole = (next(read(job.output)).row for read in (files.read_rows, files.read_scored))
         assert whole == {**plain, "signature": report.signature} != plain
         score(replace(job, with_signature=True), scorer, "overwrite")
         assert list(files.read_rows(job.output)) == list(files.read_scored(job.output))
         score(replace(job, prefix="estime_", keep_texts=True), scorer, "overwrite")
-        row = next(row for _, row in files.read_rows(job.output))
-        assert isinstance(row, dict)
+        row = next(files.read_rows(job.output)).row
         assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
         assert row["note"] == rows(1)[0]["note"]
         assert "estime_alarms" in row
@@ -143,21 +139,21 @@ def test_another_setting_or_input_is_not_mixed(
     score(job, scorer, stop_after=2)
     before = out.read_bytes()
     with pytest.raises(
-        ValueError, match=r"(?s)signature of the earlier run.*distance:8.*distance:4"
+        ValueError, match=r"(?s)same signature as in the earlier run.*distance:8.*distance:4"
     ):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
-    with pytest.raises(ValueError, match="keep_texts of the earlier run"):
+    with pytest.raises(ValueError, match="the same keep_texts as in the earlier run"):
         score(replace(job, keep_texts=True), scorer, "resume")
-    with pytest.raises(FileExistsError, match="resume it with --resume"):
+    with pytest.raises(FileExistsError, match="Use `resume` to continue it"):
         score(job, scorer)
     content = table.read_text()
     write_jsonl(table, rows(41))
-    with pytest.raises(ValueError, match="inputs of the earlier run"):
+    with pytest.raises(ValueError, match="the same inputs as in the earlier run"):
         score(job, scorer, "resume")
     table.write_text(
         content[:-30] + content[-30:].replace("b", "c", 1)
     )  # of the same size, behind what is scored
-    with pytest.raises(ValueError, match=r"inputs of the earlier run.*\n.*digest"):
+    with pytest.raises(ValueError, match=r"same inputs as in the earlier run(?s:.*)digest"):
         score(job, scorer, "resume")
     assert out.read_bytes() == before
     table.write_text(content)
@@ -192,11 +188,11 @@ def test_a_large_input_that_was_changed_between_what_is_looked_at(
     table.write_bytes(changed(0))
     with (
         pytest.raises(ValueError, match="they have changed"),
-        pytest.warns(RuntimeWarning, match="written to"),
+        pytest.warns(RuntimeWarning, match="was modified"),
     ):
         score(job, scorer, "resume")
     table.write_bytes(changed(50))
-    with pytest.warns(RuntimeWarning, match="was written to since the unfinished run began"):
+    with pytest.warns(RuntimeWarning, match="was modified after the unfinished run started"):
         assert score(job, scorer, "resume").done
 
 
@@ -206,15 +202,15 @@ def test_an_output_that_exists_is_not_touched_unasked(
     out = tmp_path / "out.jsonl"
     out.write_text("precious\n")
     job = Job(inputs=(table,), output=out)
-    with pytest.raises(FileExistsError, match="--overwrite"):
+    with pytest.raises(FileExistsError, match="`overwrite`"):
         score(job, scorer)
-    with pytest.raises(ValueError, match="no unfinished run to resume"):
+    with pytest.raises(ValueError, match="to be an unfinished run, but it cannot be resumed"):
         score(job, scorer, "resume")
     assert out.read_text() == "precious\n"
     score(job, scorer, "overwrite")
     assert len(out.read_text().splitlines()) == 40
     (tmp_path / "link.jsonl").symlink_to(table)
-    with pytest.raises(ValueError, match="another file than the input"):
+    with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=(table,), output=tmp_path / "link.jsonl")
 
 
@@ -224,7 +220,8 @@ def test_our_names_in_the_input_are_refused_before_scoring_and_several_files_nam
     path = write_jsonl(tmp_path / "pairs.jsonl", [{**row, "alarms": 1} for row in rows(3)])
     out = tmp_path / "out.jsonl"
     with pytest.raises(
-        ValueError, match=r"line 1 has the column 'alarms', whose name clashes .* with --prefix"
+        ValueError,
+        match=r"line 1 has a column 'alarms', which is also .*an output column; .* with `prefix`",
     ):
         score(Job(inputs=(path,), output=out), scorer)
     assert not out.exists()
@@ -320,7 +317,7 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
         second = run_command(*command(long_table, out, option), status=2)
         assert (second.stdout, second.stderr) == (
             "",
-            f"error: Another run is writing to {out}: wait until it ends.\n",
+            f"error: Another run is writing to {out}. Wait until it has finished.\n",
         )
     os.kill(process.pid, number)
     os.kill(process.pid, signal.SIGCONT)
@@ -330,7 +327,9 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
     written = out.read_text(encoding="utf-8").splitlines()
     assert json.loads(written[-1])["line"] == len(written) < 300
     assert whole.read_text(encoding="utf-8").splitlines()[: len(written)] == written
-    assert f"{len(written)} pairs are scored in {out}; repeat the command with --resume" in said
+    assert (
+        f"{len(written)} pairs already scored in {out}. Run the command again with --resume" in said
+    )
     assert not Path(f"{out}.lock").exists()
     assert "Traceback" not in said
 

@@ -12,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, score_files
-from tests.command import full_disk, json_rows, run_command, write_jsonl
+from tests.command import full_disk, json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, SHORT, rows
 
 
@@ -30,9 +30,9 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     assert "Traceback" not in shown.stderr
     assert f"error: File too large: '{out}" in shown.stderr
     if size > 1_000:
-        assert f"pairs are scored in {out}; repeat the command with --resume" in shown.stderr
+        assert f"already scored in {out}. Run the command again with --resume" in shown.stderr
     run_command("score", table, "-o", out, *options, "--resume")
-    assert list(files.read_rows(out)) == list(files.read_rows(whole))
+    assert table_rows(out) == table_rows(whole)
     beside = [] if ending == "parquet" else [files.meta_path(path).name for path in (whole, out)]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["pairs.jsonl", whole.name, out.name, *beside]

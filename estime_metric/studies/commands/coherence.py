@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn
 from estime_metric.cli.screen import print_table
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ def coherence(
     measures: str = "entity_graph",
     output: options.Output = None,
     overwrite: options.Overwrite = False,
-    source_column: str = "source",
-    summary_column: options.SummaryColumn = "summary",
+    table: options.TableOptions = options.TABLE,
     classifier: str | None = None,
     bartscore_model: str | None = None,
     tagger: str | None = None,
@@ -43,12 +42,11 @@ def coherence(
     Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure.
 
     Args:
-        file: JSON Lines, CSV or Parquet with a summary in each row.
-        measures: Comma-separated: entity_graph (no requirements), classifier (needs --classifier),
-            bartscore (needs the sources and --bartscore-model), and the baselines length and
-            random.
-        output: Write scores to a .jsonl or .csv file; '-' for the screen.
-        source_column: Column of the sources, which only bartscore reads.
+        file: Table with one summary per row, in any format of 'estime score'.
+        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs
+            --classifier; bartscore, which needs the sources and --bartscore-model; the baselines
+            length and random.
+        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
         classifier: Folder or Hub name of a trained classifier (python -m
             estime_metric.studies.coherence_measures.train).
         bartscore_model: Sequence-to-sequence model, Hub name or folder. (default:
@@ -76,8 +74,10 @@ def coherence(
     scoring.check_measures(asked, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
+    layout = table.layout()
+    summary_column, source_column = layout.summary_column, layout.source_column
     columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
-    read = _read(file, columns, reserved=("line", *asked))
+    read = _read(file, columns, layout.options, reserved=("line", *asked))
     for problem in read.problems:
         warn(f"skipped {problem}")
     if not read.rows:
@@ -99,13 +99,14 @@ def coherence(
         files.write_rows(output, written, {"signature": signature})
     elif len(read.rows) <= LISTED:
         _print_rows([row.line for row in read.rows], summaries, found)
-    if str(output) != "-":
-        say(f"{len(read.rows)} summaries scored, {len(read.problems)} rows skipped")
+    if output is None or not files.is_standard(output):
+        scored, skipped = counted(len(read.rows), "summary"), counted(len(read.problems), "row")
+        say(f"{scored} scored, {skipped} skipped")
         for name, scores in found.items():
             say(f"{name}: mean {scores.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
-            say(f"written: {output}")
+            say_wrote(counted(len(read.rows), "row"), output)
     return 1 if read.problems else 0
 
 
@@ -125,11 +126,14 @@ class _Summaries:
     problems: list[str] = field(default_factory=list)
 
 
-def _read(path: Path, columns: Sequence[str], reserved: Sequence[str]) -> _Summaries:
+def _read(
+    path: Path, columns: Sequence[str], options: files.ReadOptions, reserved: Sequence[str]
+) -> _Summaries:
     found = _Summaries()
-    for line, row in files.read_rows(path):
-        if isinstance(row, str):
-            found.problems.append(f"line {line}: {row}")
+    for read in files.read_rows(path, options):
+        line, row = read.number, read.row
+        if read.problem:
+            found.problems.append(f"line {line}: {read.problem}")
             continue
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
@@ -139,7 +143,7 @@ def _read(path: Path, columns: Sequence[str], reserved: Sequence[str]) -> _Summa
         lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
         if lacking is not None:
             found.problems.append(
-                f"line {line}: column {lacking!r} should contain a text, but contains {row.get(lacking)!r}"
+                f"line {line}: column {lacking!r} should contain text, but is {row.get(lacking)!r}"
             )
             continue
         found.rows.append(_NumberedRow(line, row))

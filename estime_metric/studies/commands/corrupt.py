@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn
 
 Errors = Annotated[
     str,
@@ -48,33 +48,35 @@ class GeneratorOptions(options.EncoderOptions):
     ] = None
 
 
+GENERATOR = GeneratorOptions()
+
+
 def corrupt(
     file: options.PairsFile,
     /,
     *,
-    output: Annotated[Path, Parameter(alias="-o")],
+    output: Annotated[Path, Parameter(alias="-o", allow_leading_hyphen=True)],
     overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
+    table: options.TableOptions = options.TABLE,
     errors: Errors = "3",
     seed: int = 0,
     order: Order = "sequential",
     quiet: options.Quiet = False,
-    model: GeneratorOptions = GeneratorOptions(),
+    model: GeneratorOptions = GENERATOR,
 ) -> int:
     """Insert subtle errors into summaries. Each input row produces one clean row (label 1) and one or
     more corrupted rows (label 0).
 
-    Exit status: 0 if all rows have all their errors; 1 if invalid rows were skipped, or summaries
-    have too few words; 2 on failure.
+    Exit status: 0 if all rows have all their errors, 1 if invalid rows were skipped or summaries
+    have too few words, 2 on failure.
 
     Args:
-        output: A .jsonl or .csv file; '-' for the screen.
-        seed: Random seed that selects which words are replaced.
+        output: A .jsonl, .csv or .parquet file; '-' for standard output.
+        seed: Another seed picks other words.
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)
-    pairs = files.read_pairs(file, source_column, summary_column)
+    pairs = files.read_pairs(file, table.layout())
     for problem in pairs.problems:
         warn(f"skipped {problem}")
     if not pairs.lines:
@@ -96,10 +98,11 @@ def corrupt(
     if not files.is_standard(output):
         clean = sum(row["label"] for row in rows)
         say(
-            f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped"
+            f"{clean} clean and {counted(len(rows) - clean, 'corrupted row')}, "
+            f"{counted(len(pairs.problems), 'row')} skipped"
         )
         say(generator.signature)
-        say(f"wrote {len(rows)} rows to {output}")
+        say_wrote(counted(len(rows), "row"), output)
     return 1 if short or pairs.problems else 0
 
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.cli.screen import print_sections
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from estime_metric.studies.meta import Grid
 
 WRITABLE = (".csv", ".md", ".tex")
+NAMED = 3  # correlations that a note names, before it only counts them
 #: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of
 #: it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
@@ -136,7 +137,7 @@ def meta_evaluate(
         print_sections(table, f"{table.title}: ")
         say("\n".join([*table.notes, ""]))
     if output is not None:
-        say(f"written: {output}")
+        say_wrote("everything" if not output.suffix else "the agreement", output)
 
 
 def _name_pair(text: str | None) -> tuple[str | None, str | None]:
@@ -215,21 +216,42 @@ def _agreement_table(
     intervals = f"intervals from {n} resamples of {resampled}"
     notes = [f"{documents} documents, {systems} systems; {intervals}. Higher is better."]
     notes += [f"{level}: {LEVELS[level]}." for level in levels]
-    for (
-        row
-    ) in found.itertuples():  # what rests on fewer documents, systems or resamples than there are
-        name = f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
-        if row.left_out:
-            notes.append(
-                f"{name}: {row.left_out} of {row.groups} groups have constant values and are excluded."
-            )
-        if row.undefined:
-            notes.append(
-                f"{name}: {row.undefined} resamples have no defined value and are excluded."
-            )
+    notes += _exclusions(found, n)
     return Table(
         "agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes)
     )
+
+
+def _exclusions(found: DataFrame, n: int) -> list[str]:
+    """What rests on fewer groups or resamples than there are; many cases are one note."""
+    constant = found[found["left_out"] > 0]
+    undefined = found[found["undefined"] > 0]
+    if len(constant) > NAMED:
+        notes = [
+            f"{len(constant)} of {len(found)} correlations exclude groups with constant values, at "
+            f"most {constant['left_out'].max()} of {constant['groups'].max()} groups."
+        ]
+    else:
+        notes = [
+            f"{_name(row)}: {row.left_out} of {row.groups} groups have constant values and are "
+            "excluded."
+            for row in constant.itertuples()
+        ]
+    if len(undefined) > NAMED:
+        notes.append(
+            f"{len(undefined)} of {len(found)} intervals exclude resamples without a defined value, "
+            f"at most {undefined['undefined'].max()} of {n} resamples."
+        )
+    else:
+        notes += [
+            f"{_name(row)}: {row.undefined} of {n} resamples have no defined value and are excluded."
+            for row in undefined.itertuples()
+        ]
+    return notes
+
+
+def _name(row: Any) -> str:
+    return f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
 
 
 def _difference_table(found: DataFrame, test: str) -> Table:

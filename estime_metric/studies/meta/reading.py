@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
-from estime_metric.comparison.reading import READABLE, read_table
+from estime_metric.comparison.reading import READABLE, check_numbers, read_table
+from estime_metric.measures import measure_of
 from estime_metric.studies.meta.grid import Grid, join
 
 #: Names of the columns of documents and of systems that are tried in turn where none is given.
@@ -20,8 +22,16 @@ SYSTEM_COLUMNS = ("system", "system_id", "summarizer", "model", "model_id")
 #: found.
 ColumnNames = str | tuple[str | None, str | None] | None
 
-#: A table, the column of a measure in it, and its columns of documents and systems.
-_Measured = tuple[pd.DataFrame, str, tuple[str, str]]
+
+class _Measured(NamedTuple):
+    """A measure: its table, its column in it, the table's columns of documents and systems, and the
+    name of its file.
+    """
+
+    table: pd.DataFrame
+    column: str
+    ids: tuple[str, str]
+    file: str
 
 
 def read_grids(
@@ -45,7 +55,7 @@ def read_grids(
         judgements: a table.
         measures, qualities: columns or measures of the scores, and columns of the judgements; where
             left out, all that hold numbers, but for ``not_measures``.
-        directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the
+        directions: measure, or column of scores without its layer -> whether higher is better; the
             others are negated. Where left out, higher is better for all.
         not_measures: columns of numbers that are not taken unasked, such as line numbers.
         document, system: their columns; a pair where the tables name one differently. Where left
@@ -68,22 +78,29 @@ def read_grids(
     found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
     higher: dict[str, bool | None] = dict.fromkeys(found, True)
     if directions is not None:
-        for name, (_, column, _) in found.items():
-            tried = (name, name.split("@")[0], column, column.split("@")[0])
+        for name, measured in found.items():
+            column = measured.column
+            tried = (name, measure_of(name), column, measure_of(column))
             higher[name] = next((directions[each] for each in tried if each in directions), None)
+    drop = missing == "drop"
+    used = [(judged, quality, Path(judgements).name) for quality in found_qualities]
+    used += [(one.table, one.column, one.file) for one in found.values()]
+    for table, column, file in used:
+        if column in table:  # otherwise `join` says so
+            check_numbers(table, column, file, allow_missing=drop)
     grids = [
         join(
-            table.rename(columns={column: name}),
+            measured.table.rename(columns={measured.column: name}),
             judged,
             name,
             quality,
-            document=(ids[0], judged_ids[0]),
-            system=(ids[1], judged_ids[1]),
+            document=(measured.ids[0], judged_ids[0]),
+            system=(measured.ids[1], judged_ids[1]),
             lower_is_better=higher[name] is False,
             missing=missing,
         )
         for quality in found_qualities
-        for name, (table, column, ids) in found.items()
+        for name, measured in found.items()
     ]
     if unknown := [name for name, direction in higher.items() if direction is None]:
         raise ValueError(
@@ -103,17 +120,15 @@ def _measures(
     """Name -> table, column of scores, and columns of documents and systems."""
     if not path.is_dir():
         table, ids = _read(path, document, system)
-        return {name: (table, name, ids) for name in asked or _numeric(table, ids, path, skipped)}
+        names = asked or _numeric(table, ids, path, skipped)
+        return {name: _Measured(table, name, ids, path.name) for name in names}
     found: dict[str, _Measured] = {}
     for file in sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE):
         table, ids = _read(file, document, system)
         numeric = _numeric(table, ids, file, skipped)
         for column in numeric:
-            found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (
-                table,
-                column,
-                ids,
-            )
+            name = file.stem if len(numeric) == 1 else f"{file.stem}.{column}"
+            found[name] = _Measured(table, column, ids, file.name)
     unknown = [name for name in asked or () if name not in found]
     if unknown or not found:
         known, got = (", ".join(names) or "none" for names in (found, unknown))
@@ -148,14 +163,14 @@ def _read(
 def _numeric(
     table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]
 ) -> tuple[str, ...]:
-    """The columns that hold mostly numbers: a stray word is an error; ``NAME@LAYER`` is skipped
+    """The columns that hold mostly numbers: a stray word is an error; ``NAME_layerLAYER`` is skipped
     where ``NAME`` is.
     """
     numbers = tuple(
         str(name)
         for name in table.columns
         if name not in ids
-        and str(name).split("@")[0] not in skipped
+        and measure_of(str(name)) not in skipped
         and pd.to_numeric(table[name], errors="coerce").notna().mean() >= 0.5
     )
     if not numbers:

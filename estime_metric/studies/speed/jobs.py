@@ -14,7 +14,6 @@ Texts are SummEval's if you have it, else made up; those of ``memory`` are made 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import pickle
@@ -31,8 +30,10 @@ from unittest import mock
 import torch
 
 from estime_metric import EstimeScorer
+from estime_metric.files import ChunkLimits
 from estime_metric.jobs import Job, estimate_job, score_files
-from estime_metric.jobs.inputs import chunks, read_lines
+from estime_metric.jobs.chunks import Digest, cut_chunks
+from estime_metric.jobs.inputs import job_lines
 from estime_metric.studies.speed import common
 
 #: Random encoders for ``rate``, blocks and width: ``tiny`` shows what all but the encoder takes.
@@ -164,10 +165,11 @@ def reading(options: argparse.Namespace, folder: Path) -> None:
     """What the process that reads and hands out chunks has to do, without what Ray itself does."""
     pairs, texts = common.pairs_of(options.summeval, options.sources, options.each[-1])
     path = write_pairs(folder / "pairs.jsonl", pairs * 10)
-    start, count, digest = time.process_time(), 0, hashlib.blake2b(digest_size=16)
+    start, count = time.process_time(), 0
     job = Job(inputs=(path,))
-    for chunk in chunks(read_lines(job), job, (256, 10**9), digest):
-        count += len(pickle.loads(pickle.dumps(chunk)))
+    limits = ChunkLimits(pairs=256, size=10**9)
+    for chunk in cut_chunks(job_lines(job), job, limits, Digest()):
+        count += len(pickle.loads(pickle.dumps(chunk)).pairs)
     row = f"{count:,}", f"{count / (time.process_time() - start):,.0f}"
     common.print_table(
         f"Reading, comparing and passing on: {texts}", ("pairs", "pairs per CPU second"), [row]

@@ -49,7 +49,7 @@ def hostile_pairs(count: int, seed: int = 0) -> list[common.Pair]:
     of words.
     """
     rng = random.Random(seed)
-    plain = " ".join(files.read_pairs(examples.PATH, "source", "summary").sources).split()
+    plain = " ".join(files.read_pairs(examples.PATH).sources).split()
     pairs: list[common.Pair] = []
     while len(pairs) < count:
         words = rng.choice([plain, plain, NEARLY_EQUAL, [*plain, *UNICODE], rng.sample(plain, 3)])

@@ -73,7 +73,7 @@ def test_the_folder_holds_what_the_screen_says(
         len([line for line in lines if line[:1] == ["BERTScore-F1"]]) == 4
     )  # here and paper, in two tables
     assert all(
-        len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("written to")
+        len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("wrote ")
     )
 
 

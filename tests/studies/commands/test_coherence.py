@@ -43,7 +43,7 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     shown = run(
         table, "-o", out, "--overwrite", "--measures", "entity_graph,random", "--seed", 3
     ).stdout
-    assert f"written: {out}" in shown
+    assert f"wrote 2 rows to {out}" in shown
     rows = csv_rows(out)
     assert list(rows[0]) == ["line", "id", "entity_graph", "random"]
     assert str(read_signature(out)).startswith("COHERENCE|entity_graph:content_words|random")
@@ -60,9 +60,7 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
 def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(table: Path) -> None:
     table.write_text(table.read_text() + '{"text": 1}\n{bad')
     shown = run(table, status=1)
-    assert (
-        "skipped line 3: column 'summary' should contain a text, but contains None" in shown.stderr
-    )
+    assert "skipped line 3: column 'summary' should contain text, but is None" in shown.stderr
     assert "skipped line 4: is not JSON" in shown.stderr
     assert "2 summaries scored, 2 rows skipped" in shown.stdout
     write_jsonl(table, [{"summary": "A text.", "entity_graph": 7}])

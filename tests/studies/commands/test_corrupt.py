@@ -68,5 +68,5 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     shown = run(path, "-o", out, "-m", bert_folder, "-q", status=1)
     assert "line 2: not enough suitable words; inserted 1 of 3 errors" in shown.stderr
     assert "line 3: not enough suitable words; inserted 0 of 3 errors" in shown.stderr
-    assert "skipped line 4: has no column 'summary'" in shown.stderr
-    assert "3 clean and 2 corrupted rows, 1 rows skipped" in shown.stdout
+    assert "skipped line 4: column 'summary' is missing" in shown.stderr
+    assert "3 clean and 2 corrupted rows, 1 row skipped" in shown.stdout

@@ -39,21 +39,21 @@ def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
     assert (grids[-1].documents, grids[-1].systems) == (("d0", "d1", "d2"), ("s0", "s1"))
     paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
     with pytest.raises(
-        TypeError,
-        match=r"column 'alarms' of `scores` to contain numbers, but got 'oops' at \(d0, s1\)",
+        ValueError,
+        match=r"column 'alarms' of scores\.csv to contain numbers, but line 2 has 'oops'",
     ):
         read_grids(*paths)
 
 
 def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Path, Path]) -> None:
-    table = SCORES.rename(columns={"winners": "winners@3"})
+    table = SCORES.rename(columns={"winners": "winners_layer3"})
     table.to_csv(paths[0], index=False)
     skipped = ("line", "winners")
     assert {grid.measure for grid in read_grids(*paths, not_measures=skipped)} == {"alarms"}
     found = read_grids(
-        *paths, measures=["winners@3", "line"], qualities=["fluency"], not_measures=skipped
+        *paths, measures=["winners_layer3", "line"], qualities=["fluency"], not_measures=skipped
     )
-    assert [grid.measure for grid in found] == ["winners@3", "line"]
+    assert [grid.measure for grid in found] == ["winners_layer3", "line"]
     with pytest.raises(
         ValueError,
         match=r"'scores.csv' to have a column of numbers to be compared, but it has none",
@@ -62,10 +62,10 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
 
 
 def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
-    SCORES.rename(columns={"alarms": "alarms@3"}).to_csv(paths[0], index=False)
+    SCORES.rename(columns={"alarms": "alarms_layer3"}).to_csv(paths[0], index=False)
     directions = {"alarms": False, "winners": True}
     found = read_grids(
-        *paths, measures=["alarms@3", "winners"], qualities=["fluency"], directions=directions
+        *paths, measures=["alarms_layer3", "winners"], qualities=["fluency"], directions=directions
     )
     np.testing.assert_array_equal(found[0].scores.ravel(), -SCORES["alarms"])
     np.testing.assert_array_equal(found[1].scores.ravel(), SCORES["winners"])
@@ -137,16 +137,48 @@ def test_tables_are_read_by_their_ending(tmp_path: Path, ending: str) -> None:
         table.to_json(path, orient="records", lines=True)
     else:
         getattr(table, f"to_{ending}")(path, index=False)
-    pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
+    pd.testing.assert_frame_equal(read_table(path).reset_index(drop=True), table, check_dtype=False)
 
 
 def test_files_that_hold_no_table(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ends in .csv, .jsonl, .parquet, but got 'scores.xlsx'"):
+    with pytest.raises(ValueError, match=r"ends in .*, but got 'scores.xlsx'"):
         read_table(tmp_path / "scores.xlsx")
-    (tmp_path / "broken.jsonl").write_text("{bad\n")
+    (tmp_path / "broken.jsonl").write_text('{"a": 1}\n{bad\n')
     (tmp_path / "empty.csv").write_text("")
-    for name in ("broken.jsonl", "empty.csv"):
-        with pytest.raises(ValueError, match=f"'{name}' to be a table, but it cannot be read"):
+    (tmp_path / "long.csv").write_text("a,b\n1,2\n1,2,3\n")
+    for name, said in (
+        ("broken.jsonl", "line 2 is not JSON"),
+        ("empty.csv", "it has no rows"),
+        ("long.csv", "line 2 has more than the 2 columns of the header"),
+    ):
+        with pytest.raises(ValueError, match=f"Expected {name} to be a table, but {said}"):
             read_table(tmp_path / name)
     with pytest.raises(OSError, match=r"nothing\.csv"):
         read_table(tmp_path / "nothing.csv")
+
+
+def test_cells_of_csv_become_numbers_as_pandas_reads_them(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {
+            "document": ["007", "8", "9"],
+            "whole": [1, 2, 3],
+            "share": [0.5, np.nan, 1e-9],
+            "is_good": [True, False, True],
+            "maybe": [True, None, False],
+            "text": ["a", "1", "b"],
+            "nothing": [np.nan] * 3,
+        }
+    )
+    path = tmp_path / "scores.csv"
+    table.to_csv(path, index=False, na_rep="NA")
+    found, expected = read_table(path), pd.read_csv(path, dtype={"document": str})
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), expected)
+    assert list(found.index) == [1, 2, 3]
+
+
+def test_a_missing_number_is_named_by_file_and_line(paths: tuple[Path, Path]) -> None:
+    SCORES.assign(alarms=[1, 2, None, 3, 4, 5]).to_csv(paths[0], index=False)
+    said = r"column 'alarms' of scores\.csv to contain numbers, but line 3 has none\. With missing="
+    with pytest.raises(ValueError, match=said):
+        read_grids(*paths, measures=["alarms"], qualities=["fluency"])
+    read_grids(*paths, measures=["alarms"], qualities=["fluency"], missing="drop")

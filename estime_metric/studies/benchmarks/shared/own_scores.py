@@ -15,7 +15,7 @@ import pandas as pd
 from estime_metric.comparison.checks import Floats, listed
 from estime_metric.comparison.reading import read_table
 from estime_metric.files import read_meta
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
@@ -82,7 +82,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
             numbers per measure, with NaN for a missing score. Columns of text and those in
             `NO_SCORES` are not measures.
         name: follows the measures' names in tables, and precedes the names of their columns.
-        lower: columns for which lower is better; those of ESTIME (``alarms``, ``alarms@21``) are
+        lower: columns for which lower is better; those of ESTIME (``alarms``, ``alarms_layer21``) are
             known.
 
     Raises:
@@ -196,7 +196,7 @@ def _numbers(cells: pd.Series, name: str) -> Floats | None:
 
 def _column(column: str, name: str, lower: bool) -> ScoreColumn:
     """A column's row in the tables: above the paper's row of that name, if it prints one."""
-    lower = lower or not HIGHER_IS_BETTER.get(column.partition("@")[0], True)
+    lower = lower or not HIGHER_IS_BETTER.get(measure_of(column), True)
     printed = _PRINTED.get(column.lower().replace("_", "-").replace(" ", "-"))
     label = printed or f"{'(-)' if lower else ''}{column}"
     return ScoreColumn(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)

@@ -22,9 +22,12 @@ def read_records(
     one kind. Raises OSError if it cannot be read, ValueError for a damaged row or one that lacks a
     field."""
     rows = []
-    for number, row in islice(files.read_rows(path), limit):
-        if isinstance(row, str):
-            raise ValueError(f"Expected line {number} of {path.name} to be a record, but it {row}.")
+    for line in islice(files.read_rows(path), limit):
+        number, row = line.number, line.row
+        if line.problem:
+            raise ValueError(
+                f"Expected line {number} of {path.name} to be a record, but it {line.problem}."
+            )
         if missing := [field for field in fields if field not in row]:
             raise ValueError(
                 f"Expected line {number} of {path.name} to have {missing[0]!r}, but it is missing."

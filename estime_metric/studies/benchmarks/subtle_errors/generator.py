@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder.loading import load_pretrained
+from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.text.units import IntArray, Units, tokenize
@@ -105,7 +105,13 @@ class PredictionHead:
     """A masked language model with its prediction head: which token stands at a masked position?"""
 
     def __init__(self, config: EstimeConfig) -> None:
-        loaded = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+        try:
+            loaded = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+        except EncoderUnavailableError as error:  # which advises an encoder without that head
+            raise EncoderUnavailableError(
+                f"The model {config.model!r}, which makes the errors, cannot be loaded. Name a "
+                "masked language model in a folder or on the Hugging Face Hub, or 'embedded-small'."
+            ) from error
         headed = loaded.with_head()
         self.tokenizer: Any = loaded.tokenizer
         self.ignores_case = ignores_case(loaded.tokenizer)

@@ -17,6 +17,7 @@ from estime_metric.comparison.checks import Floats
 from estime_metric.inputs import integer
 from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.studies.benchmarks.shared.hub import check_reachable
 from estime_metric.studies.benchmarks.shared.records import (
     by_key,
     check_all,
@@ -183,12 +184,13 @@ def from_hub(
         ) from error
     local = Path(name).is_dir()
     try:
+        check_reachable(name)
         rows = list(load_dataset(name, split=split, revision=None if local else revision))
     except (OSError, ValueError, RuntimeError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise OSError(
             f"The data set {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
-            f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `--data`."
+            f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `data`."
         ) from error
     return from_rows(rows, origin=name if local else f"{name}@{revision}")
 

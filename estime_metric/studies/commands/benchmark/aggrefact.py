@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estime_metric.cli.console import say
+from estime_metric.cli.console import say_wrote
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark import shared
 
@@ -74,5 +74,5 @@ def _compare_words(
     if given.output is not None:
         paths = [path for table in found for path in write_table(table, given.output)]
         paths += save(plots.draw_words(parts), given.output / "words-curve")
-        say(f"written to {given.output}: {', '.join(path.name for path in paths)}")
+        say_wrote(", ".join(path.name for path in paths), given.output)
     return 0

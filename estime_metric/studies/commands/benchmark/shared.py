@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
-from rich.console import Console
 from rich.text import Text
 
 from estime_metric import files
 from estime_metric.cli import options, screen
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import say, say_wrote, table_console, warn
 
 if TYPE_CHECKING:
     from estime_metric.comparison.tables import Table
     from estime_metric.studies.benchmarks.shared.blocks import Block
     from estime_metric.studies.benchmarks.shared.study import Study
 
-_OTHERS = Group("Other measures", sort_key=3)
+_OTHERS = Group("Other measures", sort_key=4)
 
 
 def _repeatable(name: str, help: str) -> Parameter:
@@ -80,12 +79,10 @@ class OtherMeasures(OwnScores):
         ]
 
 
-@Parameter(name="*", group=Group("Measure", sort_key=2))
+@Parameter(name="*", group=Group("Measure", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
-class EveryMeasure(options.UnitOptions):
+class EveryMeasure(options.EveryMeasureOptions):
     """The options of ESTIME except the further measures: all of them are computed."""
-
-    layers: options.Layers = None
 
 
 @Parameter(name="*")
@@ -146,9 +143,7 @@ class RunOptions:
         if names := ", ".join(found.scores.reused):
             say(f"Scores of the earlier run: {names}")
         if self.output is not None:
-            say(
-                f"written to {self.output}: {', '.join(sorted(path.name for path in self.output.iterdir()))}"
-            )
+            say_wrote(", ".join(sorted(path.name for path in self.output.iterdir())), self.output)
         for name, reason in found.scores.problems.items():
             warn(f"{name}: {reason}")
         return 1 if found.scores.problems else 0
@@ -156,7 +151,7 @@ class RunOptions:
 
 def print_tables(tables: "Iterable[Table]") -> None:
     """The tables, then the notes of all of them, each once."""
-    console, notes = Console(), dict[str, None]()
+    console, notes = table_console(), dict[str, None]()
     for table in tables:
         screen.print_table(table, console)
         notes |= dict.fromkeys(table.notes)

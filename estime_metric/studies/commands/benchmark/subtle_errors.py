@@ -151,7 +151,8 @@ def _read(
     if file.is_dir():
         found = _as_pairs(summeval_references(file))
     else:
-        found = files.read_pairs(file, source_column, summary_column)
+        layout = files.Layout(source_column=source_column, summary_column=summary_column)
+        found = files.read_pairs(file, layout)
     return found if pairs is None else _drawn(found, pairs, seed)
 
 

@@ -30,7 +30,7 @@ def summeval(
     bertscore_layer: int | None = None,
     given: shared.RunOptions = shared.RunOptions(),
     others: shared.OtherMeasures = shared.OtherMeasures(),
-    measure: options.MeasureOptions = options.MeasureOptions(),
+    measure: options.MeasureOptions = options.MEASURE,
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 

@@ -1,0 +1,94 @@
+"""What a table of scores says of itself: signature, options, versions, totals.
+
+Parquet has a place for it; next to JSON Lines and CSV is a file ``NAME.meta.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from estime_metric.files.formats.parquet import read_key
+from estime_metric.files.lines import Line
+from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
+from estime_metric.files.reading import read_rows
+from estime_metric.files.replacing import write_text
+from estime_metric.files.streams import COMPRESSED, is_standard
+
+KEY = b"estime"  # of the entry in the metadata of Parquet
+
+
+def meta_path(path: Path) -> Path:
+    """The file of metadata next to a table of JSON Lines or CSV."""
+    return path.with_name(f"{path.name}.meta.json")
+
+
+def read_meta(path: str | Path) -> dict[str, Any]:
+    """The metadata of a table of scores; empty if it has none.
+
+    Raises ValueError if it is damaged, OSError or ImportError if it cannot be read.
+    """
+    path = Path(path)
+    text = _meta_text(path)
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(
+            f"Expected the metadata of {path.name} to be JSON, but got: {error}."
+        ) from error
+    return found if isinstance(found, dict) else {}
+
+
+def _meta_text(path: Path) -> bytes | None:
+    if path.suffix.lower() == ".parquet":
+        return read_key(path, KEY)
+    if is_standard(path):
+        return None
+    compressed = path.suffix.lower() in COMPRESSED
+    tables = [path, path.with_suffix("")] if compressed else [path]
+    for beside in map(meta_path, tables):
+        if beside.exists():
+            return beside.read_bytes()
+    return None
+
+
+def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
+    """Writes the metadata next to a table; without any, removes those of an earlier table."""
+    if meta:
+        write_text(meta_path(path), meta_json(meta, indent=1) + "\n")
+    else:
+        meta_path(path).unlink(missing_ok=True)
+
+
+def meta_json(meta: Mapping[str, Any], indent: int | None = None) -> str:
+    """Metadata as JSON."""
+    return json.dumps(meta, ensure_ascii=False, indent=indent, default=str)
+
+
+def read_scored(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Line]:
+    """The lines of a table as `read_rows` gives them, each row with the column ``signature`` if one
+    is known.
+    """
+    signature = read_meta(path).get("signature")
+    for line in read_rows(Path(path), options):
+        if signature and not line.problem:
+            own = line.row.get("signature", signature)
+            yield replace(line, row={**line.row, "signature": own})
+        else:
+            yield line
+
+
+def read_signature(path: str | Path) -> str | None:
+    """The signature of the scores in a table, from its metadata or its first row; ``None`` if it
+    has none. Errors as `read_rows`.
+    """
+    stated = read_meta(path).get("signature")
+    if stated is None:
+        rows = (line.row for line in read_rows(Path(path)) if not line.problem)
+        stated = next(rows, {}).get("signature")
+    return None if stated is None else str(stated)

@@ -1,0 +1,121 @@
+"""Rows -> Parquet, whatever is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from estime_metric.files.lines import Row
+from estime_metric.files.metadata import KEY, meta_json
+from estime_metric.files.values import to_json
+
+_GROUP = 10_000  # rows of a row group, which are in memory together
+
+
+def write_parquet(
+    path: Path, rows: Callable[[], Iterator[Row]], meta: Mapping[str, Any] | None = None
+) -> None:
+    """Writes rows as Parquet; ``rows`` is called several times: for the types of the columns, then
+    for the values.
+
+    A column that has no type of Parquet becomes text: integers of more than 64 bits keep their
+    digits, and in a column of texts and other values the others become JSON.
+
+    Raises ImportError without pyarrow, OSError if the file cannot be written.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
+    types = _column_types(_groups(rows()))
+    while (column := _write(path, rows, types, meta)) is not None:
+        types[column] = _text()  # its first rows had a type that does not fit a later one
+
+
+def _write(
+    path: Path,
+    rows: Callable[[], Iterator[Row]],
+    types: Mapping[str, Any],
+    meta: Mapping[str, Any] | None,
+) -> str | None:
+    """Writes the rows; gives the name of a column if one of its values does not fit its type."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    schema = pyarrow.schema(list(types.items()))
+    if meta:
+        schema = schema.with_metadata({KEY: meta_json(meta)})
+    with ParquetWriter(path, schema) as writer:
+        for group in _groups(rows()):
+            arrays = []
+            for name, kind in types.items():
+                values = [row.get(name) for row in group]
+                array = _converted(values, kind)
+                if array is None:
+                    return name
+                arrays.append(array)
+            writer.write_table(pyarrow.table(arrays, schema=schema))
+    return None
+
+
+def _column_types(groups: Iterator[list[Row]]) -> dict[str, Any]:
+    """The type of each column that any row has."""
+    types: dict[str, Any] = {}
+    for group in groups:
+        for name in dict.fromkeys(name for row in group for name in row):
+            found = _type_of([row.get(name) for row in group])
+            types[name] = _common(types[name], found) if name in types else found
+    return types
+
+
+def _type_of(values: Sequence[Any]) -> Any:
+    array = _converted(values, None)
+    return _text() if array is None or not _can_be_written(array.type) else array.type
+
+
+def _common(one: Any, other: Any) -> Any:
+    """The type that takes the values of both."""
+    import pyarrow
+
+    fields = [pyarrow.schema([("column", kind)]) for kind in (one, other)]
+    try:
+        return pyarrow.unify_schemas(fields, promote_options="permissive").field("column").type
+    except pyarrow.ArrowException:
+        return _text()
+
+
+def _converted(values: Sequence[Any], kind: Any) -> Any:
+    """Values as an array of a type, which is found if it is ``None``; ``None`` if they do not fit."""
+    import pyarrow
+
+    if kind is not None and kind == _text():
+        values = [
+            value if value is None or isinstance(value, str) else to_json(value) for value in values
+        ]
+    try:
+        return pyarrow.array(values, kind)
+    except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+
+
+def _can_be_written(kind: Any) -> bool:
+    """Whether Parquet has the type: it has no object without fields."""
+    from pyarrow import types
+
+    if types.is_struct(kind) and kind.num_fields == 0:
+        return False
+    children = [kind.field(index).type for index in range(kind.num_fields)]
+    return all(map(_can_be_written, children))
+
+
+def _text() -> Any:
+    import pyarrow
+
+    return pyarrow.string()
+
+
+def _groups(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    while group := list(islice(rows, _GROUP)):
+        yield group

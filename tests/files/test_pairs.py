@@ -1,0 +1,168 @@
+"""Lines -> pairs: which rows are none, text files with one text per line, chunks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from estime_metric import files
+from tests.files.conftest import PAIR
+
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"source": "x"}', r"column 'summary' is missing \(columns: source\)"),
+        ('{"source": null, "summary": "x"}', "column 'source' should contain text, but is missing"),
+        (
+            '{"source": "x", "summary": 3}',
+            "column 'summary' should contain text, but is of type int",
+        ),
+        ('{"source": "", "summary": "x"}', "column 'source' is empty"),
+        (
+            '{"source": "x", "summary": "\\ud800"}',
+            "column 'summary' contains a lone surrogate, which is not a valid character",
+        ),
+    ],
+)
+def test_a_row_without_a_pair_is_named(write: Write, line: str, problem: str) -> None:
+    good = json.dumps(PAIR)
+    pairs = files.read_pairs(write("p.jsonl", "\n".join([good, line, good])))
+    assert pairs.lines == [1, 3]
+    assert re.fullmatch(f"line 2: {problem}", *pairs.problems)
+
+
+def test_further_columns_stay_and_one_column_may_be_both_texts(write: Write) -> None:
+    rows = [{**PAIR, "id": 7}, {**PAIR, "source": "Ü 😀"}]
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    pairs = files.read_pairs(write("p.jsonl", text))
+    assert (pairs.sources, pairs.others) == (["A cat sat.", "Ü 😀"], [{"id": 7}, {}])
+    layout = files.Layout(source_column="text", summary_column="text")
+    pairs = files.read_pairs(write("p.jsonl", '{"text": "a", "id": 1}'), layout)
+    assert (pairs.sources, pairs.summaries, pairs.others) == (["a"], ["a"], [{"id": 1}])
+    assert pairs.problems == []
+
+
+def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> None:
+    """An empty summary is a blank one, an empty source none: the scores do not depend on the
+    format.
+    """
+    rows = [
+        {"source": "A cat sat.", "summary": "A cat."},
+        {"source": "A cat sat.", "summary": ""},
+        {"source": "", "summary": "A cat."},
+        {"source": " ", "summary": " "},
+    ]
+    frame = pd.DataFrame(rows)
+    frame.to_json(tmp_path / "p.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "p.json", orient="records")
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    frame.to_csv(tmp_path / "p.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "p.parquet")
+    for path in tmp_path.iterdir():
+        pairs = files.read_pairs(path)
+        assert pairs.lines == [1, 2, 4]
+        assert pairs.summaries == ["A cat.", "", " "]
+        assert pairs.problems == ["line 3: column 'source' is empty"]
+
+
+def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) -> None:
+    text = "text,summary\n" + "a,b\n" * 5
+    for path in (write("p.csv", text), write("p.jsonl", '{"text": "a", "summary": "b"}\n' * 5)):
+        with pytest.raises(files.ColumnError) as found:
+            files.read_pairs(path)
+        assert str(found.value) == (
+            f"Expected a column 'source' in {path.name}, but its columns are text, summary. "
+            "Name the right one with `source_column`."
+        )
+        assert found.value.argument == "source_column"
+        assert found.value.columns == ["text", "summary"]
+    for delimiter in (";", "\t", "|"):
+        with pytest.raises(files.ColumnError, match=re.escape(f"separated by {delimiter!r}")):
+            files.read_pairs(write("p.csv", f"source{delimiter}summary\na{delimiter}b\n"))
+
+
+def aligned(sources: Path, **options: object) -> files.Layout:
+    return files.Layout(source_file=sources, options=files.ReadOptions(**options))  # type: ignore[arg-type]
+
+
+def test_text_files_are_pairs_line_by_line(write: Write) -> None:
+    r"""Only ``\n`` ends a line: Unicode's other line breaks and a lone ``\r`` are text."""
+    sources = ["A cat.", "A\u2028dog\x0b.", "", "Ü 😀", "a\rb"]
+    summaries = ["cat", "", "x", " y ", "z"]
+    for end in ("\n", "\r\n"):
+        layout = aligned(write("s.txt", end.join(sources) + end))
+        for last in ("", end):
+            pairs = files.read_pairs(write("a.txt", end.join(summaries) + last), layout)
+            assert pairs.sources == [*sources[:2], *sources[3:]]
+            assert pairs.summaries == ["cat", "", " y ", "z"]
+            assert pairs.lines == [1, 2, 4, 5]
+            assert pairs.problems == ["line 3: column 'source' is empty"]
+    layout = aligned(write("s.txt", "für\n".encode("latin-1")), encoding="latin-1")
+    assert files.read_pairs(write("a.txt", "ä\n".encode("latin-1")), layout).summaries == ["ä"]
+    pairs = files.read_pairs(write("a.txt", b"\xff\n"), aligned(write("s.txt", "a\n")))
+    assert pairs.problems == ["line 1: is not UTF-8; set `encoding`"]
+
+
+@pytest.mark.parametrize(("sources", "summaries"), [(3, 2), (2, 5), (0, 1)])
+def test_unequal_numbers_of_lines_are_an_error_with_both(
+    write: Write, sources: int, summaries: int
+) -> None:
+    layout = aligned(write("s.txt", "x\n" * sources))
+    said = (
+        f"Expected s.txt and a.txt to have the same number of lines, but got {sources} and "
+        f"{summaries}. If a text contains a line break, pass JSON Lines"
+    )
+    path = write("a.txt", "y\n" * summaries)
+    for read in (
+        files.check_aligned,
+        files.read_pairs,
+        lambda *given: list(files.read_lines(*given)),
+    ):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            read(path, layout)
+
+
+def test_pairs_are_selected_in_any_order(write: Write) -> None:
+    text = "\n".join(json.dumps({**PAIR, "summary": str(n), "id": n}) for n in range(5))
+    pairs = files.read_pairs(write("p.jsonl", text))
+    chosen = pairs.select([4, 0])
+    assert (chosen.lines, chosen.summaries, len(chosen)) == ([5, 1], ["4", "0"], 2)
+    assert chosen.others == [{"id": 4}, {"id": 0}]
+
+
+def cut(sources: list[str], pairs: int, size: int) -> list[list[int]]:
+    """The numbers of the lines in each chunk; a line without a source has a problem."""
+    lines = [
+        files.Line(Path(), number, {"source": source, "summary": "12"} if source else {}, "")
+        if source
+        else files.Line(Path(), number, problem="is bad")
+        for number, source in enumerate(sources, start=1)
+    ]
+    limits = files.ChunkLimits(pairs=pairs, size=size)
+    return [[line.number for line in part] for part in files.cut(lines, files.TABLES, limits)]
+
+
+def test_chunks_end_between_sources_within_their_limits() -> None:
+    assert cut([], 2, 100) == []
+    assert cut(["a", "b", "c", "d", "e"], 2, 100) == [[1, 2], [3, 4], [5]]
+    # A source continues to twice the number of pairs, and problems end no chunk.
+    assert cut(["a", "a", "a", "a", "a", "a"], 2, 100) == [[1, 2, 3, 4], [5, 6]]
+    assert cut(["a", "b", "b", "c"], 2, 100) == [[1, 2, 3], [4]]
+    assert cut(["a", "", "b", "", "c", ""], 2, 100) == [[1, 2, 3, 4], [5, 6]]
+    assert cut(["", ""], 2, 100) == [[1, 2]]
+    # Bytes: a source counts once, a large source until its summaries are as large as it is.
+    assert cut(["aaaa", "aaaa", "b", "c"], 9, 8) == [[1, 2], [3, 4]]
+    assert cut(["a" * 12] * 20, 99, 4) == [
+        [*range(1, 7)],
+        [*range(7, 13)],
+        [*range(13, 19)],
+        [19, 20],
+    ]

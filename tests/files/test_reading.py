@@ -1,0 +1,273 @@
+"""Lines of tables: every format, what is skipped and why."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from estime_metric import files
+from tests.command import table_rows
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def problems(path: Path, **options: Any) -> dict[int, str]:
+    lines = files.read_rows(path, files.ReadOptions(**options))
+    return {line.number: line.problem for line in lines if line.problem}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"{bad", r"is not JSON \(Expecting property name .* at column 2\)"),
+        (b'{"a": 1} {"b": 2}', r"is not JSON \(Extra data at column 9\)"),
+        (b"[1, 2]", "is a JSON list, not an object"),
+        (b"\xff\xfe", "is not UTF-8"),
+        (b'{"id": ' + b"9" * 5000 + b"}", "has an integer of more than 4300 digits"),
+        (b'{"id": [{"x": -' + b"9" * 5000 + b"}]}", "has an integer of more than 4300 digits"),
+        (b'{"a": ' + b"[" * 101 + b"]" * 101 + b"}", "is nested more than 100 levels deep"),
+        (b'{"a": ' + b"[" * 10**6 + b"]" * 10**6 + b"}", "is nested too deeply"),
+        (b'{"a": ' + b'{"a": ' * 10**5, "is nested too deeply"),
+    ],
+)
+def test_a_bad_line_is_named_and_the_rest_is_read(write: Write, line: bytes, problem: str) -> None:
+    good = b'{"a": 1}'
+    lines = list(files.read_rows(write("p.jsonl", b"\n".join([good, line, good]))))
+    assert [one.row for one in lines] == [{"a": 1}, {}, {"a": 1}]
+    assert [one.number for one in lines] == [1, 2, 3]
+    assert re.fullmatch(problem, lines[1].problem)
+    in_array = b"[" + b", ".join([good, line, good]) + b"]"
+    path = write("p.json", in_array)
+    if "nested more" in problem or "integer" in problem or "list" in problem:
+        assert [one.row for one in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
+        assert re.fullmatch(problem, problems(path)[2])
+    else:  # where the next row begins cannot be known
+        with pytest.raises(ValueError, match=r"Expected p\.json to be"):
+            list(files.read_rows(path))
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+@pytest.mark.parametrize("kind", ["jsonl", "ndjson", "json", "csv", "tsv"])
+def test_every_text_format_is_read_plain_and_compressed(
+    write: Write, kind: str, ending: str
+) -> None:
+    rows = [
+        {"id": str(number), "source": f"A cat, {number}.", "summary": "A\tcat."}
+        for number in range(3000)
+    ]
+    frame = pd.DataFrame(rows)
+    text = {
+        "jsonl": frame.to_json(orient="records", lines=True),
+        "ndjson": frame.to_json(orient="records", lines=True),
+        "json": frame.to_json(orient="records", indent=1),
+        "csv": frame.to_csv(index=False),
+        "tsv": frame.to_csv(index=False, sep="\t"),
+    }[kind]
+    expected = list(enumerate(rows, start=1))
+    assert table_rows(write(f"p.{kind}", text)) == expected
+    data = (
+        gzip.compress(text.encode())
+        if ending == "gz"
+        else pyarrow.compress(text.encode(), "zstd", asbytes=True)
+    )
+    assert table_rows(write(f"p.{kind}.{ending}", data)) == expected
+    with pytest.raises(ValueError, match=rf"Expected p\.{kind}\.{ending} to be whole"):
+        list(files.read_rows(write(f"p.{kind}.{ending}", data[: len(data) // 2])))
+    with pytest.raises(ValueError, match=rf"Expected p\.{kind}\.{ending} to be whole"):
+        list(files.read_rows(write(f"p.{kind}.{ending}", b"no such data" * 9)))
+
+
+def test_lines_count_alike_in_all_formats(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "text": "a\nb" if number % 2 else "c"} for number in range(6)]
+    frame = pd.DataFrame(rows)
+    frame.to_json(tmp_path / "p.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "p.json", orient="records")
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    frame.to_csv(tmp_path / "p.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "p.parquet")
+    for path in tmp_path.iterdir():
+        assert table_rows(path) == list(enumerate(rows, start=1))
+
+
+def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
+    assert [line.number for line in files.read_rows(write("p.jsonl", '{"a": 1}\n\n{"a": 2}'))] == [
+        1,
+        3,
+    ]
+    assert [line.number for line in files.read_rows(write("p.csv", "a\n\n1\n\n2\n"))] == [2, 4]
+
+
+def test_a_json_array_of_any_length_is_read(write: Write) -> None:
+    rows = [{"text": "x" * size} for size in (10, 70_000, 200_000, 3)]  # longer than a block
+    assert table_rows(write("p.json", json.dumps(rows))) == list(enumerate(rows, start=1))
+    escaped = [{"text": "ü😀" * size} for size in range(0, 30_000, 7_001)]
+    for indent in (None, 1):
+        text = json.dumps(escaped, indent=indent)
+        assert table_rows(write("p.json", text)) == list(enumerate(escaped, start=1))
+    assert table_rows(write("p.json", " [ ] \n")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "name it .jsonl"),
+        ("", "name it .jsonl"),
+        ('[{"a": 1}', "row 1 is followed by the end of the file"),
+        ('[{"a": 1}, {"a": ', "row 2 is not JSON: it ends early"),
+        ('[{"a": 1},]', "row 2 is not JSON"),
+        ('[{"a": 1} {"a": 2}]', "row 1 is followed by '{', not by a comma"),
+        ('[{"a": 1} x]', "row 1 is followed by 'x', not by a comma"),
+        ('[{"a": 1}] garbage', "text follows the array"),
+        ('[{"a": 1}][{"a": 2}]', "text follows the array"),
+    ],
+)
+def test_what_is_no_array_is_refused(write: Write, text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        list(files.read_rows(write("p.json", text)))
+    with pytest.raises(ValueError, match="it has the byte 0xff in a wrong place"):
+        list(files.read_rows(write("p.json", b'[{"a": "\xff"}]')))
+
+
+def test_an_early_error_in_an_array_is_found_without_the_rest_of_the_file(write: Write) -> None:
+    path = write("p.json", '[{"a": 1}, {"a" 2}, ' + '{"a": "xxxxxxxx"}, ' * 400_000 + "{}]")
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="row 2 is not JSON: Expecting ':' delimiter"):
+        list(files.read_rows(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 7_000_000
+    assert peak < 1_000_000
+
+
+def test_csv_with_quoted_line_breaks_a_byte_order_mark_and_rows_of_other_lengths(
+    write: Write,
+) -> None:
+    path = write("p.CSV", '\ufeffid,summary,source\n1,"A\ncat.",s\n2,a,b,too many\n3,,x\n4\n')
+    rows = {line.number: line.row for line in files.read_rows(path) if not line.problem}
+    assert rows == {
+        1: {"id": "1", "summary": "A\ncat.", "source": "s"},
+        3: {"id": "3", "summary": "", "source": "x"},
+        4: {"id": "4"},
+    }
+    assert problems(path) == {2: "has more than the 3 columns of the header (line 4 of the file)"}
+
+
+def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
+    write: Write,
+) -> None:
+    import csv
+
+    source = "word " * 100_000
+    path = write("p.csv", f",source,summary\n7,{source},b\n")
+    before = csv.field_size_limit()
+    assert table_rows(path) == [(1, {"Unnamed: 0": "7", "source": source, "summary": "b"})]
+    assert csv.field_size_limit() == before  # of the whole process
+    with pytest.raises(ValueError, match="Is a quotation mark missing"):
+        list(files.read_rows(write("p.csv", 'a,b\n1,"' + "x" * 10_000_001)))
+
+
+def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
+    text = "text;note\nCafé für alle;1\n"
+    expected = [(1, {"text": "Café für alle", "note": "1"})]
+    for encoding in ("latin-1", "utf-8", "utf-16", "cp1252"):
+        path = write("p.csv", text.encode(encoding))
+        options = files.ReadOptions(delimiter=";", encoding=encoding)
+        assert [(line.number, line.row) for line in files.read_rows(path, options)] == expected
+    assert table_rows(write("p.tsv", text.replace(";", "\t"))) == expected
+    tabs = write("p.csv", text.replace(";", "\t"))
+    for delimiter in ("\t", r"\t"):
+        options = files.ReadOptions(delimiter=delimiter)
+        assert next(files.read_rows(tabs, options)).row == expected[0][1]
+    latin = write("p.csv", text.encode("latin-1"))
+    assert problems(latin, delimiter=";") == {
+        1: "is not UTF-8 (line 2 of the file); if the file has another encoding, set `encoding`"
+    }
+    with pytest.raises(ValueError, match=r"header of p\.csv to be UTF-8, .* set `encoding`"):
+        list(files.read_rows(write("p.csv", "für,b\n1,2\n".encode("latin-1"))))
+    for delimiter in ("", "ab", '"', "\n"):
+        with pytest.raises(ValueError, match="`delimiter` to be one character"):
+            files.ReadOptions(delimiter=delimiter)
+    with pytest.raises(ValueError, match="`encoding` to be an encoding"):
+        files.ReadOptions(encoding="klingon")
+    with pytest.raises(ValueError, match=r"p\.jsonl, which is always UTF-8"):
+        files.read_rows(write("p.jsonl", "{}"), files.ReadOptions(encoding="latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("p.csv", "source,summary\na,b\n".encode("utf-16"), "looks like UTF-16"),
+        ("p.jsonl", '{"a": 1}'.encode("utf-16-le"), "looks like UTF-16"),
+        ("p.csv", "source,source,summary\na,b,c\n", "'source' occurs 2 times in the header"),
+        ("p.parquet", b"", "Expected p.parquet to be Parquet, but it cannot be read"),
+        ("p.parquet.gz", b"", "all except .parquet can be followed by .gz or .zst"),
+        ("p.xlsx", b"", "ends in .jsonl, .json, .csv, .tsv, .parquet (all except"),
+        ("p.txt", b"", "Pass text files with one text per line as `source_file`"),
+    ],
+)
+def test_what_is_no_table_is_refused(
+    write: Write, name: str, content: str | bytes, said: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        list(files.read_rows(write(name, content)))
+
+
+def test_parquet_of_all_types_is_read_as_python_has_them(tmp_path: Path) -> None:
+    """Also if its texts are dictionaries, long texts, or delta-encoded."""
+    rows = [
+        {"s": "a", "l": ["a", None], "t": {"x": "u", "y": [1]}, "b": b"\xff", "n": 1.5, "m": True},
+        {"s": None, "l": [], "t": None, "b": None, "n": None, "m": None},
+        {"s": "a", "l": None, "t": {"x": None, "y": []}, "b": b"", "n": 2.0, "m": False},
+    ]
+    table = pyarrow.Table.from_pylist(rows * 300)
+    path = tmp_path / "p.parquet"
+    for options in (
+        {},
+        {"use_dictionary": False},
+        {"use_dictionary": False, "column_encoding": {"s": "DELTA_BYTE_ARRAY"}},
+        {"compression": "zstd", "row_group_size": 7},
+    ):
+        pyarrow.parquet.write_table(table, path, **options)
+        assert table_rows(path) == list(enumerate(rows * 300, start=1))
+    texts = pyarrow.table(
+        {
+            "large": pyarrow.array(["a", "b"], pyarrow.large_string()),
+            "coded": pyarrow.array(["a", "b"]).dictionary_encode(),
+        }
+    )
+    pyarrow.parquet.write_table(texts, path)
+    assert [row for _, row in table_rows(path)] == [
+        {"large": one, "coded": one} for one in ("a", "b")
+    ]
+
+
+def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    far = pyarrow.array([0, 2**62, 1], pyarrow.timestamp("us"))
+    broken = pyarrow.array([b"a", b"\xff", b"b"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["x", "y", "z"], "far": far}), path)
+    assert list(problems(path)) == [2]
+    assert problems(path)[2].startswith("column 'far' cannot be read")
+    pyarrow.parquet.write_table(pyarrow.table({"text": broken}), path)
+    assert problems(path) == {2: "column 'text' is not UTF-8"}
+
+
+def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:
+    files.write_rows(tmp_path / "whole.parquet", [{"line": number} for number in range(50_000)])
+    data = (tmp_path / "whole.parquet").read_bytes()
+    for name, damaged in (
+        ("cut", data[:-9]),
+        ("holes", data[:500] + b"x" * 500 + data[1000:]),
+    ):
+        with pytest.raises(ValueError, match=rf"Expected {name}\.parquet to be Parquet"):
+            list(files.read_rows(write(f"{name}.parquet", damaged)))

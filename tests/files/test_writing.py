@@ -1,0 +1,163 @@
+"""What is written: values as every reader understands them, whole files or none."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import math
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric import files
+from estime_metric.files.parquet_writing import write_parquet
+from tests.command import csv_rows, json_rows, table_rows
+
+
+def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
+    rows: list[files.Row] = [
+        {"line": 1, "alarms": 2, "note": 'a "b", ü'},
+        {"line": 2, "alarms": 0.5, "more": "x\ny"},
+    ]
+    files.write_rows(tmp_path / "o.jsonl", rows)
+    assert json_rows(tmp_path / "o.jsonl") == rows
+    files.write_rows(tmp_path / "o.csv", rows)
+    table = csv_rows(tmp_path / "o.csv")
+    assert table[0] == {"line": "1", "alarms": "2", "note": 'a "b", ü', "more": ""}
+    assert table[1]["more"] == "x\ny"
+
+
+def test_counts_are_integers_and_a_rate_of_nothing_is_null(tmp_path: Path) -> None:
+    rows: list[files.Row] = [
+        {"n": files.plain(3.0), "rate": files.plain(float("nan")), "x": files.plain(1 / 3)}
+    ]
+    files.write_rows(tmp_path / "o.jsonl", rows)
+    files.write_rows(tmp_path / "o.csv", rows)
+    assert (tmp_path / "o.jsonl").read_text() == '{"n": 3, "rate": null, "x": 0.333333}\n'
+    assert (tmp_path / "o.csv").read_text() == "n,rate,x\n3,,0.333333\n"
+
+
+def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) -> None:
+    row: files.Row = {
+        "nan": math.nan,
+        "infinite": [math.inf, {"x": -math.inf}],
+        "bytes": b"\xff\x00",
+        "date": datetime.date(2020, 1, 2),
+        "decimal": Decimal("1.50"),
+        "text": "ü \ud800",
+    }
+    files.write_rows(tmp_path / "o.jsonl", [row])
+    text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
+    assert text.endswith('"text": "ü \\ud800"}\n')
+
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    assert json.loads(text, parse_constant=refuse) == {
+        "nan": None,
+        "infinite": [None, {"x": None}],
+        "bytes": "/wA=",
+        "date": "2020-01-02",
+        "decimal": "1.50",
+        "text": "ü \ud800",
+    }
+    files.write_rows(tmp_path / "o.csv", [{**row, "text": "ü", "list": [1, {"a": "é"}]}])
+    (cells,) = csv_rows(tmp_path / "o.csv")
+    assert cells == {
+        "nan": "",
+        "infinite": '[null, {"x": null}]',
+        "bytes": "/wA=",
+        "date": "2020-01-02",
+        "decimal": "1.50",
+        "text": "ü",
+        "list": '[1, {"a": "é"}]',
+    }
+
+
+def test_parquet_has_columns_that_only_some_rows_have(tmp_path: Path) -> None:
+    rows: list[files.Row] = [
+        {"line": 1, "rate": 0},
+        {"line": 2, "rate": 0.5, "note": "x"},
+        {"line": 3, "rate": None},
+    ]
+    files.write_rows(tmp_path / "o.parquet", rows)
+    assert [row for _, row in table_rows(tmp_path / "o.parquet")] == [
+        {"note": None, **row} for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        ([1, 10**30], ["1", str(10**30)]),
+        ([2**63, 2], [str(2**63), "2"]),
+        ([0.5, 2**60 + 1], ["0.5", str(2**60 + 1)]),
+        ([1, "a", None, True, [2]], ["1", "a", None, "true", "[2]"]),
+        ([{}, None], ["{}", None]),
+        ([[{}], []], ["[{}]", "[]"]),
+        ([[1], ["a"]], ["[1]", '["a"]']),
+        ([None, None], [None, None]),
+    ],
+)
+def test_a_column_without_a_type_of_parquet_is_text(
+    tmp_path: Path, values: list[object], read: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the values that do not fit are in one group of rows or in several."""
+    path = tmp_path / "o.parquet"
+    for size in (10_000, 1):
+        monkeypatch.setattr("estime_metric.files.parquet_writing._GROUP", size)
+        files.write_rows(path, [{"line": n, "x": value} for n, value in enumerate(values)])
+        assert [row["x"] for _, row in table_rows(path)] == read
+
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-(10**40), 10**40) | st.floats() | st.text(max_size=9)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("abc", min_size=1, max_size=2), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+ROWS = st.lists(st.dictionaries(st.sampled_from("abc"), VALUES, min_size=1), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=ROWS)
+def test_whatever_json_holds_can_be_written_in_every_format(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[files.Row]
+) -> None:
+    folder = tmp_path_factory.mktemp("out")
+    for ending in files.WRITABLE:
+        files.write_rows(folder / f"o{ending}", rows)
+    assert len(table_rows(folder / "o.jsonl")) == len(rows)
+    with (folder / "o.csv").open(encoding="utf-8", newline="") as stream:
+        assert len(list(csv.reader(stream))) == len(rows) + 1
+    assert pyarrow.parquet.read_table(folder / "o.parquet").num_rows == len(rows)
+
+
+def test_rows_are_only_asked_for_again_where_a_later_one_does_not_fit(tmp_path: Path) -> None:
+    asked = []
+
+    def rows() -> object:
+        asked.append(1)
+        return iter([{"a": 1}] * 3)
+
+    write_parquet(tmp_path / "o.parquet", rows)  # type: ignore[arg-type]
+    assert len(asked) == 2
+
+
+def test_outputs_that_cannot_be_written_are_refused_before_any_work(tmp_path: Path) -> None:
+    for name, said in (
+        ("o.xlsx", r"end in .jsonl or .csv or .parquet, but got 'o.xlsx'"),
+        ("nowhere/o.csv", "folder to exist"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            files.check_writable(tmp_path / name)

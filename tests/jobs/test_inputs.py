@@ -1,0 +1,150 @@
+"""What jobs read: rows that the output has no place for, texts in files of lines, ids of any size."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from estime_metric import EstimeScorer, files
+from estime_metric.jobs import Job, Report, score_files
+from tests.command import csv_rows, json_rows, table_rows, write_jsonl
+from tests.jobs.conftest import rows
+
+
+@pytest.fixture(scope="module")
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, window=60, margin=10)
+
+
+def score(job: Job, scorer: EstimeScorer, stop_after: int | None = None, **options: Any) -> Report:
+    problems: list[str] = []
+    chunks = 0
+
+    def count(pairs: files.Pairs, _: object) -> None:
+        nonlocal chunks
+        chunks += 1
+        problems.extend(pairs.problems)
+
+    report = score_files(job, scorer, on_chunk=count, stop=lambda: chunks == stop_after, **options)
+    score.problems = problems  # type: ignore[attr-defined]
+    return report
+
+
+def test_a_later_row_with_a_column_of_the_output_is_skipped(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    """Only if the first row has it, the job is refused: then all will have it."""
+    made = rows(20)
+    made[12]["tokens"] = 5
+    table = write_jsonl(tmp_path / "pairs.jsonl", made)
+    for ending in ("jsonl", "csv", "parquet"):
+        job = Job(inputs=(table,), output=tmp_path / f"out.{ending}", look_ahead=4)
+        report = score(job, scorer)
+        assert (report.totals.pairs, report.totals.skipped) == (19, 1)
+        (problem,) = score.problems  # type: ignore[attr-defined]
+        assert problem.startswith("line 13: has a column 'tokens', which is also the name of an")
+        prefixed = Job(inputs=(table,), output=tmp_path / f"all.{ending}", prefix="estime_")
+        assert score(prefixed, scorer).totals.pairs == 20
+    assert score(Job(inputs=(table,)), scorer).totals.pairs == 20  # without an output all fit
+
+
+def test_a_later_row_with_a_further_column_is_skipped_in_csv_alone(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    made = rows(300)
+    made[280]["late"] = "x"
+    table = write_jsonl(tmp_path / "pairs.jsonl", made)
+    job = Job(inputs=(table,), output=tmp_path / "out.csv", look_ahead=32)
+    score(job, scorer, stop_after=3)
+    report = score(job, scorer, existing="resume")
+    assert (report.totals.pairs, report.totals.skipped) == (299, 1)
+    assert [row["line"] for row in csv_rows(tmp_path / "out.csv")] == [
+        str(line) for line in range(1, 301) if line != 281
+    ]
+    assert "line 281: has a column 'late'" in str(score.problems)  # type: ignore[attr-defined]
+    report = score(Job(inputs=(table,), output=tmp_path / "out.jsonl"), scorer)
+    assert json_rows(tmp_path / "out.jsonl")[280]["late"] == "x"
+
+
+def test_ids_of_any_size_and_values_of_any_kind_reach_every_output(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    big = 10**29 + 7
+    made = [
+        {**row, "id": big + index, "mixed": [index, "a", None][index % 3]}
+        for index, row in enumerate(rows(9))
+    ]
+    table = write_jsonl(tmp_path / "pairs.jsonl", made)
+    for ending in files.WRITABLE:
+        job = Job(inputs=(table,), output=tmp_path / f"out{ending}", look_ahead=3)
+        score(job, scorer, stop_after=1)
+        score(job, scorer, existing="resume")
+        found = [row["id"] for _, row in table_rows(tmp_path / f"out{ending}")]
+        assert [int(one) for one in found] == [big + index for index in range(9)]
+
+
+def test_what_json_does_not_have_is_null_or_text_in_the_output(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    table = pyarrow.table(
+        {
+            "source": ["The cat sat."] * 2,
+            "summary": ["The cat."] * 2,
+            "rate": [float("nan"), float("inf")],
+            "raw": [b"\xff", b""],
+        }
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "pairs.parquet")
+    out = tmp_path / "out.jsonl"
+    score(Job(inputs=(tmp_path / "pairs.parquet",), output=out), scorer)
+    text = out.read_text(encoding="utf-8")
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    assert [(row["rate"], row["raw"]) for row in map(json.loads, text.splitlines())] == [
+        (None, "/w=="),
+        (None, ""),
+    ]
+
+
+def test_text_files_are_scored_as_a_table_of_their_lines(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    """Each file of summaries against the same sources; the rows name their file and line."""
+    made = rows(12)
+    (tmp_path / "s.txt").write_text("".join(row["source"] + "\n" for row in made), encoding="utf-8")
+    for name, key in (("a", "summary"), ("b", "source")):
+        lines = "".join(row[key][:40] + "\n" for row in made)
+        (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
+        table = [{"source": row["source"], "summary": row[key][:40]} for row in made]
+        write_jsonl(tmp_path / f"{name}.jsonl", table)
+    layout = files.Layout(source_file=tmp_path / "s.txt")
+    outputs = []
+    for ending, how in ((".txt", {"layout": layout}), (".jsonl", {})):
+        inputs = (tmp_path / f"a{ending}", tmp_path / f"b{ending}")
+        job = Job(inputs=inputs, output=tmp_path / f"out{ending[1:]}.jsonl", look_ahead=5, **how)
+        score(job, scorer, stop_after=2)
+        score(job, scorer, existing="resume")
+        outputs.append(json_rows(tmp_path / f"out{ending[1:]}.jsonl"))
+    for texts, table in zip(*outputs, strict=True):
+        assert Path(texts.pop("file")).stem == Path(table.pop("file")).stem
+        assert texts == table
+    (tmp_path / "s.txt").write_text("changed\n" * 12)
+    with pytest.raises(ValueError, match=r"same inputs as in the earlier run(?s:.*)s\.txt"):
+        score(
+            Job(
+                inputs=(tmp_path / "a.txt", tmp_path / "b.txt"),
+                output=tmp_path / "outtxt.jsonl",
+                look_ahead=5,
+                layout=layout,
+            ),
+            scorer,
+            existing="resume",
+        )
+    (tmp_path / "s.txt").write_text("one\n")
+    with pytest.raises(ValueError, match=r"same number of lines, but got 1 and 12\."):
+        Job(inputs=(tmp_path / "a.txt",), layout=layout)
