@@ -176,7 +176,7 @@ class MaskedEncoder:
         )
         ids = put(batch.ids, self.device)  # (b, p)
         attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
-        only = ReadPositions(row, column, slot, batch.most)
+        only = ReadPositions(row=row, column=column, slot=slot, most=batch.most)
         states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)

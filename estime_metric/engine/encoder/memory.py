@@ -34,7 +34,7 @@ _ERRORS = (
 
 #: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and
 #: what they may hold.
-_KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 64
+_KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 16
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall
 #: out of its caches; a GPU needs them to be busy.
@@ -81,9 +81,9 @@ def few_kernels_kept() -> Iterator[None]:
     """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its
     thousand.
 
-    In bfloat16 it makes some for each shape of a batch, and there are as many shapes as batches:
-    left alone it took 4 MB more for each length of a source. It reads its limits once; a user's own
-    settings stand.
+    It makes some for each shape of a product, half a megabyte each, and there are as many shapes as
+    batches. A batch needs six: all its blocks have the same shapes. To keep more saves no time.
+    oneDNN reads its limits once; a user's own settings stand.
     """
     own = {name: str(_KERNELS_KEPT) for name in _KERNEL_LIMITS if name not in os.environ}
     os.environ.update(own)
