@@ -7,17 +7,17 @@ private, so they are tried before they are used.
 
 from __future__ import annotations
 
-import platform
 from functools import cache
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
+from estime_metric.engine.encoder import processor
+
 #: The processors on which linear maps are packed. Measured on AMD alone (docs/speed.md); a vendor
 #: whose processors turn out to be slower with it is to be taken off this list.
-VENDORS = ("AuthenticAMD", "GenuineIntel")
+VENDORS = (processor.AMD, processor.INTEL)
 
 #: The largest difference from `linear` that is rounding, for results of about one, by the
 #: precisions that are packed. PyTorch multiplies bfloat16 by oneDNN anyway; there packing saves
@@ -59,7 +59,7 @@ def can_pack(module: nn.Module, device: torch.device) -> bool:
     return (
         type(module) is nn.Linear  # not a layer made from it, such as one with an adapter
         and device.type == "cpu"
-        and processor_vendor() in VENDORS
+        and processor.vendor() in VENDORS
         and _works(module.weight.dtype)
     )
 
@@ -91,16 +91,6 @@ def _works(dtype: torch.dtype) -> bool:
 def _near(found: Tensor, expected: Tensor) -> bool:
     most = _ROUNDING[expected.dtype]
     return found.dtype == expected.dtype and torch.allclose(found, expected, rtol=most, atol=most)
-
-
-@cache
-def processor_vendor() -> str:
-    """The processor's vendor as it names itself, such as ``AuthenticAMD``; empty where it is unknown."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # not Linux: Windows names it in the description
-        return next((name for name in VENDORS if name in platform.processor()), "")
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("vendor_id")), "")
 
 
 def is_gelu(activation: nn.Module) -> bool:

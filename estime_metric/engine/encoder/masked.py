@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -25,6 +26,7 @@ from estime_metric.engine.encoder.fused import ReadPositions
 from estime_metric.engine.encoder.loading import Pretrained, load_pretrained
 from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory, put, put_all
 from estime_metric.engine.encoder.precision import (
+    choose_dtype,
     cpu_by_default,
     inference_context,
     warn_where_slower,
@@ -67,13 +69,14 @@ class MaskedEncoder:
 
     @classmethod
     def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and
-        layers filled in.
+        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision, layers
+        and dtype filled in.
 
         Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError
         where it cannot be used.
         """
         device = choose_device(config.device)
+        config = replace(config, dtype=choose_dtype(config.dtype, device))
         dtype = getattr(torch, config.dtype)
         with cpu_by_default():
             if config.model in embedded.PATHS:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -21,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.engine.encoder import linear
+from estime_metric.engine.encoder import linear, processor
 from estime_metric.engine.encoder.fused import FusedBlock
-from estime_metric.engine.encoder.linear import PackedLinear, can_pack, is_gelu, processor_vendor
+from estime_metric.engine.encoder.linear import PackedLinear, can_pack, is_gelu
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.store import EncoderStore
@@ -138,7 +137,7 @@ _RESIDENT = """
 import json, sys
 from unittest import mock
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder import linear
+from estime_metric.engine.encoder import linear, processor
 from estime_metric.studies.speed.common import resident
 if sys.argv[1] == "plain":
     linear.VENDORS = ()
@@ -219,7 +218,7 @@ def test_what_is_no_plain_map_of_a_known_precision_on_a_cpu_stays(
     assert not can_pack(nn.Linear(3, 3).half(), CPU)
     assert not can_pack(nn.Linear(3, 3), torch.device("cuda", 0))
     assert not can_pack(Adapted(3, 3), CPU)
-    monkeypatch.setattr(linear, "processor_vendor", lambda: "AnotherVendor")
+    monkeypatch.setattr(processor, "vendor", lambda: "AnotherVendor")
     assert not can_pack(nn.Linear(3, 3), CPU)
 
 
@@ -261,13 +260,6 @@ def test_loading_draws_no_random_number(bert_folder: str, store: EncoderStore) -
     before = torch.get_rng_state()
     EstimeScorer(model="embedded-small", device="cpu").load()
     assert torch.equal(torch.get_rng_state(), before)
-
-
-@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="not Linux")
-def test_the_vendor_is_the_processors() -> None:
-    told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    assert processor_vendor() in told
-    assert (processor_vendor() == "") == ("vendor_id" not in told)
 
 
 @needs_packing
