@@ -22,8 +22,8 @@ from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.text.chunking import Chunk, EncodedUnits, Work, chunks, work_of
+from estime_metric.engine.text.language import foreign_language
 from estime_metric.engine.text.masking import MaskedText, mask_units
-from estime_metric.engine.text.units import foreign_language
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS
