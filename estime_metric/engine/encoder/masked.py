@@ -78,8 +78,9 @@ class MaskedEncoder:
         device = choose_device(config.device)
         config = replace(config, dtype=choose_dtype(config.dtype, device))
         dtype = getattr(torch, config.dtype)
+        bundled = config.model in embedded.PATHS
         with cpu_by_default():
-            if config.model in embedded.PATHS:
+            if bundled:
                 pretrained = load_shipped(config.model, dtype)
             else:
                 pretrained = load_pretrained(config.model, config.revision, dtype)
@@ -93,7 +94,7 @@ class MaskedEncoder:
                 f"There is not enough memory on {device} for the encoder {config.model!r}."
             ) from error
         del pretrained
-        memory.return_memory()  # the blocks above
+        memory.return_memory(cycles=not bundled)  # of the blocks above and the plain weights
         return encoder, resolved
 
     def encode(
