@@ -28,7 +28,8 @@ EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL = "embedded", "embedded-small"
 UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
 TAGGERS = ("nltk",)
-DTYPES = ("float32", "bfloat16", "float16")
+AUTO = "auto"  # bfloat16 where the device is fast in it, else float32
+DTYPES = ("float32", "bfloat16", "float16", AUTO)
 
 LOW_COVERAGE = 0.5  # below this share of checked units no winner is declared
 FAST = {"distance": 2}  # what the preset "fast" sets
@@ -53,7 +54,7 @@ class EstimeOptions(TypedDict, total=False):
     measures: str | Iterable[str]
     soft_model: str | None
     soft_revision: str | None
-    dtype: Literal["float32", "bfloat16", "float16"] | str | torch.dtype
+    dtype: Literal["float32", "bfloat16", "float16", "auto"] | str | torch.dtype
     device: str | torch.device | None
     token_budget: int | None
     preset: Literal["fast"] | str | None
@@ -96,7 +97,10 @@ class EstimeConfig:
             ``"bert-base-uncased"``).
         soft_revision: its revision, as ``revision``.
         dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"``, or torch's dtype of that name, for
-            the encoder; dot products are always float32.
+            the encoder; dot products are always float32. ``"auto"`` is bfloat16 if the device has
+            it in hardware and is faster with it (under Linux a CPU with Intel's AMX, AMD's
+            AVX512-BF16 or Arm's bf16; most GPUs), otherwise float32; the signature of a result says
+            which of the two it was.
         device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device
             if there is one, else the CPU.
         token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that
@@ -235,7 +239,8 @@ class EstimeConfig:
         """One line that says how a score came about: equal signatures, equal measure.
 
         It leaves out device and token budget. A local folder is named by its last part and a hash
-        of its content. Until the encoder is loaded, revision and layers may read ``default``.
+        of its content. Until the encoder is loaded, revision and layers may read ``default``, and
+        dtype may read ``auto``.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()

@@ -22,8 +22,8 @@ from estime_metric.engine.encoder.memory import ahead_of, return_memory
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
 from estime_metric.engine.statistics import count_statistics
+from estime_metric.engine.text.language import foreign_language
 from estime_metric.engine.text.pairs import PairBatch, pair_batches
-from estime_metric.engine.text.units import foreign_language
 from estime_metric.engine.work import Work, work_of
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts

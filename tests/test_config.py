@@ -164,7 +164,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         (
             {"dtype": "int8"},
             ValueError,
-            "`dtype` to be one of float32, bfloat16, float16, but got 'int8'",
+            "`dtype` to be one of float32, bfloat16, float16, auto, but got 'int8'",
         ),
         ({"dtype": torch.float64}, ValueError, "`dtype` to be one of .*, but got torch.float64"),
         ({"layers": np.bool_(True)}, TypeError, "`layers` to be an integer or several, but got "),

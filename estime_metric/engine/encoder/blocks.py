@@ -1,7 +1,7 @@
 """Reads hidden layers out of any BERT-like model, and drops the blocks above them.
 
 Layer ``k`` is ``hidden_states[k]`` of ``transformers``: the input of block ``k``, after the last
-block the output.
+block the output. Axes as in `fused`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from estime_metric.engine.encoder.fused import BiasedEncoder, FusedBlock, ReadPositions
+from estime_metric.engine.encoder.fused import FusedBlock, ReadPositions
 from estime_metric.engine.encoder.memory import is_out_of_memory
+from estime_metric.engine.encoder.position_bias import BiasedEncoder
+
+#: The largest difference of two hidden states that is rounding, as a share of their length. In
+#: bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half of
+#: them; where the same operations ran there is none.
+_ROUNDING, _ROUNDING_OF_LOWER_PRECISION = 1e-3, 0.1
 
 
 class _DeepestReadError(Exception):
@@ -24,10 +30,11 @@ class _DeepestReadError(Exception):
 class BlockTaps:
     """Taps on the blocks of a base model of ``transformers`` or of `ShippedModel`, in eval mode.
 
-    The ``blocks`` above ``depth``, the deepest layer that will be read, are taken off it; ``kept``
-    is how many are still run. A probe, token ids of shape (1, p), checks that this leaves the
-    layers below as they were; where an architecture resists, all blocks stay. NaN and infinity
-    count as equal here: `MaskedEncoder` refuses them by name.
+    The model is changed: the ``blocks`` above ``depth``, the deepest layer that will be read, are
+    taken off it, and those below are replaced by `FusedBlock`s. A probe, token ids of shape (1, p),
+    checks that either leaves the layers as they were; where an architecture resists, its blocks
+    stay as they are. ``kept`` is how many are still run. NaN and infinity count as equal here:
+    `MaskedEncoder` refuses them by name.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
@@ -38,24 +45,11 @@ class BlockTaps:
         self._list = _block_list(model, blocks)
         self.kept = blocks
         self._in_tuple = self._fused = self._mask_by_key = False
-        try:
-            expected = model(input_ids=probe, output_hidden_states=True).hidden_states
-        except Exception as error:  # whatever an architecture that takes no plain input raises
-            if is_out_of_memory(error):
-                raise
-            raise _unreadable(model) from error
-        whole = list(self._list)
-        self.kept = max(depth, 1)
-        if len(whole) == blocks:
-            del self._list[self.kept :]
-        else:  # one group of weights run again and again: nothing to drop, but fewer runs
-            model.config.num_hidden_layers = self.kept
-        if not self._agrees(probe, expected, exact=True):
-            self._list.extend(whole[len(self._list) :])
-            model.config.num_hidden_layers = self.kept = blocks
-            if not self._agrees(probe, expected, exact=True):
-                raise _unreadable(model)
+        expected = self._states_of_the_whole(probe)
+        self._drop_blocks_above(probe, expected)
         self._fuse(probe, expected)
+        for block in self._fused_blocks():
+            block.pack(probe.device)
 
     def read(
         self,
@@ -74,47 +68,45 @@ class BlockTaps:
         Args:
             ids: token ids, int64 of shape (b, p).
             attended: bool of shape (b, p), False at padding; ``None`` where there is none.
+            layers: the layers to read.
+            pick: what is kept of the hidden states of a layer.
             only: the positions that ``pick`` takes, where the deepest layer is computed alone if
                 possible; or ``None``.
         """
-        taken: dict[int, Tensor] = {}
-        calls = 0
+        picked: dict[int, Tensor] = {}
+        layer = 0
         deepest = max(layers)
 
         def before_block(
             module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
         ) -> None:
-            if calls in layers:
-                taken[calls] = pick(arguments[0] if arguments else named["hidden_states"])
-            if calls == deepest:
+            if layer in layers:
+                picked[layer] = pick(arguments[0] if arguments else named["hidden_states"])
+            if layer == deepest:
                 raise _DeepestReadError
 
         def after_block(module: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
-            nonlocal calls
-            calls += 1
+            nonlocal layer
+            layer += 1
             self._in_tuple = isinstance(output, tuple)
-            if calls == self.kept < self._blocks and calls in layers:
-                taken[calls] = pick(output[0] if self._in_tuple else output)
+            if layer == self.kept < self._blocks and layer in layers:
+                picked[layer] = pick(output[0] if self._in_tuple else output)
 
         with ExitStack() as hooks:
             for block in self._list:
-                hooks.callback(
-                    block.register_forward_pre_hook(before_block, with_kwargs=True).remove
-                )
-                hooks.callback(block.register_forward_hook(after_block).remove)
-            fused: Any = self._list if self._fused else ()
-            for number, block in enumerate(fused, start=1):
-                block.only = only if number == deepest else None
-            mask = attended
-            if attended is not None:  # some encoders calculate with it: no bool
-                mask = attended[:, None, None] if self._mask_by_key else attended.long()
+                before = block.register_forward_pre_hook(before_block, with_kwargs=True)
+                after = block.register_forward_hook(after_block)
+                hooks.callback(before.remove)
+                hooks.callback(after.remove)
+            self._compute_deepest_at(only, deepest)
             try:
-                last = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+                output = self._model(input_ids=ids, attention_mask=self._mask_of(attended))
             except _DeepestReadError:
-                last = None
-        if self._blocks in layers:
-            taken[self._blocks] = pick(last)
-        return [taken[layer] for layer in layers]
+                pass
+            else:
+                if self._blocks in layers:
+                    picked[self._blocks] = pick(output.last_hidden_state)
+        return [picked[layer] for layer in layers]
 
     def takes_padding(self, probe: Tensor, padding: int) -> bool:
         """Whether padding, of that id and marked as such, leaves the states of all layers as they
@@ -125,20 +117,100 @@ class BlockTaps:
         to ask whether there is padding.
         """
         probe = probe.to(next(self._model.parameters()).device)
-        size, most = probe.shape[1] // 2, probe.shape[1]
+        most = probe.shape[1]
+        size = most // 2
         layers = range(self._depth + 1)
         alone = self.read(probe[:, :size], None, layers, lambda hidden: hidden)
         short = nn.functional.pad(probe[:, :size], (0, most - size), value=padding)
+        together = torch.cat([probe, short])
         lengths = torch.tensor([[most], [size]], device=probe.device)
         attended = torch.arange(most, device=probe.device) < lengths
         for by_key in [True, False] if self._fused else [False]:
             self._mask_by_key = by_key
-            found = self._try(
-                torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, :size]
-            )
+            found = self._try(together, attended, layers, lambda hidden: hidden[1:, :size])
             if _all_near(found, alone):
                 return True
         return False
+
+    def _mask_of(self, attended: Tensor | None) -> Tensor | None:
+        """The mask as the model takes it."""
+        if attended is None:
+            return None
+        if self._mask_by_key:
+            return attended[:, None, None]
+        return attended.long()  # some encoders calculate with it
+
+    def _compute_deepest_at(self, only: ReadPositions | None, deepest: int) -> None:
+        """Tells each fused block whether it is the last one that is read, and where."""
+        for number, block in enumerate(self._fused_blocks(), start=1):
+            block.only = only if number == deepest else None
+
+    def _fused_blocks(self) -> list[FusedBlock]:
+        """The blocks, if they are run by their parts."""
+        return [block for block in self._list if isinstance(block, FusedBlock)]
+
+    def _states_of_the_whole(self, probe: Tensor) -> Sequence[Tensor]:
+        """All layers, as the model itself returns them."""
+        try:
+            output = self._model(input_ids=probe, output_hidden_states=True)
+        except Exception as error:  # whatever an architecture that takes no plain input raises
+            if is_out_of_memory(error):
+                raise
+            raise _unreadable(self._model) from error
+        states: Sequence[Tensor] = output.hidden_states
+        return states
+
+    def _drop_blocks_above(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
+        """Takes the blocks above the depth off the model, unless that changes the layers below."""
+        whole = list(self._list)
+        self.kept = max(self._depth, 1)
+        if len(whole) == self._blocks:
+            del self._list[self.kept :]
+        else:  # one group of weights run again and again: nothing to drop, but fewer runs
+            self._model.config.num_hidden_layers = self.kept
+        if self._agrees(probe, expected, exact=True):
+            return
+        self._list.extend(whole[len(self._list) :])
+        self._model.config.num_hidden_layers = self.kept = self._blocks
+        if not self._agrees(probe, expected, exact=True):
+            raise _unreadable(self._model)
+
+    def _fuse(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
+        """Runs the blocks by their parts, if that gives the same hidden states."""
+        # A bundled encoder is made of such blocks.
+        self._fused = all(isinstance(block, FusedBlock) for block in self._list)
+        cut = len(self._list) == self.kept and self._depth >= self.kept
+        if self._fused or not cut or not all(map(FusedBlock.fits, self._list)):
+            return
+        whole, encoder = list(self._list), getattr(self._model, "encoder", None)
+        biased = BiasedEncoder.fits(encoder)
+        for number, block in enumerate(whole):
+            self._list[number] = FusedBlock(block, in_tuple=self._in_tuple and not biased)
+        if biased:
+            self._model.encoder = BiasedEncoder(encoder)
+        self._fused = True
+        if self._agrees(probe, expected) and self._agrees_at_some_positions(probe, expected):
+            return
+        for number, block in enumerate(whole):
+            self._list[number] = block
+        if biased:
+            self._model.encoder = encoder
+        self._fused = False
+
+    def _agrees(self, probe: Tensor, expected: Sequence[Tensor], exact: bool = False) -> bool:
+        """Whether the layers are those that are expected."""
+        found = self._try(probe, None, range(self._depth + 1), lambda hidden: hidden)
+        return _all_near(found, expected[: self._depth + 1], exact)
+
+    def _agrees_at_some_positions(self, probe: Tensor, expected: Sequence[Tensor]) -> bool:
+        """Whether the deepest layer is what is expected where it is computed at all positions but
+        the first.
+        """
+        column = torch.arange(probe.shape[1], device=probe.device)[1:]
+        row = torch.zeros_like(column)
+        only = ReadPositions(row=row, column=column, slot=column - 1, most=len(column))
+        found = self._try(probe, None, [self._depth], lambda hidden: hidden[row, column], only)
+        return _all_near(found, [expected[self._depth][row, column]])
 
     def _try(self, *given: Any) -> list[Tensor]:
         """As `read`; nothing where an architecture cannot be run so."""
@@ -149,55 +221,22 @@ class BlockTaps:
                 raise
             return []
 
-    def _fuse(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
-        """Runs the blocks by their parts, if that gives the same hidden states."""
-        self._fused = all(
-            isinstance(block, FusedBlock) for block in self._list
-        )  # of an encoder that ships
-        cut = len(self._list) != self.kept or self._depth < self.kept
-        if self._fused or cut or not all(map(FusedBlock.fits, self._list)):
-            return
-        whole, encoder = list(self._list), getattr(self._model, "encoder", None)
-        biased = BiasedEncoder.fits(encoder)
-        for number, block in enumerate(whole):
-            self._list[number] = FusedBlock(block, in_tuple=self._in_tuple and not biased)
-        if biased:
-            self._model.encoder = BiasedEncoder(encoder)
-        self._fused = True
-        column = torch.arange(probe.shape[1], device=probe.device)[1:]
-        row = torch.zeros_like(column)
-        only = ReadPositions(row, column, column - 1, len(column))
-        found = self._try(probe, None, [self._depth], lambda hidden: hidden[row, column], only)
-        if not self._agrees(probe, expected) or not _all_near(
-            found, [expected[self._depth][row, column]]
-        ):
-            for number, block in enumerate(whole):
-                self._list[number] = block
-            if biased:
-                self._model.encoder = encoder
-            self._fused = False
-
-    def _agrees(self, probe: Tensor, expected: Sequence[Tensor], exact: bool = False) -> bool:
-        found = self._try(probe, None, range(self._depth + 1), lambda hidden: hidden)
-        return _all_near(found, expected[: self._depth + 1], exact)
-
 
 def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
     """Whether hidden states (..., d) agree but for rounding, by how long their difference is at
-    each position.
-
-    In bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half
-    of them; where the same operations ran (``exact``) there is none.
+    each position; ``exact`` where the same operations ran.
     """
+    return len(found) == len(expected) and all(
+        _near(one, another, exact) for one, another in zip(found, expected, strict=True)
+    )
 
-    def near(one: Tensor, another: Tensor) -> bool:
-        most = 1e-3 if exact or another.dtype == torch.float32 else 0.1
-        one, another = (states.float().nan_to_num() for states in (one, another))
-        return bool(
-            ((one - another).norm(dim=-1) <= most * another.norm(dim=-1).clamp(min=1)).all()
-        )
 
-    return len(found) == len(expected) and all(map(near, found, expected))
+def _near(found: Tensor, expected: Tensor, exact: bool) -> bool:
+    lower = expected.dtype != torch.float32 and not exact
+    most = _ROUNDING_OF_LOWER_PRECISION if lower else _ROUNDING
+    found, expected = (states.float().nan_to_num() for states in (found, expected))
+    difference, length = (found - expected).norm(dim=-1), expected.norm(dim=-1).clamp(min=1)
+    return bool((difference <= most * length).all())
 
 
 def _unreadable(model: nn.Module) -> ValueError:

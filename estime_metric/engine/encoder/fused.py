@@ -8,7 +8,7 @@ positions read in one window, ``h`` heads, ``d`` hidden width.
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -16,38 +16,47 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-#: Where the attention of a block lies, and in it heads, query, key, value, the map after it and the
-#: norm.
-_LAYOUTS = (  # of BERT, RoBERTa, ELECTRA and others; of MPNet
-    (
-        "self.num_attention_heads",
-        "self.query",
-        "self.key",
-        "self.value",
-        "output.dense",
-        "output.LayerNorm",
-    ),
-    ("attn.num_attention_heads", "attn.q", "attn.k", "attn.v", "attn.o", "LayerNorm"),
-)
-_FEED_FORWARD = (
-    "intermediate.dense",
-    "intermediate.intermediate_act_fn",
-    "output.dense",
-    "output.LayerNorm",
-)
+from estime_metric.engine.encoder.linear import PackedLinear, can_pack, is_gelu
 
-_STEP = 64  # the bias is held for multiples of this length, so that few are computed and rows are aligned
-_FARTHEST = 128  # distance from which on all share MPNet's last bucket
+#: Where a block keeps its parts, by the names that `FusedBlock` gives them.
+_FEED_FORWARD = {
+    "widen": "intermediate.dense",
+    "activation": "intermediate.intermediate_act_fn",
+    "narrow": "output.dense",
+    "output_norm": "output.LayerNorm",
+}
+_BERT = {  # RoBERTa, ELECTRA and others too
+    "heads": "attention.self.num_attention_heads",
+    "query": "attention.self.query",
+    "key": "attention.self.key",
+    "value": "attention.self.value",
+    "attention_output": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    **_FEED_FORWARD,
+}
+_MPNET = {
+    "heads": "attention.attn.num_attention_heads",
+    "query": "attention.attn.q",
+    "key": "attention.attn.k",
+    "value": "attention.attn.v",
+    "attention_output": "attention.attn.o",
+    "attention_norm": "attention.LayerNorm",
+    **_FEED_FORWARD,
+}
+
+#: The parts that are linear maps.
+_LINEAR = ("query", "key", "value", "attention_output", "widen", "narrow")
 
 
-class ReadPositions(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReadPositions:
     """The positions that are read, in ascending order of the window; all of it known before the
     device is asked.
     """
 
     row: Tensor  # window of each, int64 of shape (r,)
-    column: Tensor
-    slot: Tensor  # number of each among those of its window
+    column: Tensor  # its position in the window, likewise
+    slot: Tensor  # its number among those of its window, likewise
     most: int  # of them in one window
 
 
@@ -60,7 +69,7 @@ class EncoderOutput(NamedTuple):
 
 
 class FusedBlock(nn.Module):
-    """Stands in for a block built like BERT's or MPNet's, whose parts it takes over.
+    """Replaces a block built like BERT's or MPNet's, and uses its parts.
 
     ``only`` are the positions that are read, ``None`` for all: at others the output means nothing.
     With ``in_tuple`` it returns the hidden states in a tuple.
@@ -68,11 +77,15 @@ class FusedBlock(nn.Module):
 
     def __init__(self, block: Any, in_tuple: bool) -> None:
         super().__init__()
-        layout = next(layout for layout in _LAYOUTS if _has(block.attention, layout))
-        self.heads, self.query, self.key, self.value, self.dense, self.norm = attrgetter(*layout)(
-            block.attention
-        )
-        self.intermediate, self.output = block.intermediate, block.output
+        parts = _parts_of(block)
+        assert parts is not None, "see `fits`"
+        self.heads: int = parts["heads"]
+        self.query, self.key, self.value = parts["query"], parts["key"], parts["value"]
+        self.attention_output = parts["attention_output"]
+        self.attention_norm = parts["attention_norm"]
+        self.widen, self.narrow = parts["widen"], parts["narrow"]
+        self.activation = parts["activation"]
+        self.output_norm = parts["output_norm"]
         self.only: ReadPositions | None = None
         self._in_tuple = in_tuple
         self.train(block.training)
@@ -80,8 +93,21 @@ class FusedBlock(nn.Module):
     @staticmethod
     def fits(block: Any) -> bool:
         """Whether the block has the parts; whether it works like these has to be tried."""
-        attention = getattr(block, "attention", None)
-        return any(_has(attention, layout) for layout in _LAYOUTS) and _has(block, _FEED_FORWARD)
+        return _parts_of(block) is not None
+
+    def pack(self, device: torch.device) -> None:
+        """Replaces the linear maps by packed ones where that is possible; the plain weights are
+        then gone.
+        """
+        for name in _LINEAR:
+            plain = getattr(self, name)
+            if not can_pack(plain, device):
+                continue
+            with_gelu = name == "widen" and is_gelu(self.activation)
+            setattr(self, name, PackedLinear(plain, with_gelu=with_gelu))
+            if with_gelu:
+                self.activation = nn.Identity()
+        self.train(self.training)
 
     def forward(
         self,
@@ -96,125 +122,63 @@ class FusedBlock(nn.Module):
         The mask broadcasts to (b, h, p, p): bool, False at padding, or numbers that are added to
         the scores.
         """
-        states = self._run(hidden_states, attention_mask)
+        if self.only is None:
+            states = self._run(hidden_states, attention_mask)
+        else:
+            states = self._run_only(self.only, hidden_states, attention_mask)
         return (states,) if self._in_tuple else states
 
     def _run(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        keys, values = self._by_head(self.key(hidden)), self._by_head(self.value(hidden))
-        if self.only is None:
-            return self._after_attention(
-                self._attend(self.query(hidden), keys, values, mask), hidden
-            )
-        row, column, slot, most = self.only
-        read = hidden[row, column]  # (r, d)
-        queries = hidden.new_zeros(
-            hidden.shape[0], most, keys.shape[1] * keys.shape[3]
-        )  # (b, q, d)
-        queries[row, slot] = self.query(read)
-        context = self._attend(
-            queries, keys, values, None if mask is None else _mask_at(mask, self.only, len(hidden))
-        )
+        context = self._attend(self.query(hidden), self.key(hidden), self.value(hidden), mask)
+        return self._after_attention(context, hidden)
+
+    def _run_only(self, only: ReadPositions, hidden: Tensor, mask: Tensor | None) -> Tensor:
+        """As `_run`, but queries and all that follows the attention for the positions that are read."""
+        keys, values = self.key(hidden), self.value(hidden)
+        windows, _, width = keys.shape
+        read = hidden[only.row, only.column]  # (r, d)
+        queries = keys.new_zeros(windows, only.most, width)  # (b, q, d)
+        queries[only.row, only.slot] = self.query(read)
+        mask = None if mask is None else _mask_at(mask, only, windows)
+        context = self._attend(queries, keys, values, mask)
         states = hidden.clone()
-        states[row, column] = self._after_attention(context[row, slot], read)
+        states[only.row, only.column] = self._after_attention(context[only.row, only.slot], read)
         return states
 
     def _attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
-        """Queries of shape (b, q, d), keys and values of shape (b, h, p, d / h) -> (b, q, d)."""
-        context = scaled_dot_product_attention(self._by_head(queries), keys, values, attn_mask=mask)
+        """Queries of shape (b, q, d), keys and values of shape (b, p, d) -> (b, q, d)."""
+        context = scaled_dot_product_attention(
+            self._by_head(queries), self._by_head(keys), self._by_head(values), attn_mask=mask
+        )
         return context.transpose(1, 2).flatten(2)
-
-    def _after_attention(self, context: Tensor, hidden: Tensor) -> Tensor:
-        hidden = self.norm(self.dense(context).add_(hidden))
-        wide = self.intermediate.intermediate_act_fn(self.intermediate.dense(hidden))
-        states: Tensor = self.output.LayerNorm(self.output.dense(wide).add_(hidden))
-        return states
 
     def _by_head(self, states: Tensor) -> Tensor:
         """(b, p, d) -> (b, h, p, d / h)."""
         return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
-
-class PositionBias(nn.Module):
-    """What MPNet adds to the scores of attention by the distance of two positions, from a table:
-    (buckets, heads).
-
-    It is computed once and held; a short input takes a corner of that of a long one.
-    """
-
-    def __init__(self, table: nn.Embedding) -> None:
-        super().__init__()
-        self.table = table
-        self._held: Tensor | None = None
-
-    def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        """The mask of attention with the bias, broadcasting to (b, h, p, p); arguments as for a
-        `FusedBlock`.
-        """
-        length = hidden.shape[1]
-        if self._held is None or self._held.shape[-1] < length:
-            self._held = self._compute(-(-length // _STEP) * _STEP)
-        bias = self._held[..., :length, :length]  # (1, h, p, p)
-        if mask is None:
-            return bias
-        return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
-
-    def _compute(self, length: int) -> Tensor:
-        """Buckets of one distance each at first, then growing up to ``_FARTHEST``; half of them for
-        keys behind.
-        """
-        half = self.table.num_embeddings // 2
-        exact = half // 2
-        positions = torch.arange(length, device=self.table.weight.device)
-        behind = positions[:, None] - positions
-        distance = behind.abs()
-        share = torch.log(distance.float() / exact) / math.log(
-            _FARTHEST / exact
-        )  # of the way to the last bucket
-        far = (exact + (share * (half - exact)).long()).clamp(max=half - 1)
-        bucket = torch.where(distance < exact, distance, far) + half * (behind < 0)
-        bias: Tensor = self.table(bucket).permute(2, 0, 1)[None].contiguous()
-        return bias
+    def _after_attention(self, context: Tensor, hidden: Tensor) -> Tensor:
+        # The sum within oneDNN's product would first copy what is added: slower than this one.
+        hidden = self.attention_norm(self.attention_output(context).add_(hidden))
+        wide = self.activation(self.widen(hidden))
+        states: Tensor = self.output_norm(self.narrow(wide).add_(hidden))
+        return states
 
 
-class BiasedEncoder(nn.Module):
-    """Stands in for the encoder of an MPNet of ``transformers``, whose blocks are each a
-    `FusedBlock`.
-    """
-
-    def __init__(self, encoder: Any) -> None:
-        super().__init__()
-        self.layer = encoder.layer
-        self.bias = PositionBias(encoder.relative_attention_bias)
-        self.train(encoder.training)
-
-    @staticmethod
-    def fits(encoder: Any) -> bool:
-        """Whether the encoder has the parts."""
-        return _has(encoder, ("layer", "relative_attention_bias", "compute_position_bias"))
-
-    def forward(
-        self, hidden_states: Tensor, attention_mask: Tensor | None = None, **named: Any
-    ) -> EncoderOutput:
-        """Runs the blocks; arguments as for a `FusedBlock`."""
-        mask = self.bias(hidden_states, attention_mask)
-        for block in self.layer:
-            hidden_states = block(hidden_states, mask)
-        return EncoderOutput(hidden_states)
+def _parts_of(block: Any) -> dict[str, Any] | None:
+    """The parts of a block by their names in `_BERT`; ``None`` if it is not built so."""
+    for paths in (_BERT, _MPNET):
+        try:
+            return {name: attrgetter(path)(block) for name, path in paths.items()}
+        except AttributeError:
+            continue
+    return None
 
 
 def _mask_at(mask: Tensor, only: ReadPositions, windows: int) -> Tensor:
     """The mask for the queries that are read, of a shape that broadcasts to (b, h, q, p)."""
-    if mask.shape[1] == 1:
-        return mask[:, :, :1]  # padding alone: the same for all queries of a window
-    row, column, slot, most = only
-    chosen = mask.new_zeros(windows, most, *mask.shape[1::2])  # (b, q, h, p)
-    chosen[row, slot] = mask.expand(windows, -1, -1, -1)[row, :, column]
+    if mask.shape[1] == 1:  # padding alone: the same for all queries of a window
+        return mask[:, :, :1]
+    heads, positions = mask.shape[1], mask.shape[3]
+    chosen = mask.new_zeros(windows, only.most, heads, positions)  # (b, q, h, p)
+    chosen[only.row, only.slot] = mask.expand(windows, -1, -1, -1)[only.row, :, only.column]
     return chosen.transpose(1, 2)
-
-
-def _has(module: Any, paths: tuple[str, ...]) -> bool:
-    try:
-        attrgetter(*paths)(module)
-    except AttributeError:
-        return False
-    return True

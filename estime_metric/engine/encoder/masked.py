@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -25,6 +26,7 @@ from estime_metric.engine.encoder.fused import ReadPositions
 from estime_metric.engine.encoder.loading import Pretrained, load_pretrained
 from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory, put, put_all
 from estime_metric.engine.encoder.precision import (
+    choose_dtype,
     cpu_by_default,
     inference_context,
     warn_where_slower,
@@ -67,16 +69,18 @@ class MaskedEncoder:
 
     @classmethod
     def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and
-        layers filled in.
+        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision, layers
+        and dtype filled in.
 
         Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError
         where it cannot be used.
         """
         device = choose_device(config.device)
+        config = replace(config, dtype=choose_dtype(config.dtype, device))
         dtype = getattr(torch, config.dtype)
+        bundled = config.model in embedded.PATHS
         with cpu_by_default():
-            if config.model in embedded.PATHS:
+            if bundled:
                 pretrained = load_shipped(config.model, dtype)
             else:
                 pretrained = load_pretrained(config.model, config.revision, dtype)
@@ -90,7 +94,7 @@ class MaskedEncoder:
                 f"There is not enough memory on {device} for the encoder {config.model!r}."
             ) from error
         del pretrained
-        memory.return_memory()  # the blocks above
+        memory.return_memory(cycles=not bundled)  # of the blocks above and the plain weights
         return encoder, resolved
 
     def encode(
@@ -176,7 +180,7 @@ class MaskedEncoder:
         )
         ids = put(batch.ids, self.device)  # (b, p)
         attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
-        only = ReadPositions(row, column, slot, batch.most)
+        only = ReadPositions(row=row, column=column, slot=slot, most=batch.most)
         states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)

@@ -34,7 +34,7 @@ _ERRORS = (
 
 #: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and
 #: what they may hold.
-_KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 64
+_KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 16
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall
 #: out of its caches; a GPU needs them to be busy.
@@ -81,9 +81,9 @@ def few_kernels_kept() -> Iterator[None]:
     """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its
     thousand.
 
-    In bfloat16 it makes some for each shape of a batch, and there are as many shapes as batches:
-    left alone it took 4 MB more for each length of a source. It reads its limits once; a user's own
-    settings stand.
+    It makes some for each shape of a product, half a megabyte each, and there are as many shapes as
+    batches. A batch needs six: all its blocks have the same shapes. To keep more saves no time.
+    oneDNN reads its limits once; a user's own settings stand.
     """
     own = {name: str(_KERNELS_KEPT) for name in _KERNEL_LIMITS if name not in os.environ}
     os.environ.update(own)
@@ -94,14 +94,15 @@ def few_kernels_kept() -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-def return_memory() -> None:
-    """Collects what only refers to itself, and hands free memory of the C library and of CUDA back
-    to the system.
+def return_memory(*, cycles: bool = True) -> None:
+    """Hands free memory of the C library and of CUDA back to the system; collects first what only
+    refers to itself, which takes a tenth of a second, unless there are no such ``cycles``.
 
     glibc keeps what it freed: without this the weights of an encoder stay with the process after
     their last holder.
     """
-    gc.collect()  # modules of some encoders hold each other
+    if cycles:
+        gc.collect()  # modules of some encoders hold each other
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
     with contextlib.suppress(OSError, TypeError, AttributeError):  # another C library than glibc

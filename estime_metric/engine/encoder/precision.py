@@ -15,6 +15,10 @@ from typing import Any
 
 import torch
 
+from estime_metric.config import AUTO
+from estime_metric.engine.encoder import processor
+from estime_metric.engine.encoder.linear import PackedLinear, can_pack
+
 #: Where torch has a setting for each backend (since 2.9), the settings that reach a device's
 #: products.
 _SETTINGS = {
@@ -87,6 +91,20 @@ def cpu_by_default() -> AbstractContextManager[Any]:
     return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
 
 
+def choose_dtype(dtype: str, device: torch.device) -> str:
+    """The name of a dtype; for ``"auto"`` bfloat16 where the device is fast in it, else float32."""
+    if dtype != AUTO:
+        return dtype
+    if device.type == "cpu":
+        lower = processor.is_fast_in_bfloat16()
+    elif device.type == "cuda" and torch.cuda.is_available():
+        with torch.cuda.device(device):
+            lower = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        lower = False
+    return "bfloat16" if lower else "float32"
+
+
 @cache
 def warn_where_slower(dtype: torch.dtype) -> None:
     """Warns, once in a process, where this processor multiplies a lower precision more slowly than
@@ -94,9 +112,7 @@ def warn_where_slower(dtype: torch.dtype) -> None:
     """
     if dtype == torch.float32:
         return
-    lower, full = (
-        product_speed(torch.ones(_SIZE, _SIZE, dtype=kind)) for kind in (dtype, torch.float32)
-    )
+    lower, full = product_speed(dtype), product_speed(torch.float32)
     if lower < full:
         name = str(dtype).removeprefix("torch.")
         speeds = f"a product of two matrices runs at {lower:.0f} GFLOP/s in {name} and at {full:.0f} in float32."
@@ -104,12 +120,16 @@ def warn_where_slower(dtype: torch.dtype) -> None:
         warnings.warn(said, RuntimeWarning, stacklevel=2)
 
 
-def product_speed(matrix: torch.Tensor) -> float:
-    """GFLOP/s of the product of a square matrix with itself, the best of a few."""
-    _ = matrix @ matrix  # what is made at the first call
+def product_speed(dtype: torch.dtype) -> float:
+    """GFLOP/s of a linear map on the CPU, as an encoder would run it: the best of a few."""
+    plain = torch.nn.Linear(_SIZE, _SIZE, bias=False, device="meta")
+    plain.weight = torch.nn.Parameter(torch.ones(_SIZE, _SIZE, dtype=dtype), requires_grad=False)
+    product = PackedLinear(plain) if can_pack(plain, torch.device("cpu")) else plain
+    states = torch.ones(_SIZE, _SIZE, dtype=dtype)
+    _ = product(states)  # what is made at the first call
     seconds = []
     for _ in range(_TRIALS):
         start = time.perf_counter()
-        _ = matrix @ matrix
+        _ = product(states)
         seconds.append(time.perf_counter() - start)
-    return 2e-9 * len(matrix) ** 3 / min(seconds)
+    return 2e-9 * _SIZE**3 / min(seconds)

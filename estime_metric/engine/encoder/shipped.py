@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from estime_metric import embedded
-from estime_metric.engine.encoder.fused import EncoderOutput, FusedBlock, PositionBias
+from estime_metric.engine.encoder.fused import EncoderOutput, FusedBlock
 from estime_metric.engine.encoder.loading import (
     Pretrained,
     explained,
@@ -23,6 +23,7 @@ from estime_metric.engine.encoder.loading import (
     read_int8,
     revision_of,
 )
+from estime_metric.engine.encoder.position_bias import PositionBias
 
 
 def load_shipped(model: str, dtype: torch.dtype) -> Pretrained:

@@ -10,6 +10,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.loading import location, revision_of
 from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
 from estime_metric.engine.encoder.memory import return_memory
+from estime_metric.engine.encoder.precision import choose_dtype
 
 MOST_HELD = 2  # encoders that are cached while unused
 
@@ -36,8 +37,10 @@ class EncoderStore:
             asked = (files, config.revision)
             if asked not in self._revisions:
                 self._revisions[asked] = revision_of(config.model, config.revision)
-            config = replace(config, revision=self._revisions[asked])
-            origin = (files, config.revision, config.dtype, str(choose_device(config.device)))
+            device = choose_device(config.device)
+            dtype = choose_dtype(config.dtype, device)
+            config = replace(config, revision=self._revisions[asked], dtype=dtype)
+            origin = (files, config.revision, config.dtype, str(device))
             encoder = self._held.get(origin)
             resolved = config if encoder is None else encoder.info.resolve(config)
             if encoder is None or encoder.depth < max(resolved.layer_tuple):

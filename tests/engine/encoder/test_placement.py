@@ -16,7 +16,7 @@ import transformers
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
 from estime_metric.engine import matching
-from estime_metric.engine.encoder import store
+from estime_metric.engine.encoder import linear, store
 from estime_metric.engine.encoder.memory import bytes_per_position, default_budget, put, put_all
 from tests.families import FAMILIES, SENTENCES
 from tests.pretended_device import DEVICE, PretendedDevice, pretended_device
@@ -49,8 +49,13 @@ FEW = [SENTENCES[0], "", SENTENCES[3]], [" ".join(SENTENCES[:3])] * 3
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_encoders() -> Iterator[None]:
-    """No encoder of these tests is there for others, nor the other way round."""
-    with mock.patch.object(store, "STORE", store.EncoderStore()):
+    """No encoder of these tests is there for others, nor the other way round. On the CPU they run
+    the operations that a GPU runs.
+    """
+    with (
+        mock.patch.object(store, "STORE", store.EncoderStore()),
+        mock.patch.object(linear, "VENDORS", ()),
+    ):
         yield
 
 

@@ -98,7 +98,7 @@ def test_a_slower_lower_precision_is_said_once(
     monkeypatch: pytest.MonkeyPatch, lower: float, recwarn
 ) -> None:
     speeds = {torch.bfloat16: lower, torch.float32: 170.0}
-    monkeypatch.setattr(precision, "product_speed", lambda matrix: speeds[matrix.dtype])
+    monkeypatch.setattr(precision, "product_speed", speeds.__getitem__)
     precision.warn_where_slower.cache_clear()
     for _ in range(2):
         precision.warn_where_slower(torch.bfloat16)

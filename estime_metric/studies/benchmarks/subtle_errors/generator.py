@@ -17,7 +17,7 @@ from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
-from estime_metric.engine.encoder.precision import inference_context
+from estime_metric.engine.encoder.precision import choose_dtype, inference_context
 from estime_metric.engine.text.units import IntArray, Units, tokenize
 from estime_metric.engine.text.words import Span, locate_words, split_words
 from estime_metric.inputs import check_choice, check_texts, integer
@@ -189,7 +189,7 @@ class SubtleErrors:
         dtype: str = "float32",
         device: str | None = None,
     ) -> None:
-        self._config = EstimeConfig(
+        config = EstimeConfig(
             model=model,
             revision=revision,
             window=window,
@@ -198,6 +198,8 @@ class SubtleErrors:
             dtype=dtype,
             device=device,
         )
+        chosen = choose_dtype(config.dtype, choose_device(config.device))
+        self._config = replace(config, dtype=chosen)
         check_choice("order", order, ORDERS)
         self.n_errors = integer("n_errors", n_errors, 1)
         self.seed = integer("seed", seed)

@@ -1,0 +1,287 @@
+"""Packed linear maps: what PyTorch's own calculate, in the memory of one copy of the weights; where
+they do not work, PyTorch's own run.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import platform
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from estime_metric import EstimeResult, EstimeScorer
+from estime_metric.engine.encoder import linear, processor
+from estime_metric.engine.encoder.fused import FusedBlock
+from estime_metric.engine.encoder.linear import PackedLinear, can_pack, is_gelu
+from estime_metric.engine.encoder.loading import load_pretrained
+from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.store import EncoderStore
+from tests.families import BLOCKS, make_pairs
+
+CPU = torch.device("cpu")
+FUSED_FAMILIES = ("bert", "roberta", "electra", "mpnet")
+PRECISIONS = {torch.float32: 1e-5, torch.bfloat16: 2**-6}
+
+needs_packing = pytest.mark.skipif(
+    not can_pack(nn.Linear(3, 3), CPU), reason="linear maps are not packed on this processor"
+)
+
+
+@pytest.fixture(autouse=True)
+def _tried_anew() -> Iterator[None]:
+    """No test finds what another one found out about this processor."""
+    yield
+    linear._works.cache_clear()
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> EncoderStore:
+    """A store of its own: encoders are loaded as the test wants them."""
+    own = EncoderStore()
+    monkeypatch.setattr("estime_metric.engine.encoder.store.STORE", own)
+    return own
+
+
+def scored(store: EncoderStore, model: str, **options: Any) -> EstimeResult:
+    store.release()
+    short = {"window": 60, "margin": 10, "distance": 4}
+    scorer = EstimeScorer(model=model, device="cpu", **short, **options)
+    summaries, sources = zip(*make_pairs((2, 9), (0, 20)), strict=True)
+    return scorer.score(summaries, sources)
+
+
+def packed_maps(encoder: MaskedEncoder) -> int:
+    return sum(isinstance(module, PackedLinear) for module in encoder._model.modules())
+
+
+def inputs(width: int, dtype: torch.dtype) -> list[Tensor]:
+    """States of all the forms in which they come: some rows, windows of positions, none at all,
+    parts of other tensors.
+    """
+    made = [torch.randn(7, width), torch.randn(3, 5, width), torch.randn(1, width)]
+    made += [torch.randn(0, width), torch.randn(2, 0, width)]
+    made += [torch.randn(width, 9).t(), torch.randn(4, 6, width)[:, ::2]]
+    made += [torch.randn(4, width + 1)[:, 1:], torch.randn(width)]
+    return [states.to(dtype) for states in made]
+
+
+@needs_packing
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize(("ins", "outs"), [(48, 48), (32, 130), (131, 17)])
+@torch.inference_mode()
+def test_it_calculates_what_the_plain_map_does(ins: int, outs: int, dtype: torch.dtype) -> None:
+    near = {"rtol": PRECISIONS[dtype], "atol": PRECISIONS[dtype]}
+    for plain in (nn.Linear(ins, outs), nn.Linear(ins, outs, bias=False)):
+        plain.to(dtype)
+        packed, with_gelu = PackedLinear(plain), PackedLinear(plain, with_gelu=True)
+        for states in inputs(ins, dtype):
+            expected = plain(states)
+            torch.testing.assert_close(packed(states), expected, **near)
+            exact = nn.functional.gelu(expected.double()).to(dtype)
+            torch.testing.assert_close(with_gelu(states), exact, **near)
+    broken = torch.full((1, ins), torch.nan, dtype=dtype)
+    assert packed(broken).isnan().all()  # `MaskedEncoder` has to see it
+    assert with_gelu(broken).isnan().all()
+
+
+@needs_packing
+@pytest.mark.parametrize("model", ["embedded", "embedded-small", *FUSED_FAMILIES])
+def test_alarms_are_those_of_the_plain_maps(
+    model: str, store: EncoderStore, encoder_folder: Callable[[str], str]
+) -> None:
+    folder = encoder_folder(model) if model in FUSED_FAMILIES else model
+    result = scored(store, folder)
+    with mock.patch.object(linear, "VENDORS", ()):
+        plain = scored(store, folder)
+    for one in (plain, result):
+        assert one.signature == result.signature
+    differ = (result.values("alarms") - plain.values("alarms")).abs()
+    assert differ.sum() <= max(result.ties(), plain.ties())
+    assert plain.values("alarms").sum() > 0
+
+
+@needs_packing
+@pytest.mark.parametrize("family", FUSED_FAMILIES)
+def test_all_maps_of_the_blocks_are_packed_and_no_plain_weight_is_left(
+    family: str, encoder_folder: Callable[[str], str]
+) -> None:
+    loaded = load_pretrained(encoder_folder(family), None, torch.float32)
+    maps = [
+        module.weight
+        for module in loaded.model.get_submodule("encoder").modules()
+        if isinstance(module, nn.Linear)
+    ]
+    plain = [weakref.ref(weight) for weight in maps]
+    assert len(plain) == 6 * BLOCKS
+    del maps
+    encoder = MaskedEncoder(loaded, BLOCKS, CPU)
+    gc.collect()
+    assert [weight() for weight in plain] == [None] * len(plain)
+    assert packed_maps(encoder) == 6 * BLOCKS
+    embeddings = loaded.model.get_input_embeddings().weight  # stay as they are
+    ids = torch.tensor([5, 7])
+    assert torch.equal(encoder.input_embeddings(ids), embeddings[ids])
+
+
+_RESIDENT = """
+import json, sys
+from unittest import mock
+from estime_metric import EstimeScorer
+from estime_metric.engine.encoder import linear, processor
+from estime_metric.studies.speed.common import resident
+if sys.argv[1] == "plain":
+    linear.VENDORS = ()
+EstimeScorer(model="embedded-small").score(["A cat."], ["A dog."])  # code and buffers
+before = resident()
+scorer = EstimeScorer(model="embedded")
+scorer.score(["A cat."], ["A dog."])
+print(json.dumps((resident() - before) / 2**20))
+"""
+
+
+@needs_packing
+@pytest.mark.slow
+@pytest.mark.skipif(platform.system() != "Linux", reason="memory is measured as Linux counts it")
+def test_memory_does_not_double() -> None:
+    """A process of its own for each: what `embedded` adds to one that has loaded `embedded-small`."""
+
+    def megabytes(which: str) -> float:
+        command = [sys.executable, "-c", _RESIDENT, which]
+        return float(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+
+    plain, packed = megabytes("plain"), megabytes("packed")
+    assert plain > 150  # megabytes of its weights in float32
+    assert packed < 1.15 * plain
+
+
+def wrong(self: PackedLinear, states: Tensor) -> Tensor:
+    return torch.zeros(*states.shape[:-1], self._weight.shape[0], dtype=states.dtype)
+
+
+def missing(self: PackedLinear, states: Tensor) -> Tensor:
+    product: Tensor = torch.ops.mkldnn._an_operator_of_another_version(states)
+    return product
+
+
+def slightly_wrong(self: PackedLinear, states: Tensor) -> Tensor:
+    """As a product of float32 in bfloat16 is."""
+    return FORWARD(self, states.bfloat16().to(states.dtype))
+
+
+FORWARD = PackedLinear.forward
+
+
+@pytest.mark.parametrize("forward", [missing, wrong, slightly_wrong])
+def test_operators_that_are_missing_or_wrong_are_not_used(
+    forward: Callable[[PackedLinear, Tensor], Tensor],
+    bert_folder: str,
+    store: EncoderStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with mock.patch.object(linear, "VENDORS", ()):
+        plain = scored(store, bert_folder)
+    linear._works.cache_clear()
+    monkeypatch.setattr(PackedLinear, "forward", forward)
+    assert not can_pack(nn.Linear(3, 3), CPU)
+    result = scored(store, bert_folder)
+    assert torch.equal(result.values("winners"), plain.values("winners"))
+    assert packed_maps(EstimeScorer(result.config).encoder) == 0
+
+
+def test_a_version_that_packs_otherwise_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace())
+    linear._works.cache_clear()
+    assert not can_pack(nn.Linear(3, 3), CPU)
+
+
+@needs_packing
+def test_what_is_no_plain_map_of_a_known_precision_on_a_cpu_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Adapted(nn.Linear):
+        """As an adapter is put on a linear map."""
+
+    assert can_pack(nn.Linear(3, 3), CPU)
+    assert can_pack(nn.Linear(3, 3).bfloat16(), CPU)
+    assert not can_pack(nn.Linear(3, 3).half(), CPU)
+    assert not can_pack(nn.Linear(3, 3), torch.device("cuda", 0))
+    assert not can_pack(Adapted(3, 3), CPU)
+    monkeypatch.setattr(processor, "vendor", lambda: "AnotherVendor")
+    assert not can_pack(nn.Linear(3, 3), CPU)
+
+
+@needs_packing
+def test_a_block_with_an_adapter_keeps_it(bert_folder: str) -> None:
+    class Adapted(nn.Linear):
+        pass
+
+    block = load_pretrained(bert_folder, None, torch.float32).model.encoder.layer[0]
+    inner = block.intermediate.dense
+    block.intermediate.dense = Adapted(inner.in_features, inner.out_features)
+    states = torch.randn(2, 9, inner.in_features)
+    with torch.inference_mode():
+        fused = FusedBlock(block, in_tuple=False)
+        expected = fused(states)
+        fused.pack(CPU)
+        torch.testing.assert_close(fused(states), expected, rtol=1e-5, atol=1e-5)
+    assert isinstance(fused.widen, Adapted)
+    assert isinstance(fused.narrow, PackedLinear)
+    assert not any(module.training for module in fused.modules())
+
+
+@pytest.mark.parametrize(
+    ("activation", "exact"),
+    [
+        (nn.GELU(), True),
+        (nn.GELU(approximate="tanh"), False),
+        (nn.ReLU(), False),
+        (nn.SiLU(), False),
+        (nn.Identity(), False),
+    ],
+)
+def test_the_exact_gelu_is_told_from_others(activation: nn.Module, exact: bool) -> None:
+    assert is_gelu(activation) is exact
+
+
+def test_loading_draws_no_random_number(bert_folder: str, store: EncoderStore) -> None:
+    linear._works.cache_clear()
+    before = torch.get_rng_state()
+    EstimeScorer(model="embedded-small", device="cpu").load()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@needs_packing
+@pytest.mark.slow
+@pytest.mark.skipif(platform.system() != "Linux", reason="memory is measured as Linux counts it")
+def test_few_kernels_are_kept(store: EncoderStore) -> None:
+    """Batches of a hundred lengths: oneDNN makes kernels for each, of half a megabyte."""
+    run = [sys.executable, "-c", _MANY_LENGTHS]
+    grown = float(json.loads(subprocess.run(run, check=True, capture_output=True).stdout))
+    assert grown < 80
+
+
+_MANY_LENGTHS = """
+import json
+from estime_metric import EstimeScorer
+from estime_metric.studies.speed.common import resident
+scorer = EstimeScorer(model="embedded-small", distance=2)
+text = "The cat that sat on the mat was seen by a dog. " * 12
+scorer.score([text], [text])
+before = resident()
+for words in range(10, 110):
+    some = " ".join(text.split()[:words])
+    scorer.score([some], [some])
+print(json.dumps((resident() - before) / 2**20))
+"""

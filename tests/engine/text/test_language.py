@@ -1,0 +1,102 @@
+"""Texts in a language that the tokenizer was not made for are told, at little cost."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+import transformers
+
+from estime_metric import EstimeScorer, embedded
+from estime_metric.engine.text.language import foreign_language
+
+ENGLISH = [
+    "Kluivert's side won 2-1 on Saturday in Willemstad.",
+    "Police in Northumbria have charged a 34-year-old man with the murder of his neighbour in Byker.",
+    "The mayor said the bridge would open in spring after two years of work.",
+]
+GERMAN = [
+    "Der Bürgermeister sagte am Montag, die neue Brücke werde nach zwei Jahren Bauzeit eröffnet.",
+    "Forscher haben eine bislang unbekannte Schmetterlingsart entdeckt.",
+]
+CHINESE = ["市长周一表示,这座横跨河流的新桥经过两年的施工将于春季开放。"]
+RUSSIAN, THAI = ["мэр сказал " * 5], ["นายกเทศมนตรี " * 20]
+
+
+def test_another_language_is_told_but_not_of_too_little() -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
+    for texts in (GERMAN, CHINESE, RUSSIAN, THAI, ENGLISH[:1] + 4 * GERMAN):
+        assert foreign_language(texts, tokenizer) is not None
+    for texts in (
+        ENGLISH,
+        ENGLISH[1:2],
+        [*ENGLISH, CHINESE[0][:8]],
+        ["Brücke"],
+        ["", "1,200 !!"],
+        [],
+    ):
+        assert foreign_language(texts, tokenizer) is None
+
+
+@pytest.mark.skipif(transformers.__version__ < "5", reason="made with transformers 5")
+def test_a_vocabulary_of_single_characters_knows_its_script() -> None:
+    characters = [chr(0x4E00 + number) for number in range(12_000)]
+    vocabulary = {token: number for number, token in enumerate(["[UNK]", *characters])}
+    assert (
+        foreign_language(
+            ["".join(characters[:40])], transformers.BertTokenizerFast(vocab=vocabulary)
+        )
+        is None
+    )
+
+
+def test_a_scorer_warns_once() -> None:
+    scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
+    with pytest.warns(
+        RuntimeWarning, match="'embedded.*' does not seem to know the language of the summaries"
+    ):
+        scorer.score(GERMAN, GERMAN)
+    scorer.score(CHINESE, CHINESE)
+    EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)
+
+
+class Vocabulary:
+    """A tokenizer of 12,000 Cyrillic entries that cuts texts into letters, and counts how often it
+    is asked for its vocabulary.
+    """
+
+    vocab_size = 12_000
+    all_special_ids = (0,)
+
+    def __init__(self, known: int) -> None:
+        self.asked = 0
+        entries = [f"ы{number}" if number < known else f"a{number}" for number in range(12_000)]
+        self._vocabulary = {entry: number for number, entry in enumerate(entries)}
+
+    def __call__(self, texts: list[str], **options: object) -> dict[str, list[object]]:
+        spans = [[(at, at + 1) for at in range(len(text))] for text in texts]
+        return {
+            "input_ids": [[7] * len(of_text) for of_text in spans],
+            "offset_mapping": list(spans),
+        }
+
+    def get_vocab(self) -> dict[str, int]:
+        self.asked += 1
+        return self._vocabulary
+
+
+@pytest.mark.parametrize(("known", "told"), [(999, True), (1_000, False)])
+def test_the_vocabulary_is_looked_through_once(known: int, told: bool) -> None:
+    tokenizer = Vocabulary(known)
+    for _ in range(3):
+        assert (foreign_language(RUSSIAN, tokenizer) is not None) is told
+    assert tokenizer.asked == 1
+    assert foreign_language(THAI, tokenizer) is not None  # another script
+    assert tokenizer.asked == 2
+    another = Vocabulary(0)
+    assert foreign_language(RUSSIAN, another) is not None
+    reference = weakref.ref(another)
+    del another
+    gc.collect()
+    assert reference() is None  # what was counted does not keep it
