@@ -113,7 +113,7 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any) -> N
     found.sort(key=lambda row: row["id"])
     assert [row["id"] for row in found] == list(range(200))  # each once, and none that is invalid
     for name, values in expected.items():
-        assert [row[name] for row in found] == pytest.approx(values, abs=0, nan_ok=True), name
+        assert [row[name] for row in found] == pytest.approx(values, abs=1e-6, nan_ok=True), name
 
 
 @pytest.mark.slow
@@ -183,7 +183,9 @@ def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: _BlockS
 
 def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: _BlockScorer) -> None:
     table = pyarrow.table({"article": ["The cat sat."], "text": ["The cat."]})
-    with pytest.raises(ValueError, match="Expected a column named 'text', but got the columns article"):
+    with pytest.raises(
+        ValueError, match="Expected a column named 'text', but got the columns article"
+    ):
         list(block_scorer(table.drop_columns(["text"])))
     with pytest.raises(
         ValueError, match="the column 'estime_alarms', whose name clashes with an output column"
