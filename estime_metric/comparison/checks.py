@@ -48,7 +48,7 @@ def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     for name in others:
         if arrays[name].shape != arrays[first].shape:
             raise ValueError(
-                f"Expected arguments `{first}` and `{name}` to be of one shape, but got {arrays[first].shape} and "
+                f"Expected arguments `{first}` and `{name}` to have the same shape, but got {arrays[first].shape} and "
                 f"{arrays[name].shape}."
             )
     return list(arrays.values())

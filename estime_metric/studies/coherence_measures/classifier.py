@@ -61,7 +61,7 @@ class TrainingOptions:
             )
         if not 0 <= self.validation < 1:
             raise ValueError(
-                f"Expected argument `validation` to lie within 0..1, below 1, but got {self.validation}."
+                f"Expected argument `validation` to be within 0..1, below 1, but got {self.validation}."
             )
 
 

@@ -70,7 +70,7 @@ def export(
     blocks = blocks or config.num_hidden_layers
     if not 0 <= layer <= blocks:
         raise ValueError(
-            f"Expected argument `layer` to lie within 0..{blocks}, the blocks kept, but got {layer}."
+            f"Expected argument `layer` to be within 0..{blocks}, the blocks kept, but got {layer}."
         )
     family = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
     kept = {}

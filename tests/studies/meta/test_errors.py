@@ -50,7 +50,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.bias_matrix(A, A, ["a"]), "`systems` to contain 2 names, but got 1"),
     (lambda: m.bias_matrix(A, A, ["a", "a"]), "'a' twice"),
     (lambda: m.bias_matrix(A, A, ["a", "b"], "both"), "`compared` to be one of same_doc"),
-    (lambda: calibrate([1, 2], [1]), "`labels` to be of one shape"),
+    (lambda: calibrate([1, 2], [1]), "`labels` to have the same shape"),
     (lambda: calibrate([1, 2], [1, 1]), "both 0 and 1, but got no 0"),
     (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to contain 0 and 1, but got 2"),
     (lambda: calibrate([1, 1], [1, 0]), "`scores` to contain different numbers"),
@@ -94,7 +94,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: m.accuracy_by_length_difference([1], [0], [1, 2]),
-        "`originals` and `lengths` to be of one shape",
+        "`originals` and `lengths` to have the same shape",
     ),
     (
         lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], width=0),

@@ -47,7 +47,7 @@ def partial_correlation(
     codes = codes_of(categories) if categories is not None else np.zeros(len(x), dtype=np.int64)
     if not len(x) == len(y) == len(codes):
         raise ValueError(
-            f"Expected columns of one length, but got {len(x)}, {len(y)} and {len(codes)}."
+            f"Expected columns of the same length, but got {len(x)}, {len(y)} and {len(codes)}."
         )
     return float(weighted_partial(np.ones((1, len(x))), x, y, codes, method)[0])
 

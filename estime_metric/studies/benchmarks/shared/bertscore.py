@@ -55,7 +55,7 @@ class BertScorer:
         self.layer = round(PAPER_DEPTH * info.blocks) if layer is None else layer
         if not 0 <= self.layer <= info.blocks:
             raise ValueError(
-                f"Expected argument `layer` to lie within 0..{info.blocks}, but got {layer}."
+                f"Expected argument `layer` to be within 0..{info.blocks}, but got {layer}."
             )
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)

@@ -140,7 +140,7 @@ def cnn_dailymail(
     if pairs is not None:
         if not 0 <= pairs <= len(loaded):
             raise ValueError(
-                f"Expected argument `pairs` to lie within 0..{len(loaded)}, but got {pairs}."
+                f"Expected argument `pairs` to be within 0..{len(loaded)}, but got {pairs}."
             )
         loaded = loaded.shuffle(seed=seed).select(range(pairs))
     return CleanPairs(

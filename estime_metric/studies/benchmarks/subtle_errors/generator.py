@@ -77,7 +77,7 @@ class Corrupted:
         asked = len(self.errors) + self.n_missing
         if not 0 <= n_errors <= asked:
             raise ValueError(
-                f"Expected argument `n_errors` to lie within 0..{asked}, but got {n_errors}."
+                f"Expected argument `n_errors` to be within 0..{asked}, but got {n_errors}."
             )
         return substitute(
             self.clean, [error for error in self.errors if error.step < n_errors], n_errors
