@@ -80,7 +80,7 @@ def corrupt(
     for problem in pairs.problems:
         warn(f"skipped {problem}")
     if not pairs.lines:
-        raise ValueError(f"There is no pair in {file}.")
+        raise ValueError(f"Expected pairs in {file}, but got none.")
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 

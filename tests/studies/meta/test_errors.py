@@ -127,7 +127,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
         "`resample` to be one of documents, systems, both",
     ),
     (lambda: m.bootstrap(FIRST, n=0), "`n` to be at least 1"),
-    (lambda: m.bootstrap(FIRST, confidence=95), "`confidence` to lie between 0 and 1"),
+    (lambda: m.bootstrap(FIRST, confidence=95), "`confidence` to be between 0 and 1"),
     (lambda: m.bootstrap(FIRST, levels=["document"]), "`levels` to be one of summary"),
     (lambda: m.bootstrap(FIRST, methods=["tau"]), "`methods` to be one of spearman"),
     (
