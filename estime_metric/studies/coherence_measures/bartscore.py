@@ -37,10 +37,10 @@ _TARGET_LIMITS = (
 class BartScore:
     """Scores summaries by their probability given their sources. ``model`` is a
     sequence-to-sequence model of transformers, Hub name or folder (BART, Pegasus, T5 ...);
-    ``device`` as ``torch.device`` takes it, ``None``: CUDA if there is one; ``token_budget`` the
+    ``device`` in the format of ``torch.device``, ``None``: CUDA if there is one; ``token_budget`` the
     most tokens of sources and summaries in a forward pass, padding included; with ``truncate``
-    texts longer than the model's positions are cut, else refused. Raises OSError where the model
-    cannot be loaded, ValueError where it is another kind or lacks a weight."""
+    texts longer than the model's positions are cut, otherwise refused. Raises OSError where the model
+    cannot be loaded, ValueError if it is another kind or lacks a weight."""
 
     def __init__(
         self,

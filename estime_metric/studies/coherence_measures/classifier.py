@@ -2,8 +2,8 @@
 
 Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for
 all texts, so that texts of different lengths can be compared (section 7.4). The score of a text is
-the log-odds of its being in the original order: any real number, higher is more coherent, 0 where
-both are as likely.
+the log-odds of its being in the original order: any real number, higher is more coherent, 0 if both
+are as likely.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class CoherenceClassifier:
 def shuffled_pairs(
     texts: Sequence[str], shuffles: int = 1, seed: int = 0
 ) -> list[tuple[str, list[str]]]:
-    """Each text that has another order, with so many shuffled forms, some equal where it has few
+    """Each text that has another order, with that many shuffled forms, some equal if it has few
     orders; its own sentences are joined as theirs, so that nothing but their order tells the two
     apart."""
     pairs = []
@@ -150,7 +150,7 @@ def train_classifier(
     epoch.
 
     On the CPU the same seed gives the same classifier. ``texts`` are coherent; those of fewer than
-    two sentences are left out. ``model``, ``device`` and ``truncate`` are as in
+    two sentences are excluded. ``model``, ``device`` and ``truncate`` are as in
     `CoherenceClassifier`. ``on_epoch`` is called after each epoch with its number from 1, the mean
     loss in training, and F1 of the held-out texts (NaN without). Raises TypeError, ValueError where
     fewer than two texts can be shuffled, or one is too long for the encoder.
@@ -245,7 +245,7 @@ def _load(source: str, seed: int) -> tuple[Any, bool]:
 
 
 def _limit(model: Any, tokenizer: Any) -> int | None:
-    """The longest input, special tokens included; ``None`` where there is no limit."""
+    """The longest input, special tokens included; ``None`` if there is no limit."""
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         return None

@@ -34,7 +34,7 @@ def content_words(sentence: str) -> dict[str, float]:
     """The default finder: lower-cased words of three letters or more that are no function words,
     each of weight 1.
 
-    A possessive "'s" is cut off, other words with an apostrophe are left out. It takes verbs and
+    A possessive "'s" is cut off, other words with an apostrophe are excluded. It takes verbs and
     adjectives for entities too, and knows no lemmas: "bee" and "bees" are two.
 
     Example:

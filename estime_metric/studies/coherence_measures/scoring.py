@@ -25,7 +25,7 @@ class CoherenceOptions:
     estime_metric.studies.coherence_measures.train``). ``bartscore_model``: Hub name or folder.
     ``tagger``: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``); ``None``: content
     words. ``device``: ``None`` takes CUDA if there is one. ``truncate``: cut texts that are longer
-    than a model's positions, else they are refused. ``seed``: of the random baseline."""
+    than a model's positions, otherwise they are refused. ``seed``: of the random baseline."""
 
     classifier: str | Path | None = None
     bartscore_model: str = BARTSCORE_MODEL

@@ -43,9 +43,9 @@ def coherence(
 
     Args:
         file: Table with one summary per row, in any format of 'estime score'.
-        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs
-            --classifier; bartscore, which needs the sources and --bartscore-model; the baselines
-            length and random.
+        measures: Comma-separated: entity_graph (no requirements), classifier (needs --classifier),
+            bartscore (needs the sources and --bartscore-model), and the baselines length and
+            random.
         output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
         classifier: Folder or Hub name of a trained classifier (python -m
             estime_metric.studies.coherence_measures.train).
@@ -54,7 +54,7 @@ def coherence(
         tagger: 'nltk' makes the entity graph link nouns. (default: content words, which needs no
             NLTK data)
         truncate: Truncate texts that are longer than the model's maximum input.
-        device: cpu, cuda ... (default: cuda if available, else cpu)
+        device: cpu, cuda ... (default: cuda if available, otherwise cpu)
         seed: Seed of the measure random.
     """
     from estime_metric.studies.coherence_measures import (

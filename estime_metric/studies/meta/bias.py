@@ -71,7 +71,7 @@ def bias_matrix(
 ) -> BiasMatrix:
     """The bias matrix of a measure; all NaN of no document, empty of no system.
 
-    Pairs that are judged equal are left out; those that the measure ties count as wrong. Systems
+    Pairs that are judged equal are excluded; those that the measure ties count as wrong. Systems
     whose mean judgements are equal (after rounding to 1e-9) keep their order. Scores and judgements
     are (d, s), higher is better; ``compared`` is ``"same_document"``: two systems' summaries of one
     document, as in the authors' released code; or ``"all_documents"``: each summary of one with

@@ -18,7 +18,7 @@ _DROP = 'With missing="drop" (--drop-missing)'
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The scores of one ``measure`` beside the judgements of one quality (``judgement``), for every
+    """The scores of one ``measure`` next to the judgements of one quality (``judgement``), for every
     summary. ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and
     ``judgements``, finite float64 of shape (D, S); higher is better. ``dropped`` says what `join`
     left out, one sentence each."""
@@ -65,11 +65,11 @@ def join(
             tables differ.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
-            left out, then documents that lack a cell for a system that remains. ``Grid.dropped``
+            excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``
             says which.
 
     Raises:
-        TypeError: a table is no DataFrame, or a column holds no numbers.
+        TypeError: a table is not a DataFrame, or a column contains no numbers.
         ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is
             missing while ``missing="error"``; nothing remains; all scores or all judgements are
             equal.
@@ -153,7 +153,7 @@ class _ColumnNames(NamedTuple):
 def _wide(
     table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool
 ) -> pd.DataFrame:
-    """One table as documents by systems, in order of appearance; NaN where there is no cell."""
+    """One table as documents by systems, in order of appearance; NaN if there is no cell."""
     if not isinstance(table, pd.DataFrame):
         raise TypeError(
             f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."

@@ -75,7 +75,7 @@ def correlation_with_length(
     scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b"
 ) -> dict[str, float]:
     """Correlation of (d, s) scores of a measure, or of judgements, with the (d, s) lengths of the
-    summaries, by one of `METHODS`: level -> value, for each of `LEVELS`; NaN where it is undefined.
+    summaries, by one of `METHODS`: level -> value, for each of `LEVELS`; NaN if it is undefined.
     """
     check_choice("method", method, METHODS)
     table, sizes = alike(2, scores=scores, lengths=lengths)

@@ -41,7 +41,7 @@ class ShuffledText:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Sentences of a text, without blank ones: its lines where it has several, else its parts by
+    """Sentences of a text, without blank ones: its lines if it has several, otherwise its parts by
     end marks.
 
     A part ends with ``.``, ``!`` or ``?`` and closing quotes and brackets, where white space and
@@ -64,7 +64,7 @@ def shuffle_text(
     """The text with its sentences in a random order that reads differently; all such orders are
     equally likely.
 
-    Sentences are joined by a newline if the text has lines, else by a space. A text without two
+    Sentences are joined by a newline if the text has lines, otherwise by a space. A text without two
     different sentences comes back unchanged: leave such pairs out of an accuracy. The seed is as
     ``numpy.random.default_rng`` takes it.
     """
@@ -148,8 +148,8 @@ def accuracy_by_length_difference(
     Args:
         originals, shuffled: (n,) scores of the originals, higher is better, and of the same texts
             shuffled.
-        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first where
-            left out.
+        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first if
+            omitted.
         pairs, seed: most pairs, drawn at random without repetition.
         width, limit: of a bucket; differences beyond ``-limit`` and ``limit`` are counted there.
     """
@@ -170,7 +170,7 @@ def accuracy_by_length_difference(
 
 
 def length_curve(lengths: Floats, values: Floats, width: float, limit: float) -> LengthCurve:
-    """Mean of values (n,) in buckets of lengths (n,) of a positive ``width`` (else ValueError)."""
+    """Mean of values (n,) in buckets of lengths (n,) of a positive ``width`` (otherwise ValueError)."""
     if not width > 0:
         raise ValueError(f"Expected argument `width` to be positive, but got {width}.")
     edges = (np.floor(lengths / width) * width).clip(-limit, limit)
@@ -180,6 +180,6 @@ def length_curve(lengths: Floats, values: Floats, width: float, limit: float) ->
 
 
 def wins(better: Floats, worse: Floats) -> Floats:
-    """1 where the first is higher, one half where they are equal, else 0; of shape (n,)."""
+    """1 where the first is higher, one half if they are equal, otherwise 0; of shape (n,)."""
     won: Floats = (better > worse) + 0.5 * (better == worse)
     return won

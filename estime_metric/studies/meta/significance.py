@@ -62,7 +62,7 @@ _DIFFERENCES = [
 @dataclass(frozen=True)
 class Difference:
     """Two measures' correlations with the same judgements, ``first`` and ``second``, with the
-    ``p_value`` of the alternative; the interval of their difference, ``None`` where the test gives
+    ``p_value`` of the alternative; the interval of their difference, ``None`` if the test gives
     none; and the samples left out as ``undefined``."""
 
     first: float

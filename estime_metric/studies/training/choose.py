@@ -1,4 +1,4 @@
-"""Choose weights and layer of an embedded encoder by several sets of judgements, by a rule written
+"""Choose weights and layer of a bundled encoder by several sets of judgements, by a rule written
 down beforehand.
 
     python -m estime_metric.studies.training.choose make CORPUS MAKER injected.jsonl
@@ -288,7 +288,7 @@ def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> Non
 
 
 def roc_area(clean: Floats, wrong: Floats) -> float:
-    """Area under the ROC curve: chance that a wrong one has the higher score, ties half."""
+    """Area under the ROC curve: chance that a wrong one has the higher score, ties as one half."""
     ranks = rankdata(np.concatenate([wrong, clean]))[: len(wrong)]
     return float((ranks.sum() - len(wrong) * (len(wrong) + 1) / 2) / (len(wrong) * len(clean)))
 
@@ -332,7 +332,7 @@ class Candidate:
         """The figures of a layer; with `rng` of documents drawn with replacement, the same for
         every candidate.
 
-        Injected errors and extracts are left out if none were scored.
+        Injected errors and extracts are excluded if none were scored.
         """
         k = self.layers.index(layer)
         unsupported = self.alarms[k] + self.tokens[k] - self.overlap[k]
@@ -466,7 +466,7 @@ def rank(candidates: Sequence[Candidate]) -> None:
 
 
 def report(candidates: Sequence[Candidate]) -> None:
-    """Print the figures of the half that the rule does not see with 95 % intervals, and what the
+    """Print the figures of the half that the rule does not see with 95% intervals, and what the
     means differ by.
 
     One layer of each candidate; the first one is compared with.
@@ -495,7 +495,7 @@ def _mean(candidate: Candidate, layer: int, rng: np.random.Generator) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

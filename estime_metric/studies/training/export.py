@@ -55,11 +55,11 @@ def export(
     Args:
         weights: of the base model, named as in `transformers` without the family's prefix
             (``embeddings.word_embeddings.weight``); with `head` those of the prediction head too,
-            under their whole names (``cls.predictions.bias``). Poolers and blocks that are left out
+            under their whole names (``cls.predictions.bias``). Poolers and blocks that are excluded
             may be among them.
         config: its configuration.
         tokenizer_folder: folder of ``tokenizer.json`` and ``tokenizer_config.json``.
-        out: where to; each file is written beside its final place and moved.
+        out: where to; each file is written next to its final place and moved.
         layer: the layer that ESTIME reads by default.
         blocks: lowest blocks to keep; ``None`` for all.
         head: keep the prediction head; its decoder is tied to the input embeddings.
@@ -164,7 +164,7 @@ def read_checkpoint(path: Path) -> dict[str, Tensor]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

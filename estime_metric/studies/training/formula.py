@@ -5,7 +5,7 @@
     python -m estime_metric.studies.training.formula report DATA parts/embedded parts/embedded-small
 
 ``measure`` explains every pair once and keeps what any formula of the rule needs. ``choose`` sees the halves for choices alone and
-prints the best candidates, the chosen one, and the choices with one set left out. ``report`` prints the other halves. DATA holds
+prints the best candidates, the chosen one, and the choices with one set left out. ``report`` prints the other halves. DATA contains
 ``bump``, ``frank``, ``cliff`` and ``summeval``.
 """
 
@@ -57,7 +57,7 @@ class JudgedPair:
     of: str
     half: str
     document: str
-    group: str  # the system, the data set, the pair of BUMP
+    group: str  # the system, the dataset, the pair of BUMP
     summary: str
     source: str
     judged: float
@@ -291,7 +291,7 @@ class Half:
         return weighted_partial(self.weights[name], scores, self.judged(name), codes, method)
 
     def area(self, scores: Floats, origin: str) -> Floats:
-        """The area under the ROC curve on one of CLIFF's data sets."""
+        """The area under the ROC curve on one of CLIFF's datasets."""
         kept = np.array([group == origin for group in self.groups("cliff")])
         labels = self.judged("cliff")[kept].astype(np.int64)
         return areas(labels, scores[kept], self.weights["cliff"][:, kept])
@@ -409,7 +409,7 @@ def _ends(values: Floats) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -66,7 +66,7 @@ class MatchingPairs:
 
 
 def _owners(batch: MaskedBatch, rows: int) -> Tensor:
-    """Which source each masked position belongs to, (m,), where so many rows of the batch belong to
+    """Which source each masked position belongs to, (m,), where that many rows of the batch belong to
     one source.
     """
     return batch.positions // (rows * batch.ids.shape[1])
@@ -121,7 +121,7 @@ def matching_loss(summaries: Tensor, sources: Tensor, pairs: MatchingPairs) -> T
     masked source tokens.
 
     `summaries` (m, d) and `sources` (s, d) are the embeddings at the masked positions of `pairs`.
-    The share is a softmax of dot products; tokens that no masked source token equals are left out.
+    The share is a softmax of dot products; tokens that no masked source token equals are excluded.
     Once the tokens of the summary's own source compete, and once those of all sources; the two are
     weighted by `ACROSS`.
     """

@@ -1,4 +1,4 @@
-"""Train the embedded encoders: masked language modelling and matching, resumable, on a CPU or a
+"""Train the bundled encoders: masked language modeling and matching, resumable, on a CPU or a
 GPU.
 
     python -m estime_metric.studies.training.train CORPUS START WORK --blocks 8 --minutes 50
@@ -6,11 +6,11 @@ GPU.
 
 `CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``)
 per line, `START` the folder of a BERT or an MPNet with its tokenizer (without weights: random
-ones), `WORK` keeps token ids and checkpoint, and is all that another machine needs beside `START`;
+ones), `WORK` keeps token ids and checkpoint, and is all that another machine needs next to `START`;
 `export` makes the folder that ships.
 
 Most blocks are masked as ESTIME masks them, the others at random. With ``--matching`` every other
-batch holds sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
+batch contains sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
 summary token be most similar to the same token of its source (`pairs`).
 
 At its start the script times forward and backward in float32 and in bfloat16, and takes the faster.
@@ -117,7 +117,7 @@ def loss_of(model: Trainee, group: MaskedBatch | MatchingPairs, args: argparse.N
 
 
 def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Tensor:
-    """Mean cross-entropy of `heads` positions, spread evenly; of all where there are fewer.
+    """Mean cross-entropy of `heads` positions, spread evenly; of all if there are fewer.
 
     Always as many, since a CPU keeps a kernel, and its memory, for every size of a product.
     """
@@ -380,7 +380,7 @@ def report(model: Trainee, aside: list[np.ndarray], vocabulary: Vocabulary, spen
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

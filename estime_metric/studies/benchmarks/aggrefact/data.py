@@ -28,7 +28,7 @@ from estime_metric.studies.benchmarks.shared.records import read_records
 SPLITS = ("val", "test")
 ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
 #: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as
-#: references and LEAD-3, belong to no class and are left out.
+#: references and LEAD-3, belong to no class and are excluded.
 CLASSES = {
     "recent": ("BART", "PegasusDynamic", "T5", "Pegasus", "bart", "pegasus"),
     "transformers": ("BertSum", "BertExtAbs", "BertExt", "GPT2", "BERTS2S", "TranS2S", "bert_sum"),
@@ -56,7 +56,7 @@ CLASSES = {
     ),
 }
 _CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
-#: The authors' files, in the folder ``data``; the second holds only the class ``recent``.
+#: The authors' files, in the folder ``data``; the second contains only the class ``recent``.
 TABLES, SPANS = (
     ("aggre_fact_final.csv", "aggre_fact_sota.csv"),
     Path("error_type_mapping", "CLIFF_error_types.csv"),
@@ -91,9 +91,9 @@ _RENAMED = {
 class AggreFact(Listed):
     """Labeled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
-    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its
-    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans``
-    the list of texts that annotators marked, in CLIFF, else ``None``. Further columns are published
+    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the dataset, a slash, its
+    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, otherwise 0; ``spans``
+    the list of texts that annotators marked, in CLIFF, otherwise ``None``. Further columns are published
     scores, higher is better. ``left_out``: how many summaries of the file are of no class or no
     split.
     """
@@ -184,7 +184,7 @@ def read(folder: str | Path) -> AggreFact:
     ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` as
     `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken, since
     AggreFact has those of XSum under XSumFaith; those without an error in any sentence are
-    consistent. Raises OSError where a file is missing, ValueError for a table that lacks a column
+    consistent. Raises OSError if a file is missing, ValueError for a table that lacks a column
     and a label that is neither 0 nor 1.
     """
     folder = Path(folder)

@@ -54,7 +54,7 @@ def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) 
 
     The threshold is chosen on ``val`` (`detection.choose_threshold`); accuracy and area are those
     of ``test``, with 95% intervals of a bootstrap over documents, with the threshold kept. A cell
-    that lacks one of the splits is left out, as is a summary without a score.
+    that lacks one of the splits is excluded, as is a summary without a score.
 
     ``detection.csv``: ``column``, ``measure``, ``section``, ``origin``, ``dataset`` (`MEAN` for the
     mean of the cells of an origin and a class), ``group`` (the class), ``summaries``,

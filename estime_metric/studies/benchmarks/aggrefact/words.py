@@ -1,7 +1,7 @@
 """Word by word: are alarms and absent words where annotators marked an error?
 
 A word of an `Explanation`, punctuation included, is marked if it shares a character with a span of
-CLIFF (Cao & Wang 2021). How often words are marked differs between data sets: compare lifts.
+CLIFF (Cao & Wang 2021). How often words are marked differs between datasets: compare lifts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 
 
 def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
-    """Where spans are in a text, in characters; one that does not occur is left out.
+    """Where spans are in a text, in characters; one that does not occur is excluded.
 
     Of a span that occurs several times, the occurrence after the span before it is taken, whole
     words first.
@@ -77,7 +77,7 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
 
     Returns:
         For ``alarms``, ``absent`` words and ``both``: ``words``, how many could have been flagged,
-        for alarms those that the source has, else all; ``flagged``, how many were; ``precision``,
+        for alarms those that the source has, otherwise all; ``flagged``, how many were; ``precision``,
         the share of these that are marked; ``recall``, the share of all marked words that are
         flagged; ``f1``; ``lift``, precision divided by the share of marked words among those that
         could be flagged, 1 is chance; ``average_precision``, the mean precision over the ranks of

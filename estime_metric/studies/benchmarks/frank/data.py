@@ -33,7 +33,7 @@ from estime_metric.studies.benchmarks.shared.records import (
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
 DATASETS = {"cnndm": "CNN/DailyMail", "bbc": "XSum"}
-#: Published metrics, in the order of tables. Those that the data lack are left out, others follow.
+#: Published metrics, in the order of tables. Those that the data lack are excluded, others follow.
 METRICS = (
     "BertScore P Art",
     "BertScore R Art",
@@ -89,7 +89,7 @@ class Frank(Listed):
         factuality: share of the sentences without an error, finite float64 of shape (N,); higher is
             better.
         flipped: type of error -> factuality with the labels of that type inverted, of the same shape.
-        metrics: published metric -> its scores, float64 of shape (N,), NaN where it has none;
+        metrics: published metric -> its scores, float64 of shape (N,), NaN if it has none;
             higher is better.
     """
 

@@ -51,8 +51,8 @@ def part_name(part: str) -> str:
 def analyze(scores: Scores[Frank], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Correlations with factuality, differences to the best, and the ablation by type of error.
 
-    Intervals are those of a bootstrap over documents, the same ones for every measure. A summary
-    without a score is left out of that measure.
+    Intervals come from a bootstrap over documents, the same ones for every measure. A summary
+    without a score is excluded for that measure.
 
     ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``part`` (one of
     `PARTS`), ``kind`` (one of `KINDS`), ``method``, ``value`` (NaN if scores or judgements are

@@ -1,4 +1,4 @@
-"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should
+"""Measures that the paper's tables set next to ESTIME, and trivial ones that any measure should
 beat, each also a block.
 
 All take lists of texts and return float64 of shape (summaries,); lists of other lengths raise

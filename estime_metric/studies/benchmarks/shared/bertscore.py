@@ -38,8 +38,8 @@ BATCH = 32
 
 
 class BertScorer:
-    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded. ``model``
-    is a Hub name, a folder or an encoder of the package; ``layer`` a hidden layer (else
+    """An encoder that compares texts; EncoderUnavailableError if it cannot be loaded. ``model``
+    is a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer (otherwise
     ValueError), 0 the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as
     ``bert_score``; ``device`` as in `EstimeConfig`."""
 

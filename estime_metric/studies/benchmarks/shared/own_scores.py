@@ -144,7 +144,7 @@ def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """A table, with the signature that is stated beside it as a column."""
+    """A table, with the signature that is stated next to it as a column."""
     table = read_table(path, (*DOCUMENT, *SYSTEM))
     beside = None if "signature" in table else read_meta(path).get("signature")
     return table.assign(signature=beside) if beside else table
@@ -153,7 +153,7 @@ def _read(path: Path) -> pd.DataFrame:
 def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
     systems = _names(table, "systems", SYSTEM, name)
     if systems.name == "n_errors" and "n_missing" in table:
-        systems = systems + table["n_missing"]  # the errors that were asked for
+        systems = systems + table["n_missing"]  # the errors that were requested
     documents = _names(table, "documents", DOCUMENT, name)
     keys = pd.MultiIndex.from_arrays(
         [[str(cell) for cell in part] for part in (documents, systems)]

@@ -61,7 +61,7 @@ class Corrupted:
         text: the text with the errors in it; outside of their spans it is ``clean``, character by
             character.
         errors: the errors, from left to right.
-        n_missing: how many errors fewer than asked for; 0 unless the text has too few whole words.
+        n_missing: how many errors fewer than requested; 0 unless the text has too few whole words.
     """
 
     clean: str

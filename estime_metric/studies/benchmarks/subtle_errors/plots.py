@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class IntervalLine:
     """A line with intervals: the field it shows, its label, color and style, and how far it is moved
-    aside, so that those of several lines can be told apart.
+    aside, so that those of several lines can be distinguished.
     """
 
     field: str

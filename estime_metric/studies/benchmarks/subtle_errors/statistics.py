@@ -213,7 +213,7 @@ def agree(
         By measure: ``pairs``; ``spearman`` and ``kendall_c``, the correlation with the labels over
         all summaries, NaN if all scores are equal; ``behind``, how much lower its Spearman
         correlation is than the first measure's; ``auc``, the chance that a clean summary scores
-        higher than a corrupted one of any pair, ties half; ``preferred``, the same within pairs;
+        higher than a corrupted one of any pair, ties as one half; ``preferred``, the same within pairs;
         ``p_value`` of the mean difference within pairs by approximate randomization, two-sided.
 
     Raises:
@@ -382,7 +382,7 @@ class AlarmCounts:
         errors: all errors.
         checkable: errors with a checked unit near.
         seen: errors with an alarm near.
-        seen_by_chance: as many alarms at random would see so many errors.
+        seen_by_chance: as many alarms at random would see that many errors.
         seen_before: errors with an alarm near in the clean text.
     """
 

@@ -1,5 +1,5 @@
 """What is computed of scores on SummEdits: areas under the ROC curve and balanced accuracies by
-domain. All are in per cent.
+domain. All are in percent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PU
 PUBLISHED = "Published"
 #: In place of a domain: the mean of the domains that the data have.
 MEAN = "mean"
-#: Accuracy and area of a measure that says nothing, in per cent.
+#: Accuracy and area of a measure that says nothing, in percent.
 CHANCE = 50
 DETECTION = "detection.csv"
 _VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area_high"]
@@ -45,8 +45,8 @@ def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) 
     domains.
 
     The accuracies are those of thresholds from the other documents of the domain, see
-    `cross_validated`. Intervals are those of a bootstrap over documents, with the thresholds kept.
-    A summary without a score is left out of that measure.
+    `cross_validated`. Intervals come from a bootstrap over documents, with the thresholds kept.
+    A summary without a score is excluded for that measure.
 
     ``detection.csv``: ``column``, ``measure``, ``section``, ``domain`` (or `MEAN`), ``summaries``,
     ``accuracy`` (balanced accuracy), ``area`` (area under the ROC curve), and of both the ends of
@@ -116,7 +116,7 @@ def published(data: SummEdits) -> pd.DataFrame:
 @dataclass(frozen=True, eq=False)
 class DomainDetection:
     """What was found in a domain: the number of ``summaries`` with a score, and ``accuracies`` and
-    ``areas`` in per cent, those of the sample and then of every resample.
+    ``areas`` in percent, those of the sample and then of every resample.
     """
 
     domain: str

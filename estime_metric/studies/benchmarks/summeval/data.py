@@ -26,9 +26,9 @@ from estime_metric.studies.benchmarks.shared.records import (
     read_records,
 )
 
-#: The Hub's data set and the commit of it that is read.
+#: The Hub's dataset and the commit of it that is read.
 HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
-#: Columns of the Hub's data set. Each row is a source; the lists hold an entry for each system.
+#: Columns of the Hub's dataset. Each row is a source; the lists contain an entry for each system.
 HUB_TEXT, HUB_SUMMARIES, HUB_REFERENCES = "text", "machine_summaries", "human_summaries"
 DOCUMENTS, REFERENCES = "documents.jsonl", "references.jsonl"
 SUMMARIES, SYSTEMS = "summeval.jsonl", "systems.csv"
@@ -48,7 +48,7 @@ class SummEval(Crossed):
             higher is better.
         named_systems: whether the data name the systems; else a position in the list stands for a
             system.
-        names: system -> a name for readers, where there is one.
+        names: system -> a name for readers, if there is one.
     """
 
     origin: str
@@ -112,7 +112,7 @@ class SummEval(Crossed):
 def read(
     folder: Path | None = None, dataset: str | None = None, limit: int | None = None
 ) -> SummEval:
-    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see
+    """SummEval from a folder (see `read_folder`), otherwise from the Hub or a folder of its layout (see
     `from_hub`).
 
     The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the
@@ -132,7 +132,7 @@ def read_folder(folder: Path) -> SummEval:
 
     It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``,
     ``references``) and ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four
-    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError where a file is
+    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError if a file is
     missing; ValueError names a row that is not such a record, and a summary that is missing or
     occurs twice.
     """
@@ -169,11 +169,11 @@ def read_folder(folder: Path) -> SummEval:
 def from_hub(
     name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = "test"
 ) -> SummEval:
-    """Reads the Hub's data set, or a local folder of its layout that ``datasets.load_dataset``
+    """Reads the Hub's dataset, or a local folder of its layout that ``datasets.load_dataset``
     reads.
 
     Its rows do not name their systems: position k of every row's list is taken for the same system.
-    Raises ImportError without ``datasets``, OSError where it cannot be loaded, ValueError for a row
+    Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for a row
     of another layout.
     """
     try:

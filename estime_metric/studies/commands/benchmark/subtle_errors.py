@@ -60,7 +60,7 @@ def subtle_errors(
             CNN/DailyMail from the Hub)
         dataset: Another dataset of its layout, on the Hub or local.
         split: Split of the dataset.
-        pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, else all)
+        pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, otherwise all)
         generator: Model that generates the errors. (default: bert-base-cased, as in the paper;
             embedded-small if --model is a bundled encoder)
         baselines: Compare with measures that need no model.
@@ -96,7 +96,7 @@ def subtle_errors(
         order=order,
         device=measure.device,
     )
-    # A pair's name is its id, else its line.
+    # A pair's name is its id, otherwise its line.
     names = [
         str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)
     ]
