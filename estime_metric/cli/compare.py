@@ -165,8 +165,8 @@ def compare(
 def _names(
     paths: Sequence[Path], systems: "ReadSystems", baseline: str | None
 ) -> tuple[list[str], str | None]:
-    """The names of the systems and of the baseline: with several files, or with a baseline, the file
-    names without their endings, if these differ.
+    """The names of the systems and of the baseline: with several files, or with a baseline, the
+    file names without their endings, if these differ.
     """
     stems = [path.stem for path in paths]
     is_short = len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems)

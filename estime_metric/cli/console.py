@@ -173,8 +173,8 @@ def _with_address(tokens: Sequence[str]) -> list[str]:
 
 
 def _with_paths_for_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
-    """The tokens; a lone ``-`` that is an argument and not the value of an option becomes a path with the
-    same meaning, because Cyclopts treats it as an option.
+    """The tokens; a lone ``-`` that is an argument and not the value of an option becomes a path
+    with the same meaning, because Cyclopts treats it as an option.
     """
     taking = {
         name

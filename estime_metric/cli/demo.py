@@ -27,12 +27,14 @@ def demo(
     Stop it with Ctrl-C. Exit status: 2 if it cannot start.
 
     Args:
-        model: Encoder to offer on the page. Can be given several times; the first one is selected initially. (default: embedded-small)
+        model: Encoder to offer on the page. Can be given several times; the first one is selected
+            initially. (default: embedded-small)
         host: Address to listen on; 0.0.0.0 listens on all addresses.
         port: Port. (default: the first free one from 7860 on)
         browser: Open the page in a browser.
         share: Create a public Gradio link.
-        any_model: Allow visitors to load any encoder by name. (default: only if the page is reachable from this machine only)
+        any_model: Allow visitors to load any encoder by name. (default: only if the page is
+            reachable from this machine only)
     """
     if port is not None:  # fails before anything is loaded if the port is in use
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:

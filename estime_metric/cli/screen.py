@@ -128,9 +128,7 @@ def _print_part(
 
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
-    """The groups of a table; with ``wrap``, a column name that is too wide is broken between
-    words.
-    """
+    """The groups of a table; with ``wrap``, a column name that is too wide is broken between words."""
     from estime_metric.comparison.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]

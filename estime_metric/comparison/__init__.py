@@ -1,8 +1,8 @@
 """Compares two or more systems on the same sources. Requires the extra ``meta``.
 
-`compare_results` compares results of `EstimeScorer.score`. `compare_rows` compares rows in the format
-of ``estime score -o``, which `read_systems` reads from files or computes. Scores with different
-signatures raise an error.
+`compare_results` compares results of `EstimeScorer.score`. `compare_rows` compares rows in the
+format of ``estime score -o``, which `read_systems` reads from files or computes. Scores with
+different signatures raise an error.
 """
 
 from __future__ import annotations

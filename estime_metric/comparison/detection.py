@@ -1,7 +1,7 @@
 """Scores and labels -> thresholds, balanced accuracy, area under the ROC curve, also of resamples.
 
-Higher scores are more consistent. Axes: n weightings, k summaries; a weight is the number of
-times that a resample contains a summary.
+Higher scores are more consistent. Axes: n weightings, k summaries; a weight is the number of times
+that a resample contains a summary.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def balanced_accuracies(
 
 def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
     """Area under the ROC curve, (n,): the fraction of pairs in which a consistent summary scores
-    above an inconsistent one, with ties as one half; .5 is chance, NaN if a class has no summary. Labels and scores are as for
-    `choose_threshold`; weights of shape (n, k), ``None`` for each once."""
+    above an inconsistent one, with ties as one half; .5 is chance, NaN if a class has no summary.
+    Labels and scores are as for `choose_threshold`; weights of shape (n, k), ``None`` for each
+    once."""
     weights = np.ones((1, len(labels))) if weights is None else weights
     codes = dense(scores)
     consistent = by_class(weights * (labels == 1), codes)
@@ -96,8 +97,8 @@ def calibrate(
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
     ``scores`` are of shape (k,), not all equal; ``labels``, (k,), are 1 for a consistent summary,
-    otherwise 0, and contain both (otherwise ValueError). ``higher_is_better`` is the direction of the scores;
-    ``resamples`` and ``seed`` are of the interval.
+    otherwise 0, and contain both (otherwise ValueError). ``higher_is_better`` is the direction of
+    the scores; ``resamples`` and ``seed`` are of the interval.
 
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
@@ -190,8 +191,8 @@ def _share_above(weights: Floats, codes: Codes) -> Floats:
 
 
 def _accuracies_outside(chosen_on: Floats, tried_on: Floats) -> Floats:
-    """For each sample, the accuracy of the threshold that is best on the sample, on the summaries outside
-    of it. Samples that lack a class on one side are excluded.
+    """For each sample, the accuracy of the threshold that is best on the sample, on the summaries
+    outside of it. Samples that lack a class on one side are excluded.
     """
     usable = np.flatnonzero(np.isfinite(chosen_on[:, 0]) & np.isfinite(tried_on[:, 0]))
     best = np.argmax(chosen_on[usable], axis=1)

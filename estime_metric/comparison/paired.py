@@ -156,8 +156,8 @@ def compare_paired(
     """Means, wins and both paired tests of two systems' scores of the same examples, shape
     (examples,).
 
-    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the
-    scores; the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
+    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores;
+    the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
 
     Example:
         >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)

@@ -97,9 +97,9 @@ def join_rows(
 
     Args:
         sides, names: the rows of each system, in any order, and its name for messages.
-        id_column: the column that identifies an example. If omitted: the source, together with one of
-            `ID_COLUMNS` if sources repeat; without sources one of `ID_COLUMNS`; otherwise ``line``,
-            unless another of these columns contradicts it.
+        id_column: the column that identifies an example. If omitted: the source, together with one
+            of `ID_COLUMNS` if sources repeat; without sources one of `ID_COLUMNS`; otherwise
+            ``line``, unless another of these columns contradicts it.
         source_column: column of the sources.
     """
     candidates = _candidates(sides, id_column, source_column)
@@ -278,8 +278,8 @@ def _read(path: Path, name: str, layout: files.Layout) -> _Table:
 
 
 def _check_system_column(table: _Table, column: str, layout: files.Layout) -> None:
-    """Raises an error, before anything is scored, if a file of several systems does not say which row
-    belongs to which system.
+    """Raises an error, before anything is scored, if a file of several systems does not say which
+    row belongs to which system.
     """
     rows = table.rows if table.pairs is None else table.pairs.others
     texts = [] if table.pairs is None else [layout.source_column, layout.summary_column]
@@ -302,7 +302,8 @@ def _check_system_column(table: _Table, column: str, layout: files.Layout) -> No
 def _divide(rows: Sequence[ScoredRow], system_column: str) -> dict[str, list[ScoredRow]]:
     """The rows of one table by their system.
 
-    Each line is one summary in such a table, so line numbers do not show which rows belong together.
+    Each line is one summary in such a table, so line numbers do not show which rows belong
+    together.
     """
     by_system: dict[str, list[ScoredRow]] = {}
     for row in rows:

@@ -38,8 +38,8 @@ def compare_rows(
 ) -> Comparison:
     """Compares two or more systems by their scored rows, on the examples that all of them have.
 
-    P-values of one measure are corrected with Holm's method for the number of comparisons. If a cell
-    is empty or NaN, the example is excluded for that measure.
+    P-values of one measure are corrected with Holm's method for the number of comparisons. If a
+    cell is empty or NaN, the example is excluded for that measure.
 
     Args:
         sides: the rows of each system as ``estime score -o`` writes them, with the signature, in

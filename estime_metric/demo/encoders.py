@@ -43,8 +43,8 @@ class Setting:
 class Encoders:
     """Explanations and scores by any of the encoders on offer.
 
-    All layers are read in one pass, and the source embeddings are cached under hashes. Another layer is
-    therefore fast, and no text is kept.
+    All layers are read in one pass, and the source embeddings are cached under hashes. Another
+    layer is therefore fast, and no text is kept.
 
     Args:
         names: the encoders on offer, as `EstimeConfig.model`.

@@ -97,8 +97,8 @@ class Handlers:
             yield _message(error), None
 
     def read(self, path: Path, source_column: str, summary_column: str) -> files.Pairs:
-        """The pairs of a file, its invalid rows among the problems. A file that is too
-        large, is of another kind, or contains no pair or too many pairs raises RefusedError."""
+        """The pairs of a file, its invalid rows among the problems. A file that is too large, is of
+        another kind, or contains no pair or too many pairs raises RefusedError."""
         limits = self.encoders.limits
         if path.suffix.lower() not in files.WRITABLE:
             raise RefusedError(f"This page reads files that end in {' or '.join(files.WRITABLE)}.")

@@ -35,8 +35,8 @@ class Matches:
     """For each summary unit its best matches in the source; each field is of shape (l, s).
 
     Attributes:
-        same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf
-            if there is none; float32.
+        same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf if
+            there is none; float32.
         same_at: position of that source unit, the first if several are equal; int64.
         other: ``o(i)``, the greatest dot product with a source unit of another id; as ``same``.
         other_at: position of that source unit; as ``same_at``.

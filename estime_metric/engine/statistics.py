@@ -91,8 +91,7 @@ def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
     """``alarms``, ``graded_alarms`` and ``winners`` over the units that are checked, and how many
     comparisons rounding can decide (``ties``, ``winner_ties``); over all units, alarms including
     the units that do not occur in the source (``unmatched``), and best matches that rounding can
-    decide (``best_ties``).
-    On the device.
+    decide (``best_ties``). On the device.
     """
     checked = Matches.cat([pair.checked for pair in pairs])
     owners = _owners([pair.checked for pair in pairs], checked.same.device)
@@ -201,8 +200,8 @@ def tau_c(balance: Tensor, positions: Tensor, units: Tensor) -> Tensor:
 
     ``2 (C - D) / (s^2 (m - 1) / m)`` with ``C - D`` from `concordance` and ``m`` different
     positions; float64 within -1 .. 1, 1 if the summary follows its source, 0 if the order is
-    undefined: fewer than two units, or all matched to one position. Source: Stuart 1953;
-    Vasilyev & Bohannon, arXiv 2112.11638.
+    undefined: fewer than two units, or all matched to one position. Source: Stuart 1953; Vasilyev &
+    Bohannon, arXiv 2112.11638.
     """
     whole = units**2 * (positions - 1) / positions.clamp(min=1)
     return torch.where(positions > 1, 2 * balance / whole.clamp(min=1), 0.0)

@@ -118,8 +118,8 @@ def comparison(
     """Several summaries above their one source: a `fragment` with their counts in a table, and
     names above them.
 
-    Raises ValueError if they differ in source or signature, if there are none, or if ``names`` has a
-    different length.
+    Raises ValueError if they differ in source or signature, if there are none, or if ``names`` has
+    a different length.
     """
     if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
         wanted = "of one source with one signature"

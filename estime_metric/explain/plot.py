@@ -23,9 +23,9 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 
     A summary that follows its source is a rising line, which is what the measure ``coherence``
     quantifies. Dots are matches; crosses are alarms, each with a thin line to a ring at the closest
-    occurrence of the same word; squares are words that do not occur in the source. The larger the graded
-    alarm of a word, the stronger its cross and its name. A pair with nothing to match gives empty
-    axes. By default ``title`` states the counts.
+    occurrence of the same word; squares are words that do not occur in the source. The larger the
+    graded alarm of a word, the stronger its cross and its name. A pair with nothing to match gives
+    empty axes. By default ``title`` states the counts.
 
     Returns:
         A figure that belongs to no window: save it with ``savefig``.

@@ -20,10 +20,11 @@ _CLOSE_FIRST = sys.platform == "win32"
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A name to write to. The file replaces ``path`` at the end of the block, unless the block raises.
+    """A name to write to. The file replaces ``path`` at the end of the block, unless the block
+    raises.
 
-    If ``path`` is a link, its target is replaced. If it is not a plain file, for example a pipe, it is
-    written to directly.
+    If ``path`` is a link, its target is replaced. If it is not a plain file, for example a pipe, it
+    is written to directly.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():

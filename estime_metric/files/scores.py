@@ -69,8 +69,8 @@ def rows_with(
     """One row per pair: its line, its further columns, its ``values`` by column, and the signature
     if given.
 
-    The names of the added columns begin with ``prefix``; ValueError if a pair already has a
-    column with one of these names.
+    The names of the added columns begin with ``prefix``; ValueError if a pair already has a column
+    with one of these names.
     """
     rows = []
     for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):

@@ -28,7 +28,8 @@ def opened(path: Path, size: int | None = None, *, encoded: bool = False) -> Ite
     Args:
         path: a file, which is decompressed if its name ends in one of ``COMPRESSED``.
         size: maximum number of bytes to read; ``None`` for any number.
-        encoded: whether an encoding other than UTF-8 was requested; otherwise UTF-16 raises an error.
+        encoded: whether an encoding other than UTF-8 was requested; otherwise UTF-16 raises an
+            error.
 
     Raises:
         LimitError: the decompressed file is larger than ``size``.

@@ -11,8 +11,8 @@ from estime_metric.files.lines import Row
 
 
 def plain(number: float) -> int | float | None:
-    """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else rounded to
-    six digits.
+    """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else
+    rounded to six digits.
     """
     if math.isnan(number):
         return None

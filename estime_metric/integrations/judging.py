@@ -48,8 +48,8 @@ class Judgement:
     explanation: Explanation | None = None
 
     def text(self) -> str:
-        """The counts, and one line per alarm with its characters and the characters of its evidence in the
-        source.
+        """The counts, and one line per alarm with its characters and the characters of its evidence
+        in the source.
         """
         shown = self.explanation
         if shown is None:
@@ -261,8 +261,8 @@ class _Worker:
         return batch
 
     def _judge_apart(self, batch: list[_Waiting]) -> None:
-        """Gives each pair its judgement. If that fails, each half of the batch is judged separately,
-        because the cause may be a single text.
+        """Gives each pair its judgement. If that fails, each half of the batch is judged
+        separately, because the cause may be a single text.
         """
         if not batch:
             return

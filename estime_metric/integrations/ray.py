@@ -1,4 +1,5 @@
-"""Ray: `score_dataset` adds the measures to a Ray Data dataset, `RayTeam` scores a job on a cluster.
+"""Ray: `score_dataset` adds the measures to a Ray Data dataset, `RayTeam` scores a job on a
+cluster.
 
 Importing this module imports no Ray.
 """
@@ -175,15 +176,16 @@ class _BlockScorer:
 class RayTeam(Workers):
     """Actors of a Ray cluster on one job: each scores whole chunks, this process reads and writes.
 
-    An actor that is lost with its node is replaced as soon as the cluster has room for another one, and
-    its chunk goes to the next free actor. The output file is the same as that of a single process.
+    An actor that is lost with its node is replaced as soon as the cluster has room for another one,
+    and its chunk goes to the next free actor. The output file is the same as that of a single
+    process.
 
     Args:
-        address: of the cluster, in the format of ``ray.init``; ``None`` uses a cluster running on this
-            machine, or starts one if there is none. A process that is already connected stays
+        address: of the cluster, in the format of ``ray.init``; ``None`` uses a cluster running on
+            this machine, or starts one if there is none. A process that is already connected stays
             connected.
-        num_gpus, num_cpus: resources per actor; ``num_gpus=None`` is one GPU if the cluster has GPUs,
-            otherwise none.
+        num_gpus, num_cpus: resources per actor; ``num_gpus=None`` is one GPU if the cluster has
+            GPUs, otherwise none.
 
     Raises:
         ImportError: Ray is not installed.

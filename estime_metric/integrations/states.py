@@ -81,8 +81,8 @@ def _integers(name: str, numbers: Any) -> list[int]:
 
 
 def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
-    """Returns the first row of each id in the order of the ids, followed by the rows without an id in
-    the given order; and the ids of dropped rows with values that differ from the first row.
+    """Returns the first row of each id in the order of the ids, followed by the rows without an id
+    in the given order; and the ids of dropped rows with values that differ from the first row.
     """
     without_id = ids_of(rows).isnan()
     named = rows[~without_id]

@@ -116,8 +116,8 @@ class ESTIME(Metric):
         config: an `EstimeConfig`; the default is the paper's setting.
         measure: the measure that is returned; required unless ``return_dict`` is set. Select
             checkpoints and compare systems by ``"inconsistency"``; ``"alarms"`` is the paper's
-            score, but a blank summary has its best value. ``higher_is_better`` and the plot
-            follow it.
+            score, but a blank summary has its best value. ``higher_is_better`` and the plot follow
+            it.
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a

@@ -1,5 +1,5 @@
-"""ESTIME as a reward function for TRL's ``GRPOTrainer`` and for trainers that accept the
-same functions.
+"""ESTIME as a reward function for TRL's ``GRPOTrainer`` and for trainers that accept the same
+functions.
 """
 
 from __future__ import annotations

@@ -183,8 +183,8 @@ REFUSED = [
         "--measures classifier",
         "Expected --classifier to name a trained classifier, since the measure 'classifier'",
     ),
-    ("coherence", "--measures bartscore --source-column text", "There is no summary in"),
-    ("coherence", "--summary-column text", "There is no summary in"),
+    ("coherence", "--measures bartscore --source-column text", "Expected summaries in"),
+    ("coherence", "--summary-column text", "Expected summaries in"),
     ("coherence", "-o out.xlsx", "Expected the output to end in"),
     (
         "compare",
@@ -270,7 +270,7 @@ REFUSED = [
     ("benchmark frank", "-m ./no-such-folder", "no-such-folder"),
     ("benchmark subtle-errors", "--dataset x", "Give a FILE or --dataset"),
     ("benchmark subtle-errors .", "", "documents.jsonl"),
-    ("benchmark subtle-errors empty.jsonl", "", "There is no pair"),
+    ("benchmark subtle-errors empty.jsonl", "", "Expected at least one pair"),
     (
         "benchmark subtle-errors",
         "--generator nobody/nothing",

@@ -31,8 +31,8 @@ _ENTRIES: WeakKeyDictionary[Tokenizer, dict[str, int]] = WeakKeyDictionary()
 
 
 def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
-    """What says that a tokenizer was not made for the language of most texts; ``None`` if
-    nothing does.
+    """What says that a tokenizer was not made for the language of most texts; ``None`` if nothing
+    does.
 
     Such an encoder splits words into pieces or does not know the letters. There is no answer for
     few tokens, or if the vocabulary was made for more languages than the encoder was trained on.

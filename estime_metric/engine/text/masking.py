@@ -110,11 +110,11 @@ def plan_word_windows(
     """Plans the windows for the words of one text, as the authors' released code does.
 
     Groups are formed first, over the whole text: from left to right, each word that is left and at
-    least ``distance`` words after the last chosen word joins the group. Each group is then windowed:
-    its leftmost word that is left, with first token ``t``, opens a window at ``max(0, t - margin)``
-    with up to ``window`` tokens, and every word of the group up to token ``start + window -
-    margin`` is masked in it, at the end of the text too. All tokens of a word are masked together;
-    the hidden state is read at its first.
+    least ``distance`` words after the last chosen word joins the group. Each group is then
+    windowed: its leftmost word that is left, with first token ``t``, opens a window at ``max(0, t -
+    margin)`` with up to ``window`` tokens, and every word of the group up to token ``start + window
+    - margin`` is masked in it, at the end of the text too. All tokens of a word are masked
+    together; the hidden state is read at its first.
 
     A word that is too long for that is masked alone, as far as its window reaches; the released
     code never ends there.

@@ -90,8 +90,8 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span]:
 
 
 def decompose(text: str) -> tuple[str, list[int]]:
-    """``text`` in Unicode form NFKD, as in the released code, and for each of its characters
-    (and for its end) the position in ``text`` that it comes from.
+    """``text`` in Unicode form NFKD, as in the released code, and for each of its characters (and
+    for its end) the position in ``text`` that it comes from.
     """
     if text.isascii():
         return text, list(range(len(text) + 1))

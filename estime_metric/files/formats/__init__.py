@@ -1,8 +1,8 @@
 """The formats of tables, a module each.
 
 A reader is a function from a path and `ReadOptions` to the lines of the file. It yields them one
-after the other and never has all of them in memory. To add a format, write such a reader and add its
-ending to `READERS`.
+after the other and never has all of them in memory. To add a format, write such a reader and add
+its ending to `READERS`.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def reader_of(path: Path) -> Reader:
 
 
 def format_ending(path: Path) -> str:
-    """The ending that names the format of a file, in lower case and without the ending of
-    the compression.
+    """The ending that names the format of a file, in lower case and without the ending of the
+    compression.
     """
     endings = [suffix.lower() for suffix in path.suffixes]
     if endings and endings[-1] in COMPRESSED:

@@ -209,12 +209,12 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     def compute(
         self, *, predictions: Any = None, references: Any = _NOT_GIVEN, **named: Any
     ) -> dict[str, Any] | None:
-        """Scores the texts that were added before and the texts passed to this call, and then clears
-        them. Options passed here apply only to this call; all other calls use the options set when
-        the metric was loaded. `evaluate.combine` passes every keyword to each metric, and always passes
-        ``references``. So if ``references`` is given, be it ``None``, only keywords with the exact
-        name of an option are used; the others are ignored, with a warning if one is nearly such a
-        name. Otherwise a keyword that is not an option is an error.
+        """Scores the texts that were added before and the texts passed to this call, and then
+        clears them. Options passed here apply only to this call; all other calls use the options
+        set when the metric was loaded. `evaluate.combine` passes every keyword to each metric, and
+        always passes ``references``. So if ``references`` is given, be it ``None``, only keywords
+        with the exact name of an option are used; the others are ignored, with a warning if one is
+        nearly such a name. Otherwise a keyword that is not an option is an error.
 
         Raises:
             TypeError, ValueError: bad texts or options; the message names the argument and the

@@ -27,8 +27,8 @@ def register() -> Path:
     """Installs the module script in evaluate's cache of modules, so that
     ``evaluate.load("estime")`` finds it.
 
-    The cache is in the user's home folder, or in the folder that ``HF_HOME`` or ``HF_MODULES_CACHE`` sets.
-    Returns the path of the script.
+    The cache is in the user's home folder, or in the folder that ``HF_HOME`` or
+    ``HF_MODULES_CACHE`` sets. Returns the path of the script.
 
     Raises:
         OSError: the cache cannot be written.

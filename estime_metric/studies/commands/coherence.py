@@ -81,7 +81,7 @@ def coherence(
     for problem in read.problems:
         warn(f"skipped {problem}")
     if not read.rows:
-        raise ValueError(f"There is no summary in {file}.")
+        raise ValueError(f"Expected summaries in {file}, but got none.")
     summaries = [row.cells[summary_column] for row in read.rows]
     sources = [row.cells[source_column] for row in read.rows] if "bartscore" in asked else None
     found = scoring.coherence_scores(summaries, asked, sources=sources, options=needed)
@@ -138,7 +138,7 @@ def _read(
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
             raise ValueError(
-                f"Expected no column {taken!r} in {path.name}, since the output has one of that name."
+                f"Expected no column {taken!r} in {path.name}, because the output has a column with that name."
             )
         lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
         if lacking is not None:

@@ -132,7 +132,7 @@ def meta_evaluate(
     if output is not None:
         _write(output, tables, frames)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
-        warn(f"left out: {line}")
+        warn(f"excluded: {line}")
     for table in tables:
         print_sections(table, f"{table.title}: ")
         say("\n".join([*table.notes, ""]))

@@ -122,7 +122,7 @@ def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Float
     differences.
     """
     total = np.zeros(len(weights))
-    if x.ndim == 2 or y.ndim == 2:  # each weighting has signs of its own, of few items
+    if x.ndim == 2 or y.ndim == 2:  # each weighting has separate signs, of few items
         x, y = np.broadcast_to(x, weights.shape), np.broadcast_to(y, weights.shape)
         for item in range(weights.shape[1]):
             signs = np.sign(x[:, item, None] - x) * np.sign(y[:, item, None] - y)

@@ -144,8 +144,8 @@ def bootstrap_groups(
 ) -> pd.DataFrame:
     """The correlation of each group with its interval: systems over resampled documents
     (``"intra_system"``; Steen & Markert 2022, Figure 5), or documents over resampled systems
-    (``"pairwise"``), all over the same resamples: a row for each, ``group``, ``value`` (NaN if
-    it is undefined), ``low``, ``high``, ``undefined``."""
+    (``"pairwise"``), all over the same resamples: a row for each, ``group``, ``value`` (NaN if it
+    is undefined), ``low``, ``high``, ``undefined``."""
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)
     check_share("confidence", confidence)

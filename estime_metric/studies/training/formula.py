@@ -4,9 +4,10 @@
     python -m estime_metric.studies.training.formula choose DATA parts/embedded parts/embedded-small
     python -m estime_metric.studies.training.formula report DATA parts/embedded parts/embedded-small
 
-``measure`` explains every pair once and keeps what any formula of the rule needs. ``choose`` sees the halves for choices alone and
-prints the best candidates, the chosen one, and the choices with one set left out. ``report`` prints the other halves. DATA contains
-``bump``, ``frank``, ``cliff`` and ``summeval``.
+``measure`` explains every pair once and keeps what any formula of the rule needs. ``choose`` sees
+the halves for choices alone and prints the best candidates, the chosen one, and the choices with
+one set left out. ``report`` prints the other halves. DATA contains ``bump``, ``frank``, ``cliff``
+and ``summeval``.
 """
 
 from __future__ import annotations

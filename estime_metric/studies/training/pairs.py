@@ -66,8 +66,8 @@ class MatchingPairs:
 
 
 def _owners(batch: MaskedBatch, rows: int) -> Tensor:
-    """Which source each masked position belongs to, (m,), where that many rows of the batch belong to
-    one source.
+    """Which source each masked position belongs to, (m,), where that many rows of the batch belong
+    to one source.
     """
     return batch.positions // (rows * batch.ids.shape[1])
 

@@ -1,5 +1,4 @@
-"""Train the bundled encoders: masked language modeling and matching, resumable, on a CPU or a
-GPU.
+"""Train the bundled encoders: masked language modeling and matching, resumable, on a CPU or a GPU.
 
     python -m estime_metric.studies.training.train CORPUS START WORK --blocks 8 --minutes 50
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --blocks 7

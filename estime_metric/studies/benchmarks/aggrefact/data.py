@@ -92,10 +92,10 @@ class AggreFact(Listed):
     """Labeled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
     ``table``: a row for each summary, with `COLUMNS`: ``document`` is the dataset, a slash, its
-    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, otherwise 0; ``spans``
-    the list of texts that annotators marked, in CLIFF, otherwise ``None``. Further columns are published
-    scores, higher is better. ``left_out``: how many summaries of the file are of no class or no
-    split.
+    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, otherwise 0;
+    ``spans`` the list of texts that annotators marked, in CLIFF, otherwise ``None``. Further
+    columns are published scores, higher is better. ``left_out``: how many summaries of the file are
+    of no class or no split.
     """
 
     origin: str
@@ -184,8 +184,8 @@ def read(folder: str | Path) -> AggreFact:
     ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` as
     `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken, since
     AggreFact has those of XSum under XSumFaith; those without an error in any sentence are
-    consistent. Raises OSError if a file is missing, ValueError for a table that lacks a column
-    and a label that is neither 0 nor 1.
+    consistent. Raises OSError if a file is missing, ValueError for a table that lacks a column and
+    a label that is neither 0 nor 1.
     """
     folder = Path(folder)
     for place in (folder, folder / "data"):

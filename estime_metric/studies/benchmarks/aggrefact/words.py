@@ -77,12 +77,12 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
 
     Returns:
         For ``alarms``, ``absent`` words and ``both``: ``words``, how many could have been flagged,
-        for alarms those that the source has, otherwise all; ``flagged``, how many were; ``precision``,
-        the share of these that are marked; ``recall``, the share of all marked words that are
-        flagged; ``f1``; ``lift``, precision divided by the share of marked words among those that
-        could be flagged, 1 is chance; ``average_precision``, the mean precision over the ranks of
-        the marked words: alarms by margin, the largest first, and then matches; absent words above
-        others; for both, absent words first. NaN if there is nothing to divide by.
+        for alarms those that the source has, otherwise all; ``flagged``, how many were;
+        ``precision``, the share of these that are marked; ``recall``, the share of all marked words
+        that are flagged; ``f1``; ``lift``, precision divided by the share of marked words among
+        those that could be flagged, 1 is chance; ``average_precision``, the mean precision over the
+        ranks of the marked words: alarms by margin, the largest first, and then matches; absent
+        words above others; for both, absent words first. NaN if there is nothing to divide by.
 
     Example:
         >>> from estime_metric import EstimeScorer

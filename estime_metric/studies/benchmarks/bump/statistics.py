@@ -80,8 +80,8 @@ def pair_scores(scores: Scores[Bump], column: ScoreColumn) -> PairScores:
 def analyze(scores: Scores[Bump], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Consistency and area of each measure, over all pairs and by type of error, and paired tests.
 
-    Intervals come from a bootstrap over articles, the same ones for every measure. A pair of
-    which a summary lacks a score is excluded for that measure.
+    Intervals come from a bootstrap over articles, the same ones for every measure. A pair of which
+    a summary lacks a score is excluded for that measure.
 
     ``consistency.csv``: ``column``, ``measure``, ``section``, ``error`` (`ALL` or a type),
     ``pairs``, ``ties`` (pairs with two equal scores, which count as misses), ``consistency``

@@ -89,8 +89,8 @@ class Frank(Listed):
         factuality: share of the sentences without an error, finite float64 of shape (N,); higher is
             better.
         flipped: type of error -> factuality with the labels of that type inverted, of the same shape.
-        metrics: published metric -> its scores, float64 of shape (N,), NaN if it has none;
-            higher is better.
+        metrics: published metric -> its scores, float64 of shape (N,), NaN if it has none; higher
+            is better.
     """
 
     origin: str

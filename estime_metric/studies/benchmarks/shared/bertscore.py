@@ -38,10 +38,10 @@ BATCH = 32
 
 
 class BertScorer:
-    """An encoder that compares texts; EncoderUnavailableError if it cannot be loaded. ``model``
-    is a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer (otherwise
-    ValueError), 0 the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as
-    ``bert_score``; ``device`` as in `EstimeConfig`."""
+    """An encoder that compares texts; EncoderUnavailableError if it cannot be loaded. ``model`` is
+    a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer (otherwise ValueError), 0
+    the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
+    ``device`` as in `EstimeConfig`."""
 
     def __init__(
         self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None

@@ -45,8 +45,8 @@ class BlancScorer:
     """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with
     ``albert`` in its name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for
     example ``"cuda"``, the CPU if omitted; ``options`` those of ``blanc.BlancHelp`` or
-    ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError if the encoder
-    cannot be loaded, TypeError and ValueError for one without a prediction head and bad
+    ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError if
+    the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and bad
     options."""
 
     def __init__(
@@ -111,9 +111,9 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
 
 
 def load_package() -> ModuleType:
-    """The module ``blanc.blanc``; ImportError if it is not installed. ``blanc`` 0.3.4 imports
-    names that ``transformers`` 5 lacks: ``AdamW``, for which torch's stands in, and a model in a
-    module which its ``__init__`` loads: it is passed over."""
+    """The module ``blanc.blanc``; ImportError if it is not installed. ``blanc`` 0.3.4 imports names
+    that ``transformers`` 5 lacks: ``AdamW``, for which torch's stands in, and a model in a module
+    which its ``__init__`` loads: it is passed over."""
     if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
     found = importlib.util.find_spec("blanc")

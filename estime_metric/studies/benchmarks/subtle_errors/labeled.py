@@ -54,8 +54,8 @@ def labeled_rows(
     Returns:
         Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted,
         ``n_errors`` the errors that are in the summary, ``n_missing`` how many fewer than
-        requested; ``errors`` has a row with `ERROR_FIELDS` for each. A summary into which no error could
-        be put has only its clean row.
+        requested; ``errors`` has a row with `ERROR_FIELDS` for each. A summary into which no error
+        could be put has only its clean row.
     """
     texts = check_texts("sources", sources)
     names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntervalLine:
-    """A line with intervals: the field it shows, its label, color and style, and how far it is moved
-    aside, so that those of several lines can be distinguished.
+    """A line with intervals: the field it shows, its label, color and style, and how far it is
+    moved aside, so that those of several lines can be distinguished.
     """
 
     field: str

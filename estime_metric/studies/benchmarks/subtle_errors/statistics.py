@@ -213,8 +213,9 @@ def agree(
         By measure: ``pairs``; ``spearman`` and ``kendall_c``, the correlation with the labels over
         all summaries, NaN if all scores are equal; ``behind``, how much lower its Spearman
         correlation is than the first measure's; ``auc``, the chance that a clean summary scores
-        higher than a corrupted one of any pair, ties as one half; ``preferred``, the same within pairs;
-        ``p_value`` of the mean difference within pairs by approximate randomization, two-sided.
+        higher than a corrupted one of any pair, ties as one half; ``preferred``, the same within
+        pairs; ``p_value`` of the mean difference within pairs by approximate randomization,
+        two-sided.
 
     Raises:
         TypeError, ValueError: the scores are not numbers, not finite, or of two lengths.

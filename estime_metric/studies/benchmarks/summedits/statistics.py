@@ -45,8 +45,8 @@ def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) 
     domains.
 
     The accuracies are those of thresholds from the other documents of the domain, see
-    `cross_validated`. Intervals come from a bootstrap over documents, with the thresholds kept.
-    A summary without a score is excluded for that measure.
+    `cross_validated`. Intervals come from a bootstrap over documents, with the thresholds kept. A
+    summary without a score is excluded for that measure.
 
     ``detection.csv``: ``column``, ``measure``, ``section``, ``domain`` (or `MEAN`), ``summaries``,
     ``accuracy`` (balanced accuracy), ``area`` (area under the ROC curve), and of both the ends of

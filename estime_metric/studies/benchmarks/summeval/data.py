@@ -112,8 +112,8 @@ class SummEval(Crossed):
 def read(
     folder: Path | None = None, dataset: str | None = None, limit: int | None = None
 ) -> SummEval:
-    """SummEval from a folder (see `read_folder`), otherwise from the Hub or a folder of its layout (see
-    `from_hub`).
+    """SummEval from a folder (see `read_folder`), otherwise from the Hub or a folder of its layout
+    (see `from_hub`).
 
     The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the
     first documents.
@@ -132,9 +132,8 @@ def read_folder(folder: Path) -> SummEval:
 
     It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``,
     ``references``) and ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four
-    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError if a file is
-    missing; ValueError names a row that is not such a record, and a summary that is missing or
-    occurs twice.
+    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError if a file is missing;
+    ValueError names a row that is not such a record, and a summary that is missing or occurs twice.
     """
     sources = read_field(folder / DOCUMENTS, "source")
     references = read_field(folder / REFERENCES, "references")
@@ -173,8 +172,8 @@ def from_hub(
     reads.
 
     Its rows do not name their systems: position k of every row's list is taken for the same system.
-    Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for a row
-    of another layout.
+    Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for a row of
+    another layout.
     """
     try:
         from datasets import load_dataset

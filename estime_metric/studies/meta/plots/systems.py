@@ -33,8 +33,8 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
     """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the color of tau, their
     areas in proportion to the numbers of pairs, a small cross for none.
 
-    Consistent pairs are above the diagonal, inverted ones below it: a system which the measure
-    prefers whatever it writes has a blue row and a red column. ``bias`` contains at least one system;
+    Consistent pairs are above the diagonal, inverted pairs below it: a system that the measure
+    always prefers has a blue row and a red column. ``bias`` contains at least one system;
     ``measure`` is its name, for the title; ``names``: system -> the name to print, if it is
     another.
     """
@@ -193,7 +193,7 @@ def plot_lengths(
     lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4
 ) -> Figure:
     """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means
-    (Steen & Markert 2022, Figure 6), that many ``columns`` side by side."""
+    (Steen & Markert 2022, Figure 6), side by side in the given number of ``columns``."""
     table = finite("lengths", lengths, 2)
     names = check_systems(systems, table.shape[1])
     if not table.size:
