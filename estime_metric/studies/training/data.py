@@ -121,9 +121,9 @@ class BlockStream:
     """Blocks of one length without end: each epoch cuts the documents again and shuffles the
     blocks.
 
-    A block lies within one document; what is left at a document's ends is dropped. The stream
-    depends on nothing but its arguments and `position`, the number of blocks drawn so far, so it
-    resumes exactly where it was left.
+    A block is within one document; the rest at a document's ends is dropped. The stream depends on
+    nothing but its arguments and `position`, the number of blocks drawn so far, so it resumes
+    exactly where it was left.
     """
 
     def __init__(self, corpus: Corpus, length: int, seed: int, position: int = 0) -> None:
@@ -230,8 +230,8 @@ def spaced_masks(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray
     """Masks as ESTIME makes them, bool of `shape` (b, t): in each row every second to fourth token,
     from any phase on.
 
-    In a third of the rows up to half of them are excluded, as where ESTIME wants only tokens of the
-    source.
+    In a third of the rows, up to half of them are excluded, because ESTIME masks only tokens of the
+    source in a summary.
     """
     rows, length = shape
     distances = rng.choice(DISTANCES, rows)

@@ -1,5 +1,5 @@
-"""Write a training checkpoint as a folder that ships: configuration, tokenizer, and weights stored
-as int8.
+"""Write a training checkpoint as the folder of a bundled encoder: configuration, tokenizer, and
+weights stored as int8.
 
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --blocks 7 --layer 7
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --layer 5 --head
@@ -118,8 +118,8 @@ def export(
 
 
 def quantize(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 of shape (n, d) and float16 scales of shape (n,): of the scales tried, those of least
-    squared error.
+    """int8 of shape (n, d) and float16 scales of shape (n,): among the scales tried, those with the
+    least squared error.
     """
     weight = weight.detach().float()
     largest = weight.abs().amax(dim=1)
@@ -151,7 +151,7 @@ def write_int8(weights: Mapping[str, Tensor], file: Path) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Tensor]:
-    """The weights of a checkpoint of `train`, named as `export` takes them; the head is taken for
+    """The weights of a checkpoint of `train`, named as in `export`; the head is assumed to be
     BERT's.
     """
     named = {}
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("start", type=Path, help="folder the training started from")
     parser.add_argument("out", type=Path, help="folder to write")
     parser.add_argument(
-        "--blocks", type=int, help="lowest blocks to keep; left out: all that were trained"
+        "--blocks", type=int, help="lowest blocks to keep (default: all that were trained)"
     )
     parser.add_argument(
         "--layer", type=int, required=True, help="the layer that is read by default"

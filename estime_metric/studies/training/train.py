@@ -6,17 +6,17 @@
 `CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``)
 per line, `START` the folder of a BERT or an MPNet with its tokenizer (without weights: random
 ones), `WORK` keeps token ids and checkpoint, and is all that another machine needs next to `START`;
-`export` makes the folder that ships.
+`export` makes the folder of the bundled encoder.
 
 Most blocks are masked as ESTIME masks them, the others at random. With ``--matching`` every other
 batch contains sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
 summary token be most similar to the same token of its source (`pairs`).
 
-At its start the script times forward and backward in float32 and in bfloat16, and takes the faster.
-Short blocks come first, long ones at the end. The learning rate falls with the larger of ``steps /
---steps`` and ``time / --minutes``; time counts only while the script runs. Started again with the
-same `WORK`, it resumes exactly where its last checkpoint was made: weights, optimizer, and the
-position in each stream of blocks. A run that ends by steps is repeatable.
+At its start the script times forward and backward in float32 and in bfloat16, and uses the faster
+one. Short blocks come first, long ones at the end. The learning rate falls with the larger of
+``steps / --steps`` and ``time / --minutes``; time counts only while the script runs. Started again
+with the same `WORK`, it resumes exactly where its last checkpoint was made: weights, optimizer, and
+the position in each stream of blocks. A run that ends by steps is repeatable.
 """
 
 from __future__ import annotations
@@ -384,7 +384,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz"
+        "corpus", type=Path, help="folder of *.jsonl.gz files; not read if WORK has tokens.npz"
     )
     parser.add_argument(
         "start",
@@ -398,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="checkpoint of another run to start from, with as many blocks or more",
     )
     parser.add_argument(
-        "--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all"
+        "--blocks", type=int, help="lowest blocks of the encoder to keep (default: all)"
     )
     parser.add_argument(
         "--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus"
@@ -431,7 +431,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=int,
         nargs="+",
         default=[-1],
-        help="layers that are matched; left out: the topmost",
+        help="layers that are matched (default: the topmost)",
     )
     parser.add_argument(
         "--lr",
@@ -450,7 +450,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--save-minutes", type=float, default=5.0, help="minutes between checkpoints"
     )
     parser.add_argument(
-        "--dtype", choices=("float32", "bfloat16"), help="of the products; left out: the faster one"
+        "--dtype", choices=("float32", "bfloat16"), help="of the products (default: the faster one)"
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=2)

@@ -63,7 +63,7 @@ TABLES, SPANS = (
 )
 #: What ends the name of a detector's column.
 SCORE = "_score"
-#: Columns of `AggreFact.table`, before those of published scores; the group follows from the
+#: Columns of `AggreFact.table`, before the columns of published scores; the group follows from the
 #: system.
 COLUMNS = [
     "dataset",
@@ -181,11 +181,11 @@ def read(folder: str | Path) -> AggreFact:
     It is the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or
     ``aggre_fact_sota.csv``, with ``error_type_mapping/CLIFF_error_types.csv`` for the marked words;
     this alone for CLIFF alone). Or it has ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``,
-    ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` as
-    `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken, since
-    AggreFact has those of XSum under XSumFaith; those without an error in any sentence are
-    consistent. Raises OSError if a file is missing, ValueError for a table that lacks a column and
-    a label that is neither 0 nor 1.
+    ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` in the layout
+    of `frank.data.read`, or both. From FRANK, only the summaries of CNN/DailyMail are used, because
+    AggreFact has the summaries of XSum under XSumFaith; summaries without an error in any sentence
+    are consistent. Raises OSError if a file is missing, ValueError for a table that lacks a column
+    and a label that is neither 0 nor 1.
     """
     folder = Path(folder)
     for place in (folder, folder / "data"):
@@ -209,7 +209,7 @@ def of_split(data: AggreFact, split: str) -> AggreFact:
 
 
 def with_spans(data: AggreFact) -> AggreFact:
-    """The summaries whose words were judged, those of CLIFF; ValueError if there are none."""
+    """The summaries with judged words, which are those of CLIFF; ValueError if there are none."""
     return AggreFact(
         f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True)
     )
@@ -274,7 +274,7 @@ def _read_marked(path: Path) -> pd.DataFrame:
 
 
 def _read_csv(path: Path, names: Sequence[str], dtype: Any) -> pd.DataFrame:
-    """A table of the authors, its columns by our names."""
+    """A table of the authors, with the column names of this package."""
     table = pd.read_csv(path, keep_default_na=False, dtype=dtype)
     if missing := [name for name in names if name not in table.columns]:
         raise ValueError(

@@ -80,8 +80,8 @@ def pair_scores(scores: Scores[Bump], column: ScoreColumn) -> PairScores:
 def analyze(scores: Scores[Bump], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Consistency and area of each measure, over all pairs and by type of error, and paired tests.
 
-    Intervals come from a bootstrap over articles, the same ones for every measure. A pair of which
-    a summary lacks a score is excluded for that measure.
+    Intervals come from a bootstrap over articles, the same ones for every measure. If a summary of
+    a pair lacks a score, the pair is excluded for that measure.
 
     ``consistency.csv``: ``column``, ``measure``, ``section``, ``error`` (`ALL` or a type),
     ``pairs``, ``ties`` (pairs with two equal scores, which count as misses), ``consistency``
@@ -135,9 +135,9 @@ def tests(scores: Scores[Bump], articles: Resamples) -> pd.DataFrame:
     consistencies in points, over the pairs that both score, with the ends of its interval,
     ``difference_low`` and ``difference_high``, and the two-sided ``p_bootstrap`` of the paired
     bootstrap over articles; ``only_first`` and ``only_second``, the pairs in which one of the two
-    alone prefers the reference; and ``p_mcnemar``, the exact two-sided test of McNemar, which takes
-    pairs as independent. ``nearest``: whether no other published measure has a consistency closer
-    to this one's.
+    alone prefers the reference; and ``p_mcnemar``, the exact two-sided test of McNemar, which
+    treats pairs as independent. ``nearest``: whether no other published measure has a consistency
+    closer to this one's.
     """
     by_pair = {column.name: pair_scores(scores, column) for column in scores.known}
     published = [column for column in scores.known if column.section == PUBLISHED]

@@ -39,15 +39,15 @@ class SummEval(Crossed):
     """Every document with every system, once.
 
     Attributes:
-        origin: where it comes from.
+        origin: where the data comes from.
         documents, systems: D and S names, in order.
         sources, references: the text of each document, and its references, at least one
             (ValueError).
         summaries: D times S texts, all systems of the first document first.
         judgements: quality -> finite float64 of shape (D, S): the mean of the experts, 1 to 5,
             higher is better.
-        named_systems: whether the data name the systems; else a position in the list stands for a
-            system.
+        named_systems: whether the data names the systems; otherwise a position in the list
+            identifies a system.
         names: system -> a name for readers, if there is one.
     """
 
@@ -115,8 +115,8 @@ def read(
     """SummEval from a folder (see `read_folder`), otherwise from the Hub or a folder of its layout
     (see `from_hub`).
 
-    The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the
-    first documents.
+    The usual ``dataset`` is read at a fixed commit, any other in its current state; ``limit`` is
+    the number of first documents to use.
     """
     if folder is not None:
         data = read_folder(folder)
@@ -171,9 +171,9 @@ def from_hub(
     """Reads the Hub's dataset, or a local folder of its layout that ``datasets.load_dataset``
     reads.
 
-    Its rows do not name their systems: position k of every row's list is taken for the same system.
-    Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for a row of
-    another layout.
+    Its rows do not name their systems: position k of every row's list is treated as the same
+    system. Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for
+    a row of another layout.
     """
     try:
         from datasets import load_dataset
@@ -188,7 +188,7 @@ def from_hub(
     except (OSError, ValueError, RuntimeError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise OSError(
-            f"The data set {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
+            f"The dataset {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
             f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `data`."
         ) from error
     return from_rows(rows, origin=name if local else f"{name}@{revision}")
