@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def estime(
-    measures: str | Sequence[str] = ("alarms", RECOMMENDED),
+    measures: str | Sequence[str] = (RECOMMENDED, "alarms"),
     source: str | None = None,
     explain: bool = True,
     **options: Any,

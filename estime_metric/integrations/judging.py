@@ -26,7 +26,7 @@ from estime_metric.scorer import EstimeScorer
 CACHE_BYTES = 256_000_000
 
 #: The measures that are logged by default; `blank` is always logged too.
-LOGGED = ("alarms", RECOMMENDED)
+LOGGED = (RECOMMENDED, "alarms")
 
 #: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
 WAIT_SECONDS = 0.02

@@ -79,7 +79,7 @@ _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).par
 }
 
 #: The measures whose means are always returned.
-_MEANS = ("alarms", "inconsistency", "unsupported_rate", "alarm_rate", "coverage")
+_MEANS = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
 
 #: The encoder's revision: ``evaluate.load`` uses ``revision`` for the module script.
 MODEL_REVISION = "model_revision"
