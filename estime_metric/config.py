@@ -65,9 +65,9 @@ class EstimeConfig:
     """Options of ESTIME: frozen, hashable, validated.
 
     Args:
-        model: a name on the Hugging Face Hub, a local folder, or a bundled encoder: ``"embedded"``, or
-            ``"embedded-small"`` for quick tests and slow machines. The default is the paper's encoder
-            (section 2).
+        model: a name on the Hugging Face Hub, a local folder, or a bundled encoder: ``"embedded"``,
+            or ``"embedded-small"`` for quick tests and slow machines. The default is the paper's
+            encoder (section 2).
         revision: commit, tag or branch of a Hub model; ``None`` selects the Hub's default branch.
         layers: the hidden layer or layers to read embeddings from: an integer, several integers, or
             ``"all"`` (appendix A); 0 is the embedding layer's output, ``k`` the output of block ``k``.

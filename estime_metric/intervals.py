@@ -1,9 +1,10 @@
 """Bootstrap intervals of means over summaries, by source, in one pass over any number of pairs.
 
-Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap draws
-how often a resample takes a source from a Poisson distribution with mean 1, independently of all other
-sources: memory does not grow with the number of pairs, and parts of a job can be added up. The draws
-depend on the text of the source alone, so neither order nor batches nor a restart change an interval.
+Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap
+draws how often a resample takes a source from a Poisson distribution with mean 1, independently of
+all other sources: memory does not grow with the number of pairs, and parts of a job can be added
+up. The draws depend on the text of the source alone, so neither order nor batches nor a restart
+change an interval.
 
 Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 """

@@ -211,7 +211,7 @@ class RayTeam(Workers):
         actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
         tasks: dict[int, Chunk] = {}  # what is read and not written
-        waiting: list[int] = []  # of these, what no actor has, as a heap
+        waiting: list[int] = []  # chunks that no actor has, as a heap
         losses: Counter[int] = Counter()
         done: dict[int, ChunkScores] = {}
         written = 0

@@ -93,8 +93,8 @@ class Record:
         return asdict(self)
 
     def to_meta(self) -> dict[str, Any]:
-        """What the metadata of the finished output says: the record, the means of the measures,
-        the versions of packages, and the date.
+        """What the metadata of the finished output says: the record, the means of the measures, the
+        versions of packages, and the date.
         """
         versions = {"estime-metric": __version__, "python": platform.python_version()}
         for name in _PACKAGES:

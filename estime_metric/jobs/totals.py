@@ -39,7 +39,8 @@ class Totals:
 
     Attributes:
         pairs, skipped: how many pairs were scored, and how many lines were invalid.
-        sums: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) its sum.
+        sums: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) its
+            sum.
         unchecked, blank: how many summaries share no token with their source, and how many have no
             token at all.
         flagged: how many summaries are flagged.

@@ -245,8 +245,8 @@ class BlockTaps:
 
 
 def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
-    """Whether hidden states (..., d) agree except for rounding, by how long their difference is at
-    each position; ``exact`` where the same operations ran.
+    """Whether hidden states (..., d) agree except for rounding, by the length of their difference
+    at each position; ``exact`` if the same operations ran.
     """
     return len(found) == len(expected) and all(
         _near(one, another, exact) for one, another in zip(found, expected, strict=True)

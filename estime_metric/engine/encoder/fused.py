@@ -55,8 +55,8 @@ class ReadPositions:
     """
 
     row: Tensor  # window of each, int64 of shape (r,)
-    column: Tensor  # its position in the window, likewise
-    slot: Tensor  # its number among those of its window, likewise
+    column: Tensor  # its position in the window, int64 of shape (r,)
+    slot: Tensor  # its number among the positions of its window, int64 of shape (r,)
     most: int  # of them in one window
 
 

@@ -102,7 +102,7 @@ def return_memory(*, cycles: bool = True) -> None:
     their last holder.
     """
     if cycles:
-        gc.collect()  # modules of some encoders hold each other
+        gc.collect()  # modules of some encoders refer to each other
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
     with contextlib.suppress(OSError, TypeError, AttributeError):  # another C library than glibc

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from estime_metric.engine.encoder.fused import EncoderOutput
 
-_STEP = 64  # the bias is held for multiples of this length, so that few are computed and rows are aligned
+_STEP = 64  # the bias is kept for multiples of this length, so that few are computed and rows are aligned
 _FARTHEST = 128  # distance from which on all share MPNet's last bucket
 
 

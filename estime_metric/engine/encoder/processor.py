@@ -34,7 +34,7 @@ def is_fast_in_bfloat16() -> bool:
 
 @cache
 def _description() -> dict[str, str]:
-    """What ``/proc/cpuinfo`` says of the first processor; nothing if there is no such file."""
+    """What ``/proc/cpuinfo`` says of the first processor; empty if the file does not exist."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -65,7 +65,7 @@ class EncoderStore:
                 self._revisions.clear()
 
 
-STORE = EncoderStore()  # that of this process
+STORE = EncoderStore()  # one per process
 
 
 def unload_encoders() -> None:

@@ -30,8 +30,8 @@ def estime_block(
 
     With ``layers="all"`` only the default layer is in the main tables (with an encoder of 24 blocks
     also the paper's layers). With ``every_measure`` all measures of quality become rows, except
-    those of `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress`` shows the scorer's own bar. Loads the encoder;
-    EncoderUnavailableError, ValueError as `EstimeScorer`.
+    `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress`` shows
+    the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     info = scorer.encoder.info
     config = info.resolve(scorer.config)
