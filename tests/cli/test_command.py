@@ -95,7 +95,7 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     )
 
 
-#: command, options beside those that work (an option given twice takes the last value), what is
+#: command, options in addition to those that work (an option given twice takes the last value), what is
 #: said
 REFUSED = [
     ("nope", "", "nope"),

@@ -100,7 +100,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
 
-def test_columns_of_the_rows_and_what_stands_beside_them(
+def test_columns_of_the_rows_and_what_is_written_next_to_them(
     table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     for ending in ("jsonl", "csv", "parquet"):

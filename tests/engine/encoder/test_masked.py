@@ -39,7 +39,7 @@ def get(folder: str, **options: object) -> MaskedEncoder:
 
 
 def load(folder: str, **options: object) -> MaskedEncoder:
-    """A copy of its own, of just the depth that is asked for."""
+    """A separate copy, of just the depth that is asked for."""
     return MaskedEncoder.load(config(folder, **options))[0]
 
 
@@ -351,7 +351,7 @@ def test_input_embeddings_that_are_not_finite_give_no_soft(
         scorer.score([SENTENCES[0]], [SENTENCES[0]])
 
 
-#: family -> what its small configuration needs beside the common sizes.
+#: family -> what its small configuration needs in addition to the common sizes.
 ODD: dict[str, dict[str, object]] = {
     "convbert": {"conv_kernel_size": 9, "head_ratio": 2, "num_groups": 1, "embedding_size": 32},
     "xmod": {"languages": ["en_XX"], "default_language": "en_XX", "adapter_reduction_factor": 2},

@@ -1,5 +1,5 @@
-"""The `evaluate` metric: its numbers are the functional API's, alone and beside a metric that reads
-references.
+"""The `evaluate` metric: its numbers are the functional API's, alone and together with a metric
+that reads references.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_several_layers_are_in_the_names(metric: Estime, texts: dict, bert_folde
 #: Stands for the folder of the small BERT.
 THE_BERT = "the small BERT"
 
-#: Every option of `EstimeConfig` with a value that is not its default, and what it needs beside it.
+#: Every option of `EstimeConfig` with a value that is not its default, and what it needs in addition.
 OPTIONS: dict[str, dict[str, Any]] = {
     "model": {},
     "revision": {"revision": "main"},
