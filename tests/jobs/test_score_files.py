@@ -82,12 +82,12 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert second.resumed == first.totals.pairs
     assert second.totals == straight.totals
     assert table_rows(parts) == table_rows(whole)
-    beside = (
+    sidecars = (
         []
         if ending == "parquet"
         else ["whole." + ending + ".meta.json", "parts." + ending + ".meta.json"]
     )
-    names = ["pairs.jsonl", whole.name, parts.name, *beside]
+    names = ["pairs.jsonl", whole.name, parts.name, *sidecars]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     before = parts.read_bytes()
     if ending != "parquet":
