@@ -3,7 +3,8 @@
 Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap draws
 how often a resample takes a source from a Poisson distribution with mean 1, independently of all other
 sources: memory does not grow with the number of pairs, and parts of a job can be added up. The draws
-depend on the text of the source alone, so neither order nor batches nor a restart change an interval.
+depend on the text of the source alone, and all sums are sums of whole millionths, which are exact. So
+neither order nor batches nor a restart change an interval.
 
 Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 """
@@ -22,6 +23,10 @@ Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
+FEW_SOURCES = 20  # with fewer sources, intervals are too narrow
+
+_UNIT = 1e6  # values are rounded to six decimals, as in files: sums of whole numbers have no order
+_TOGETHER = 256  # pairs whose draws are in memory at the same time
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,15 @@ class Interval:
     high: float
     count: int
 
+    @classmethod
+    def from_dict(cls, found: Mapping[str, float | int | None]) -> Interval:
+        """An interval as `to_dict` gives it."""
+        mean, low, high = (
+            math.nan if found[name] is None else float(found[name] or 0)
+            for name in ("mean", "low", "high")
+        )
+        return cls(mean, low, high, int(found["count"] or 0))
+
     def to_dict(self) -> dict[str, float | int | None]:
         """Plain numbers for JSON; ``None`` in place of NaN."""
         numbers = {"mean": self.mean, "low": self.low, "high": self.high}
@@ -51,17 +65,22 @@ class Interval:
 class BootstrapMeans:
     """Means of columns of numbers, and their intervals over sources.
 
+    Values are rounded to six decimals. A column's sum is exact below nine billion.
+
     Args:
         names: the columns.
         resamples: how many resamples are drawn.
 
+    Attributes:
+        few_sources: how many different sources there are if they are fewer than `FEW_SOURCES`,
+            which makes intervals too narrow; otherwise ``None``.
+
     Example:
         >>> means = BootstrapMeans(["alarms"])
-        >>> for number, source in enumerate(["one", "two", "three"]):
-        ...     means.add(source, {"alarms": [number, number + 2]})
+        >>> means.add(["one", "one", "two", "three"], {"alarms": [0, 2, 1, 5]})
         >>> found = means.interval("alarms")
-        >>> found.mean, found.count, found.low <= found.mean <= found.high
-        (2.0, 6, True)
+        >>> found.mean, found.count, found.low <= found.mean <= found.high, means.few_sources
+        (2.0, 4, True, 3)
     """
 
     def __init__(self, names: Sequence[str], resamples: int = RESAMPLES) -> None:
@@ -69,24 +88,48 @@ class BootstrapMeans:
         self.resamples = resamples
         self._sums = np.zeros((len(self.names), 1 + resamples))
         self._counts = np.zeros((len(self.names), 1 + resamples))
+        self._sources: set[bytes] = set()  # digests of the first ones
 
-    def add(self, source: str, columns: Mapping[str, Sequence[float]]) -> None:
-        """Adds the values of some summaries of one source; NaN is left out of the column's mean."""
+    @property
+    def few_sources(self) -> int | None:
+        """How many different sources there are, if they are few."""
+        return len(self._sources) if len(self._sources) < FEW_SOURCES else None
+
+    def add(self, sources: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> None:
+        """Adds some summaries: the source of each, and in each column a value of each; NaN and
+        ``None`` are left out of the column's mean.
+        """
         values = np.array([columns[name] for name in self.names], dtype=np.float64)
+        values = values.reshape(len(self.names), len(sources))
+        for start in range(0, len(sources), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            self._add(sources[part], values[:, part])
+
+    def _add(self, sources: Sequence[str], values: Floats) -> None:
+        places = {source: place for place, source in enumerate(dict.fromkeys(sources))}
+        digests = [_digest(source) for source in places]
+        for digest in digests:
+            if len(self._sources) == FEW_SOURCES:
+                break
+            self._sources.add(digest)
+        weights = np.stack([_draws(digest, self.resamples) for digest in digests])
+        of_source = np.zeros((len(sources), len(places)))  # 1 for the source of each summary
+        of_source[np.arange(len(sources)), [places[source] for source in sources]] = 1.0
         defined = np.isfinite(values)
-        weights = np.concatenate([[1.0], _draws(source, self.resamples)])
-        self._sums += np.outer(np.where(defined, values, 0.0).sum(axis=1), weights)
-        self._counts += np.outer(defined.sum(axis=1), weights)
+        millionths = np.round(np.where(defined, values, 0.0) * _UNIT)
+        self._sums += millionths @ of_source @ weights
+        self._counts += defined.astype(np.float64) @ of_source @ weights
 
     def __iadd__(self, other: BootstrapMeans) -> BootstrapMeans:
         """Adds what another part of a job has added; ValueError if its columns differ."""
         if (self.names, self.resamples) != (other.names, other.resamples):
             raise ValueError(
-                f"Expected means of the columns {', '.join(self.names)} over {self.resamples} resamples, but got "
-                f"{', '.join(other.names)} over {other.resamples}."
+                f"Expected means of the columns {', '.join(self.names)} over {self.resamples} "
+                f"resamples, but got {', '.join(other.names)} over {other.resamples}."
             )
         self._sums += other._sums
         self._counts += other._counts
+        self._sources = set(sorted(self._sources | other._sources)[:FEW_SOURCES])
         return self
 
     def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
@@ -95,7 +138,7 @@ class BootstrapMeans:
         """
         row = self.names.index(name)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = self._sums[row] / self._counts[row]
+            means = self._sums[row] / self._counts[row] / _UNIT
         drawn = means[1:][np.isfinite(means[1:])]
         if not len(drawn):
             return Interval(float(means[0]), float("nan"), float("nan"), int(self._counts[row, 0]))
@@ -103,8 +146,11 @@ class BootstrapMeans:
         return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))
 
 
-def _draws(source: str, resamples: int) -> Floats:
-    """How often each resample takes a source."""
-    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).digest()
+def _digest(source: str) -> bytes:
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).digest()
+
+
+def _draws(digest: bytes, resamples: int) -> Floats:
+    """How often the sample, once, and each resample take the source with this digest."""
     rng = np.random.default_rng(int.from_bytes(digest[:8], "little"))
-    return rng.poisson(1.0, size=resamples).astype(np.float64)
+    return np.concatenate([[1.0], rng.poisson(1.0, size=resamples)])

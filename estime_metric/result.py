@@ -363,14 +363,7 @@ class EstimeResult:
 
     def _bootstrap(self, columns: Mapping[str, Sequence[float]]) -> BootstrapMeans:
         means = BootstrapMeans(tuple(columns))
-        rows: dict[str, list[int]] = {}
-        sources = self._sources or [str(row) for row in range(len(self))]
-        for row, source in enumerate(sources):
-            rows.setdefault(source, []).append(row)
-        for source, of_source in rows.items():
-            means.add(
-                source, {name: [of[row] for row in of_source] for name, of in columns.items()}
-            )
+        means.add(self._sources or [str(row) for row in range(len(self))], columns)
         return means
 
     def _layer_index(self, layer: int | None) -> int:

@@ -42,10 +42,12 @@ def say(text: str) -> None:
     print(printable(text))
 
 
-def say_wrote(what: str, path: Path) -> None:
-    """Says what was written where; nothing if that is standard output, which has it already."""
+def say_wrote(what: str, path: Path, *, on_stderr: bool = False) -> None:
+    """Says what was written where, on stderr if standard output is for data; nothing if it was
+    written to standard output, which has it already.
+    """
     if not files.is_standard(path):
-        say(f"wrote {what} to {path}")
+        (note if on_stderr else say)(f"wrote {what} to {path}")
 
 
 def note(text: str) -> None:
