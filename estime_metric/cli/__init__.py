@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from estime_metric._version import __version__
-from estime_metric.cli import calibrate, compare, console, demo, explain, register, score, verify
+from estime_metric.cli import (
+    calibrate,
+    compare,
+    console,
+    curve,
+    demo,
+    explain,
+    register,
+    score,
+    verify,
+)
 
 app = console.make_app(
     "estime",
@@ -21,6 +31,7 @@ app.command(explain.explain)
 app.command(demo.demo)
 app.command(compare.compare)
 app.command(calibrate.calibrate)
+app.command(curve.curve)
 app.command(verify.verify)
 app.command(register.register)
 app.register_install_completion_command(help="Install completion for the current shell.")

@@ -202,6 +202,7 @@ def score(
     if shown.plot is not None:
         overwrite = output.overwrite or output.resume
         files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=PLOTS)
+        import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
     run = _Run(job, chosen, existing, shown, quiet)
     if ray is not None:
         from estime_metric.integrations.ray import RayTeam
