@@ -51,10 +51,12 @@
     chosen.set(root, unit);
     root.classList.toggle("estime-docked", Boolean(unit));
     show(root, unit);
-    // Where the page is narrow, the style docks the source to the lower edge; the unit must not lie beneath it.
+    // On a narrow page, the style docks the source to the lower edge: scroll until the unit is above it.
     const source = root.querySelector(".estime-source");
-    if (!unit || getComputedStyle(source).insetBlockEnd === "auto") return;
-    const covered = unit.getBoundingClientRect().bottom + 12 - source.getBoundingClientRect().top;
+    const inset = parseFloat(getComputedStyle(source).insetBlockEnd);
+    if (!unit || Number.isNaN(inset)) return;
+    const docked = window.innerHeight - inset - source.offsetHeight;
+    const covered = unit.getBoundingClientRect().bottom + 12 - docked;
     if (covered > 0) window.scrollBy({ top: covered, behavior: "instant" });
   }
 

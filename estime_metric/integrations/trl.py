@@ -58,9 +58,9 @@ class EstimeReward(Judged):
         result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
-            log("estime/alarms", result.mean("alarms"))
+            for measure in (self.measure, "copied", "alarms"):
+                log(f"estime/{measure}", result.mean(measure))
             log("estime/blank", len(result.blank))
-            log("estime/copied", result.mean("copied"))
         values = result.values(self.measure).nan_to_num(1.0)
         copied = torch.where(
             result.values("copied_density") > self.free_copy, result.values("copied"), 0.0

@@ -96,5 +96,5 @@ def test_a_table_with_another_delimiter_and_encoding(tmp_path: Path) -> None:
     path = tmp_path / "judged.csv"
     path.write_bytes("inconsistency;label;für\n0,5;0;é\n".encode("latin-1").replace(b"0,5", b"0.5"))
     options = ["--delimiter", ";", "--encoding", "latin-1"]
-    assert "to hold both 0 and 1" in run_command("calibrate", path, *options, status=2).stderr
+    assert "to contain both 0 and 1" in run_command("calibrate", path, *options, status=2).stderr
     assert "separated by ';'" not in run_command("calibrate", path, *options, status=2).stderr

@@ -189,7 +189,7 @@ REFUSED = [
     (
         "compare",
         "--measures tokens",
-        "Expected --measures to name some of alarms, inconsistency, alarm_rate",
+        "Expected --measures to name some of inconsistency, graded_alarms, new_words",
     ),
     ("compare", "--measures soft", "a column 'soft' in "),
     ("compare", "-n 0", "Expected --resamples to be at least 1"),
@@ -264,7 +264,7 @@ REFUSED = [
     ("benchmark bump none", "", "to have task1_dataset.json"),
     ("benchmark summedits none", "", "to have files summedits_DOMAIN.json"),
     ("benchmark frank none", "", "to have frank.jsonl"),
-    ("benchmark frank", "--split train", "`split` to be one of valid, test"),
+    ("benchmark frank", "--split train", "Expected --split to be one of valid, test"),
     ("benchmark frank", "--resume", "Expected --output with --resume"),
     ("benchmark frank", "--scores no.csv", "no.csv"),
     ("benchmark frank", "-m ./no-such-folder", "no-such-folder"),

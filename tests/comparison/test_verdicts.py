@@ -106,7 +106,7 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     assert list(compare_rows(*layers, measures=["alarms_layer4"]).pairs) == ["alarms_layer4"]
     for values, measures, message in [
         (B, ["soft"], "a column 'soft' in A, but its columns are id, signature, alarms"),
-        (B, ["tokens"], r"`measures` to name some of alarms, .* but got 'tokens'"),
+        (B, ["tokens"], r"`measures` to name some of inconsistency, .* but got 'tokens'"),
         (["many"] * 8, None, "a number in column 'alarms', but got 'many' in line"),
     ]:
         with pytest.raises(ValueError, match=message):

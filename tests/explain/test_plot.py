@@ -128,7 +128,7 @@ def test_plots_touch_nothing_global_and_without_matplotlib_the_extra_is_named(
             import sys
             from estime_metric.explain import plot_alarms
             assert "matplotlib" not in sys.modules
-from estime_metric.explanation import Explanation
+            from estime_metric.explanation import Explanation
             plot_alarms(Explanation("", "", (), "token", 1, ""))
             assert "matplotlib.pyplot" not in sys.modules
             import matplotlib

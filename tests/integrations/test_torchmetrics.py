@@ -105,7 +105,7 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     mean.update(**named(pairs[7:9]))  # examples without ids are never repetitions
     mean.update(**named(pairs[7:9]))
     assert float(mean.compute()) == pytest.approx(
-        estime(*unzip(pairs[:9] + pairs[7:9]), model=bert_folder).mean()
+        estime(*unzip(pairs[:9] + pairs[7:9]), model=bert_folder).mean("alarms")
     )
 
     each.reset()
@@ -313,7 +313,7 @@ def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
         with pytest.raises(KeyboardInterrupt):
             metric.update(**named(pairs[5:]))
     metric.update(**named(pairs[5:]))
-    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
 
 
 def test_forward_encodes_once_and_its_values_are_plotted(

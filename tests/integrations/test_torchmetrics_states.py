@@ -68,7 +68,7 @@ def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs,
     assert metric.total.dtype == metric.count.dtype == torch.float64
     metric.set_dtype(torch.float16)
     assert metric.total.dtype == torch.float64
-    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -83,7 +83,7 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
         {name: expected.mean(name) for name in expected.measures}
     )
     metric.update(**named(pairs))  # states made under inference mode can be updated outside of it
-    assert metric.compute()["alarms"] == expected.mean()
+    assert metric.compute()["alarms"] == expected.mean("alarms")
 
 
 @pytest.mark.parametrize("reduction", ["mean", None])
@@ -99,7 +99,7 @@ def test_the_default_device_changes_nothing(
         metric.update(**named(pairs[:1]), ids=torch.tensor([0], device="cpu"))
         value = metric.compute()
         assert value.device.type == "cpu"
-        assert value.mean() == expected.mean()
+        assert value.mean() == expected.mean("alarms")
     finally:
         torch.set_default_device(None)
 
@@ -127,7 +127,8 @@ def test_cuda(bert_folder: str, pairs: Pairs) -> None:
         value = metric.compute()
     assert value.device.type == metric.scorer.encoder.device.type == "cuda"
     assert (
-        value.tolist() == estime(*unzip(pairs), model=bert_folder, device="cpu").values().tolist()
+        value.tolist()
+        == estime(*unzip(pairs), model=bert_folder, device="cpu").values("alarms").tolist()
     )
     assert metric.to("cpu").compute().device.type == "cpu"
 
@@ -147,7 +148,9 @@ def test_a_saved_state_is_resumed(bert_folder: str, pairs: Pairs) -> None:
         other.update(**named(pairs[6:]))
         metric.update(**named(pairs[6:]))
         assert torch.equal(other.compute(), metric.compute())
-        assert float(metric.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean()
+        assert float(metric.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean(
+            "alarms"
+        )
 
 
 def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
@@ -158,7 +161,7 @@ def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
     one.update(**named(pairs[:5]))
     another.update(**named(pairs[5:]))
     one.merge_state(another)
-    assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+    assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
     apart = ESTIME(model=bert_folder, layers=2, measure="alarms")
     apart.update(**named(pairs))
     apart.merge_state(one)
@@ -201,9 +204,13 @@ def test_a_state_saved_while_synchronized_is_resumed(
                 UserWarning, match="before the ``update`` method"
             ):  # TorchMetrics' own, of loaded states
                 before = other.compute()
-            assert float(before.mean()) == estime(*unzip(pairs[:6]), model=bert_folder).mean()
+            assert float(before.mean()) == estime(*unzip(pairs[:6]), model=bert_folder).mean(
+                "alarms"
+            )
         other.update(**named(pairs[6:]), ids=range(6, len(pairs)))
-        assert float(other.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean()
+        assert float(other.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean(
+            "alarms"
+        )
         other.reset()
         other.update(**named(pairs[:2]))
 
@@ -221,7 +228,7 @@ def test_threads_may_update_side_by_side(bert_folder: str, pairs: Pairs) -> None
             for _ in range(2)
         ]:
             done.result()
-    values = estime(*unzip(pairs), model=bert_folder).values()
+    values = estime(*unzip(pairs), model=bert_folder).values("alarms")
     assert metric.count[0, 0] == 32
     assert metric.compute() == values.mean()
     assert sorted(each.compute().tolist()) == sorted([*values.tolist()] * 2)
@@ -259,8 +266,8 @@ def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
     assert len(pickle.dumps(metric)) < 20_000  # neither weights nor texts
     for one in copies:
         one.update(**named(pairs[8:]))
-        assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
-    assert metric.compute() == estime(*unzip(pairs[:8]), model=bert_folder).mean()
+        assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
+    assert metric.compute() == estime(*unzip(pairs[:8]), model=bert_folder).mean("alarms")
 
 
 def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
@@ -271,7 +278,7 @@ def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
     outcome = wrapped.compute()
     assert len({id(one.scorer.encoder) for one in wrapped.metrics}) == 1
     assert all((one.count == len(preds)).all() for one in wrapped.metrics)
-    values = estime(preds, sources, model=bert_folder).values()
+    values = estime(preds, sources, model=bert_folder).values("alarms")
     assert values.min() <= outcome["raw"].min() < outcome["raw"].max() <= values.max()
     wrapped.reset()
     assert not any(one.count.any() for one in wrapped.metrics)
@@ -289,7 +296,7 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
         tracker.increment()
         tracker.update(**named(part))
     values = [
-        estime(*unzip(part), model=bert_folder).mean()
+        estime(*unzip(part), model=bert_folder).mean("alarms")
         for part in (pairs[:4], pairs[4:8], pairs[8:])
     ]
     assert tracker.compute_all().tolist() == values
@@ -345,10 +352,9 @@ def test_configurations_never_share_a_state(
     assert len({float(value) for value in values.values() if value.ndim == 0}) > 4
     collection.reset()
     collection.update(**named(pairs[:2]))
-    assert (
-        collection.compute()["layer"]
-        == estime(*unzip(pairs[:2]), model=bert_folder, layers=2).mean()
-    )
+    assert collection.compute()["layer"] == estime(
+        *unzip(pairs[:2]), model=bert_folder, layers=2
+    ).mean("alarms")
 
 
 def test_equal_configurations_share_the_work(

@@ -17,7 +17,7 @@ from tests.jobs.conftest import QUICK, SHORT, rows
 
 
 @pytest.mark.parametrize(
-    ("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)]
+    ("ending", "size"), [("jsonl", 8_000), ("csv", 6_000), ("parquet", 8_000), ("jsonl", 10)]
 )
 def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     table: Path, bert_folder: str, tmp_path: Path, ending: str, size: int

@@ -8,8 +8,8 @@ down beforehand.
     python -m estime_metric.studies.training.choose report test/A test/B ...
 
 `make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a
-prediction head, finds the wrong words. `score` measures one candidate at all layers; `DATA` holds
-``frank``, ``cliff`` and ``summeval``. `rank` prints six figures of each layer, their mean, and for
+prediction head, finds the wrong words. `score` measures one candidate at all layers; `DATA` has
+``bump``, ``frank``, ``cliff`` and ``summeval``. `rank` prints seven figures of each layer, their mean, and for
 the best layer of each candidate the difference from the first one's best with its standard error
 (paired bootstrap over documents). The rule stands in docs/training.md. `report` prints what the
 other halves give, with intervals; nothing is chosen by it.
@@ -37,6 +37,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank.partial import partial_correlation
 from estime_metric.studies.training.data import documents
 
@@ -54,10 +55,11 @@ CLIFF = ("cliff cnndm", "cliff xsum")
 JUDGED = ("consistency", "relevance", "coherence", "fluency")  # of SummEval
 FIRST_DOCUMENTS = 50  # of SummEval, for choosing; the other documents are kept for the report
 RESAMPLES = 500
+COUNTED = ("alarms", "graded_alarms", "overlap", "tokens")  # measures that are kept of each pair
 
 #: One figure for each set of judgements, higher is better; docs/training.md says what each is made
 #: of.
-FIGURES = ("injected", "extracts", "frank", "cliff", "words", "summeval")
+FIGURES = ("injected", "extracts", "bump", "frank", "cliff", "words", "summeval")
 
 
 def shorten(text: str) -> str:
@@ -187,6 +189,12 @@ def rows_of(injected: Path, data: Path, half: str = "valid") -> list[dict[str, o
         for kind in KINDS:
             if kind in record:
                 rows.append({"set": kind, "source": record["source"], "summary": record[kind]})
+    pairs = bump.read(data / "bump", split=half)
+    for key, summary, article in zip(
+        pairs.keys, pairs.summaries, pairs.source_of_each, strict=True
+    ):
+        label = int(key.system == bump.REFERENCE)
+        rows.append({"set": "bump", "source": article, "summary": summary, "judged": [label]})
     texts = {r["doc_id"]: r["source"] for r in read(data / "frank" / "documents.jsonl")}
     for r in read(data / "frank" / "frank.jsonl"):
         if r["split"] == half:
@@ -262,10 +270,7 @@ def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> Non
     predictions, sources = ([str(row[name]) for row in rows] for name in ("summary", "source"))
     result = scorer.score(predictions, sources, progress=True)
     layers = result.layers
-    counts = {
-        name: np.stack([result.values(name, k).numpy() for k in layers])
-        for name in ("alarms", "overlap", "tokens")
-    }
+    counts = {name: np.stack([result.values(name, k).numpy() for k in layers]) for name in COUNTED}
     of_cliff = [i for i, row in enumerate(rows) if str(row["set"]).startswith("cliff")]
     words = np.zeros((len(layers), len(rows), len(TokenCounts._fields)))
     for number, layer in enumerate(layers):
@@ -290,11 +295,13 @@ def roc_area(clean: Floats, wrong: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LayerCounts:
-    """The counts of one layer: of each pair its alarms, tokens, alarms and absent tokens together
-    (``unsupported``) and their ``share`` of the tokens; ``words``: its `TokenCounts`, in columns.
+    """The counts of one layer: of each pair its alarms, graded alarms, tokens, alarms and absent
+    tokens together (``unsupported``) and their ``share`` of the tokens; ``words``: its `TokenCounts`,
+    in columns.
     """
 
     alarms: Floats
+    graded_alarms: Floats
     tokens: Floats
     unsupported: Floats
     share: Floats
@@ -308,8 +315,8 @@ class Candidate:
         self.name = folder.name
         stored = np.load(folder / "counts.npz")
         self.layers: list[int] = stored["layers"].tolist()
-        self.alarms, self.overlap, self.tokens = (
-            stored[name] for name in ("alarms", "overlap", "tokens")
+        self.alarms, self.graded_alarms, self.overlap, self.tokens = (
+            stored[name] for name in COUNTED
         )
         self.words = stored["words"]
         self.rows = json.loads((folder / "rows.json").read_text())["rows"]
@@ -331,6 +338,7 @@ class Candidate:
         unsupported = self.alarms[k] + self.tokens[k] - self.overlap[k]
         counts = LayerCounts(
             alarms=self.alarms[k],
+            graded_alarms=self.graded_alarms[k],
             tokens=self.tokens[k],
             unsupported=unsupported,
             share=unsupported / np.maximum(self.tokens[k], 1),
@@ -342,11 +350,21 @@ class Candidate:
             made["injected"] = _injected(counts, drawn)
             made["extracts"] = _extracts(counts, drawn)
         return made | {
+            "bump": self._bump(counts, drawn["bump"]),
             "frank": self._frank(counts, drawn["frank"]),
             "cliff": self._cliff(counts, drawn),
             "words": _words(counts, np.concatenate([drawn[name] for name in CLIFF])),
             "summeval": self._summeval(counts, drawn["summeval"]),
         }
+
+    def _bump(self, counts: LayerCounts, rows: Indices) -> float:
+        """How much more pairs have fewer graded alarms in the reference than not, from -1 to 1; rows
+        of references and of edited summaries are in the same order.
+        """
+        is_reference = np.array([self.rows[i]["judged"] == [1] for i in rows])
+        reference, edited = rows[is_reference], rows[~is_reference]
+        fewer = counts.graded_alarms[reference] < counts.graded_alarms[edited]
+        return float(2 * fewer.mean() - 1)
 
     def _frank(self, counts: LayerCounts, rows: Indices) -> float:
         """The mean partial correlation with factuality, of three measures by two methods."""
@@ -491,7 +509,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scoring = commands.add_parser("score", help="measure one candidate")
     scoring.add_argument("folder", help="folder of the encoder")
     scoring.add_argument("injected", type=Path, help="what `make` wrote")
-    scoring.add_argument("data", type=Path, help="folder with frank, cliff and summeval")
+    scoring.add_argument("data", type=Path, help="folder with bump, frank, cliff and summeval")
     scoring.add_argument("-o", "--out", type=Path, required=True)
     scoring.add_argument("--layers", type=int, nargs="+", help="left out: all")
     scoring.add_argument("--distance", type=int, default=2)

@@ -12,7 +12,6 @@ prints the best candidates, the chosen one, and the choices with one set left ou
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +27,9 @@ from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.explanation import Explanation
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
+from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.frank.partial import codes_of, weighted_partial
-from estime_metric.studies.benchmarks.shared.records import read_records
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
@@ -43,7 +42,6 @@ ABSENT = ("tokens", "words")
 CHOICE, REPORT = "choice", "report"
 
 SUMMEVAL_DOCUMENTS = 50  # the first ones are for choices
-BUMP_ARTICLES = 50  # those whose id has the smallest hash are for choices
 
 RESAMPLES = 1000
 ENCODED_TOGETHER = 256  # pairs that are explained in one call
@@ -76,21 +74,13 @@ def read_pairs(data: Path) -> list[JudgedPair]:
 
 
 def _bump(folder: Path) -> Iterable[JudgedPair]:
-    records = read_records(
-        folder / "data" / "task1_dataset.json",
-        ("id", "article_id", "article", "reference_summary", "edited_summary"),
-    )
-    articles = {str(record["article_id"]) for record in records}
-    chosen = set(
-        sorted(articles, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:BUMP_ARTICLES]
-    )
-    for record in records:
-        article, pair = str(record["article_id"]), str(record["id"])
-        half = CHOICE if article in chosen else REPORT
-        for side, judged in (("reference", 1.0), ("edited", 0.0)):
-            yield JudgedPair(
-                "bump", half, article, pair, record[f"{side}_summary"], record["article"], judged
-            )
+    for split, half in (("valid", CHOICE), ("test", REPORT)):
+        found = bump.read(folder, split=split)
+        rows = zip(found.keys, found.summaries, found.source_of_each, strict=True)
+        article_of = dict(zip(found.documents, found.articles, strict=True))
+        for (pair, version), summary, source in rows:
+            judged = float(version == bump.REFERENCE)
+            yield JudgedPair("bump", half, article_of[pair], pair, summary, source, judged)
 
 
 def _frank(folder: Path) -> Iterable[JudgedPair]:

@@ -104,7 +104,7 @@ def scorer(folder: str, **options: Any) -> EstimeScorer:
 
 @pytest.fixture
 def plain(bert_folder: str) -> list[float]:
-    return scorer(bert_folder).score(SUMMARIES, SOURCES).values().tolist()
+    return scorer(bert_folder).score(SUMMARIES, SOURCES).values("alarms").tolist()
 
 
 def test_scores_are_the_same_with_a_cache_and_threads(
@@ -113,7 +113,7 @@ def test_scores_are_the_same_with_a_cache_and_threads(
     cached = scorer(bert_folder, cache=10**8)
     assert cached.cache is not None
     for hits in (0, 3):
-        assert cached.score(SUMMARIES, SOURCES).values().tolist() == plain
+        assert cached.score(SUMMARIES, SOURCES).values("alarms").tolist() == plain
         assert (cached.cache.hits, cached.cache.misses) == (
             hits,
             3,
@@ -124,7 +124,7 @@ def test_scores_are_the_same_with_a_cache_and_threads(
     shared = scorer(bert_folder)
     with ThreadPoolExecutor(2) as pool:
         results = list(
-            pool.map(lambda _: shared.score(SUMMARIES, SOURCES).values().tolist(), range(2))
+            pool.map(lambda _: shared.score(SUMMARIES, SOURCES).values("alarms").tolist(), range(2))
         )
     assert results == [plain] * 2
     assert not threads()
@@ -159,7 +159,9 @@ def test_workers_of_a_data_loader_score(
     shared = scorer(bert_folder)
 
     def scored(row: int) -> float:
-        return float(shared.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values()[0])
+        return float(
+            shared.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values("alarms")[0]
+        )
 
     assert scored(0) == plain[0]
     how = {"num_workers": 2, "batch_size": None, "multiprocessing_context": "fork", "timeout": 60}

@@ -165,7 +165,7 @@ def test_equal_values(
     bert_folder: str,
     pairs: list[tuple[str, str]],
 ) -> None:
-    summaries, sources = map(list, zip(*pairs, ("", pairs[0][1]), (" ", ""), strict=True))
+    summaries, sources = map(list, zip(*pairs, ("", pairs[0][1]), (" ", pairs[1][1]), strict=True))
     expected = estime(summaries, sources, model=bert_folder)
     values, blank, signature = score(summaries, sources, bert_folder)
     assert values == pytest.approx(expected["inconsistency"].tolist(), abs=1e-6)

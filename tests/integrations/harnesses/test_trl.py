@@ -50,7 +50,12 @@ def test_one_call_for_all_completions_and_a_shared_encoder(
     reward = estime_reward(scorer=scorer)
     reward(completions=summaries, source=sources, log_metric=logged.__setitem__)
     assert scored == [16]
-    assert set(logged) == {"estime/alarms", "estime/blank", "estime/copied"}
+    assert set(logged) == {
+        "estime/inconsistency",
+        "estime/copied",
+        "estime/alarms",
+        "estime/blank",
+    }
     assert reward.judge.scorer.encoder is scorer.encoder
 
 

@@ -88,7 +88,7 @@ def test_all_measures_beside_the_detectors(authors: Path, bert_folder: str, tmp_
     rows = {row["measure"]: row for row in csv_rows(out / "aggrefact.csv")}
     assert {
         "(-)inconsistency-4",
-        "(-)absent share",
+        "(-)new words",
         "(-)new trigrams",
         "(-)length",
         "DAE",
@@ -138,7 +138,7 @@ def test_bump_by_split_with_scores_of_files(bert_folder: str, tmp_path: Path) ->
     shown = run_command(*arguments, "-o", out, "--scores", tmp_path / "mine.csv", columns=100)
     rows = {row["measure"]: row for row in csv_rows(out / "bump.csv")}
     assert float(rows["guess [mine]"]["consistency value"]) == 100
-    assert {"(-)inconsistency-4", "(-)absent share", "DAE"} <= set(rows)
+    assert {"(-)inconsistency-4", "(-)new words", "DAE"} <= set(rows)
     assert "BUMP: paired tests of each measure" in shown.stdout
     again = run_command(*arguments, "-o", out, "--resume")
     assert "Scores of the earlier run: ESTIME by token, Trivial, Published" in again.stdout

@@ -42,22 +42,35 @@ def test_tokens_are_marked_where_they_touch_a_span() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Counts of one layer: six pairs of each set, the first two of one document."""
+    """Counts of one layer: six pairs of each set, the first two of one document; of BUMP three
+    references, each followed by its edited version.
+    """
     rng = np.random.default_rng(0)
-    names = [*KINDS, "frank", "cliff cnndm", "cliff xsum", "summeval"]
+
+    def judged(name: str, i: int) -> list[int]:
+        if name == "summeval":
+            return rng.integers(1, 6, 4).tolist()
+        return [1 - i % 2] if name == "bump" else [i % 3 // 2]
+
+    names = [*KINDS, "bump", "frank", "cliff cnndm", "cliff xsum", "summeval"]
     rows = [
         {
             "set": name,
-            "source": f"{name} {max(1, i)}",
+            "source": f"{name} {i // 2 if name == 'bump' else max(1, i)}",
             "system": "AB"[i % 2],
-            "judged": rng.integers(1, 6, 4).tolist() if name == "summeval" else [i % 3 // 2],
+            "judged": judged(name, i),
         }
         for name in names
         for i in range(6)
     ]
     tokens = rng.integers(8, 15, (1, len(rows))).astype(float)
     overlap = tokens - rng.integers(0, 4, tokens.shape)
-    arrays = {"alarms": rng.integers(0, 5, tokens.shape), "overlap": overlap, "tokens": tokens}
+    arrays = {
+        "alarms": rng.integers(0, 5, tokens.shape),
+        "graded_alarms": rng.random(tokens.shape) * 5,
+        "overlap": overlap,
+        "tokens": tokens,
+    }
     words = np.zeros((1, len(rows), 4))
     words[0, [i for i, row in enumerate(rows) if row["set"].startswith("cliff")]] = [20, 4, 5, 2]
     np.savez(tmp_path / "counts.npz", layers=np.array([3]), words=words, **arrays)
@@ -77,6 +90,9 @@ def test_figures_are_what_the_rule_says(folder: Path) -> None:
     )
     shares = [alarms[of[kind]].sum() / tokens[of[kind]].sum() for kind in KINDS[3:]]
     assert found["extracts"] == pytest.approx(-10 * np.mean(shares))
+    graded = candidate.graded_alarms[0][of["bump"]]
+    fewer = [graded[i] < graded[i + 1] for i in (0, 2, 4)]
+    assert found["bump"] == pytest.approx(2 * np.mean(fewer) - 1)
     factuality = [candidate.rows[i]["judged"][0] for i in of["frank"]]
     systems = [candidate.rows[i]["system"] for i in of["frank"]]
     assert found["frank"] == pytest.approx(
@@ -124,7 +140,7 @@ def test_the_half_that_the_rule_does_not_see_has_no_injected_errors(
     assert candidate.figures(3) == {name: whole[name] for name in FIGURES[2:]}
     report([candidate, candidate])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:7]] == [*FIGURES[2:], "mean", "difference"]
+    assert [line.split()[0] for line in lines[1:8]] == [*FIGURES[2:], "mean", "difference"]
     assert lines[-1].split() == ["difference", "0.0000", "[0.000,", "0.000]"]
     assert float(lines[-2].split()[1]) == pytest.approx(
         np.mean([whole[name] for name in FIGURES[2:]]), abs=1e-4

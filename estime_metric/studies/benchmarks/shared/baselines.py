@@ -2,8 +2,8 @@
 beat, each also a block.
 
 All take lists of texts and return float64 of shape (summaries,); lists of other lengths raise
-ValueError. Words are runs of letters, digits and ``_``, lower-cased. An empty summary has ROUGE,
-BLEU and lengths of 0, a divergence of 1.
+ValueError. Words are those of `lower_words`, which `new_words` and its like count too. An empty
+summary has ROUGE, BLEU and lengths of 0, a divergence of 1.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from estime_metric.comparison.checks import Floats
+from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
@@ -39,6 +40,8 @@ COMBINE: dict[str, Callable[[Sequence[float]], Any]] = {
     "max": max,
     "first": np.mean,
 }
+#: Measures that the texts alone decide: `SourceNgrams.new_shares`, in its order.
+NEW_NGRAMS = ("new_words", "new_bigrams", "new_trigrams")
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
@@ -123,7 +126,7 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
         raise ImportError(
             "The Jensen-Shannon divergence needs scipy: pip install 'estime-metric[meta]'."
         ) from error
-    counts = {source: Counter(words(source)) for source in dict.fromkeys(sources)}
+    counts = {source: Counter(lower_words(source)) for source in dict.fromkeys(sources)}
 
     def divergence(of_summary: Counter[str], of_source: Counter[str]) -> float:
         if not of_summary or not of_source:
@@ -134,14 +137,14 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
 
     pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
     return np.array(
-        [divergence(Counter(words(text)), counts[source]) for text, source in pairs],
+        [divergence(Counter(lower_words(text)), counts[source]) for text, source in pairs],
         dtype=np.float64,
     )
 
 
 def length(summaries: Texts) -> Floats:
     """Words in each summary."""
-    return np.array([len(words(summary)) for summary in summaries], dtype=np.float64)
+    return np.array([len(lower_words(summary)) for summary in summaries], dtype=np.float64)
 
 
 def absent_words(summaries: Texts, sources: Texts) -> Floats:
@@ -152,35 +155,28 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
         >>> absent_words(["A red, red dog."], ["a dog"]).tolist()
         [2.0]
     """
-    known = {source: frozenset(words(source)) for source in dict.fromkeys(sources)}
+    known = {source: frozenset(lower_words(source)) for source in dict.fromkeys(sources)}
     pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
     counts = [
-        sum(word not in known[source] for word in words(summary)) for summary, source in pairs
+        sum(word not in known[source] for word in lower_words(summary)) for summary, source in pairs
     ]
     return np.array(counts, dtype=np.float64)
 
 
-def new_trigrams(summaries: Texts, sources: Texts) -> Floats:
-    """Share of the runs of three words of each summary that its source does not have, 0 to 1; lower
-    is more copied. Of shorter summaries the run is the whole summary; one without words has 1.
+def new_shares(summaries: Texts, sources: Texts) -> dict[str, Floats]:
+    """The measures ``new_words``, ``new_bigrams`` and ``new_trigrams`` of `estime_metric.measures`,
+    each 0 to 1; lower is more copied.
 
     Example:
-        >>> new_trigrams(["a red dog sat", "a dog"], ["the red dog sat", "a dog"]).tolist()
-        [0.5, 0.0]
+        >>> shares = new_shares(["a red dog sat"], ["the red dog sat"])
+        >>> [float(values[0]) for values in shares.values()]
+        [0.25, 0.3333333333333333, 0.5]
     """
-    values = []
-    for summary, source in zip(*check_pairs(summaries, sources, "summaries"), strict=True):
-        own, known = words(summary), words(source)
-        size = min(3, len(own))
-        runs = [tuple(own[start : start + size]) for start in range(len(own) - size + 1)]
-        there = {tuple(known[start : start + size]) for start in range(len(known) - size + 1)}
-        values.append(float(np.mean([run not in there for run in runs])) if own else 1.0)
-    return np.array(values, dtype=np.float64)
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, lower-cased."""
-    return re.findall(r"\w+", text.lower())
+    prepared = {source: SourceNgrams.of(source) for source in dict.fromkeys(sources)}
+    pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
+    shares = [prepared[source].new_shares(summary) for summary, source in pairs]
+    columns = np.array(shares, dtype=np.float64).reshape(-1, len(NEW_NGRAMS)).T
+    return dict(zip(NEW_NGRAMS, columns, strict=True))
 
 
 def each(
@@ -206,18 +202,32 @@ def each(
 
 
 def trivial_block() -> Block:
-    """Words that the source lacks, their share, the share of runs of three words that it lacks, and
-    words.
+    """What takes no encoder: words that the source lacks, the shares of words, bigrams and trigrams
+    that it lacks and their mean, and the length.
     """
+    labels = {
+        "absent_words": "(-)absent words",
+        "new_words": "(-)new words",
+        "new_bigrams": "(-)new bigrams",
+        "new_trigrams": "(-)new trigrams",
+        "new_ngrams": "(-)new n-grams, mean",
+        "length": "(-)length",
+    }
+    columns = tuple(
+        ScoreColumn(name, label, TRIVIAL, lower_is_better=True) for name, label in labels.items()
+    )
 
-    def compute(data: Summaries, _: Advance) -> list[Floats]:
-        texts = data.summaries, data.source_of_each
-        absent, counted = absent_words(*texts), length(data.summaries)
-        share = np.divide(absent, counted, out=np.ones_like(absent), where=counted > 0)
-        return [absent, share, new_trigrams(*texts), counted]
+    def compute(data: Summaries, _: Advance) -> ColumnValues:
+        shares = new_shares(data.summaries, data.source_of_each)
+        return {
+            "absent_words": absent_words(data.summaries, data.source_of_each),
+            **shares,
+            "new_ngrams": np.mean(list(shares.values()), axis=0),
+            "length": length(data.summaries),
+        }
 
-    labels = ("(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length")
-    return _block("Trivial", TRIVIAL, labels, "TRIVIAL|words:lower-case|trigrams", compute)
+    signature = "TRIVIAL|words:lower-case|n-grams:1-3"
+    return Block("Trivial", columns, lambda: Prepared(signature, compute))
 
 
 def divergence_block() -> Block:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.scorer import EstimeScorer
+from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Advance,
@@ -28,8 +29,8 @@ def estime_block(
     become rows as well.
 
     With ``layers="all"`` only the default layer is in the main tables (with an encoder of 24 blocks
-    also the paper's layers). With ``every_measure`` all measures of quality become rows; the scorer
-    must compute them. ``progress`` shows the scorer's own bar. Loads the encoder;
+    also the paper's layers). With ``every_measure`` all measures of quality become rows, except
+    those of `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress`` shows the scorer's own bar. Loads the encoder;
     EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     info = scorer.encoder.info
@@ -37,9 +38,8 @@ def estime_block(
     main_layers = set(config.layer_tuple)
     if scorer.config.layers == "all":
         main_layers = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
-    names = dict.fromkeys(
-        ("alarms", *(HIGHER_IS_BETTER if every_measure else ()), *config.measures)
-    )
+    of_quality = [name for name in HIGHER_IS_BETTER if name not in NEW_NGRAMS]
+    names = dict.fromkeys((*(of_quality if every_measure else ["alarms"]), *config.measures))
     columns = {
         _MeasureAtLayer(name, layer): ScoreColumn(
             name=column_of(name, layer, config.unit),

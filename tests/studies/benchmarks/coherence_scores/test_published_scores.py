@@ -152,7 +152,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
             r"mine.csv to contain each row once, but \('a', '1'\) occurs twice",
         ),
         ("id,label,score\na,1,0.5\n", r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"),
-        ("id,label\na,1\n", r"line 2 of mine.csv to have 'score'"),
+        ("id,label\na,1\n", r"line 1 of mine.csv to have 'score'"),
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=message):

@@ -66,7 +66,7 @@ def test_a_row_beside_ours_with_correlations_and_the_difference(
     theirs = stats.spearmanr(-table["errors"], judged).statistic
     assert float(row["fluency ρ"]) == pytest.approx(theirs)
     (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
-    alarms = scorer.score(list(data.summaries), data.source_of_each).values().numpy()
+    alarms = scorer.score(list(data.summaries), data.source_of_each).values("alarms").numpy()
     assert float(row["fluency ρ more"]) == pytest.approx(
         theirs - stats.spearmanr(-alarms, judged).statistic
     )
@@ -123,7 +123,7 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
     assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
     assert not {"consistency [layer1]", "tokens [layer1]", "overlap [layer1]"} & set(labels)
     expected = EstimeScorer(model=bert_folder, layers=2).score(pairs.summaries, pairs.sources)
-    assert scores.values["layer2:alarms"].tolist() == expected.values().tolist()
+    assert scores.values["layer2:alarms"].tolist() == expected.values("alarms").tolist()
     assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
 
 

@@ -67,7 +67,7 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
         "estime_token_3": result.values("alarms", 3).numpy(),
         "soft_token_3": result.values("soft", 3).numpy(),
         "alarm_rate_token_1": result.values("alarm_rate", 1).numpy(),
-        "estime_word_2": words.score(summaries, sources).values().numpy(),
+        "estime_word_2": words.score(summaries, sources).values("alarms").numpy(),
         "jensen_shannon": baselines.jensen_shannon(summaries, sources),
         **{f"bertscore_{name}": bert[f"BERTScore-{name.upper()}"] for name in ("f1", "p", "r")},
         "bleu": baselines.bleu(summaries, references),

@@ -338,7 +338,7 @@ def test_bad_options_texts_and_models_are_refused_by_name(tmp_path: Path, bert_f
         TypeError, match="`texts` to hold strings only, but got NoneType at index 1"
     ):
         SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
-    with pytest.raises(EncoderUnavailableError, match='model="embedded"'):
+    with pytest.raises(EncoderUnavailableError, match="or 'embedded-small'"):
         SubtleErrors(str(tmp_path / "nothing"))(["a"])
     with pytest.raises(ValueError, match="`window` to be at most 510"):
         SubtleErrors(bert_folder, window=511)(["a"])
