@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from estime_metric import files
+from estime_metric.bootstrap import BootstrapMeans
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-from estime_metric.intervals import CONFIDENCE, BootstrapMeans, Interval
+from estime_metric.intervals import CONFIDENCE, Interval
 from estime_metric.measures import (
     BASE_MEASURES,
     FURTHER_MEASURES,

@@ -44,7 +44,7 @@ def curve(
     if output is not None:
         files.check_writable(output, [log], overwrite=overwrite, endings=PLOTS)
     # These import pandas, and the second matplotlib: slow.
-    from estime_metric.comparison.tables import Column, Section, Table
+    from estime_metric.comparison.tables import Cell, Column, Section, Table
     from estime_metric.comparison.training_log import plot_training, read_training_log
 
     given = {"inconsistency": inconsistency, "copied": copied}
@@ -56,7 +56,7 @@ def curve(
         Column("inconsistency", decimals=4),
         Column("copied", decimals=4),
     ]
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             f"{point.step:g}",
             *([f"{point.epoch:g}" if point.epoch is not None else ""] if has_epochs else []),

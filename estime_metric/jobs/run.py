@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-from estime_metric.intervals import BootstrapMeans, Interval
+from estime_metric.intervals import Interval
 from estime_metric.jobs.chunks import (
     Chunk,
     Digest,
@@ -134,6 +134,8 @@ def score_files(
         ValueError, OSError: the input or the output cannot be used; the message says why. What is
             scored is on disk.
     """
+    from estime_metric.bootstrap import BootstrapMeans  # imports numpy: slow
+
     check_choice("existing", existing, EXISTING)
     workers = workers or Workers()
     first = first_pairs(job)
