@@ -14,6 +14,7 @@ from estime_metric.cli import (
     curve,
     demo,
     explain,
+    models,
     register,
     score,
     verify,
@@ -32,6 +33,7 @@ app.command(demo.demo)
 app.command(compare.compare)
 app.command(calibrate.calibrate)
 app.command(curve.curve)
+app.command(models.models)
 app.command(verify.verify)
 app.command(register.register)
 app.register_install_completion_command(help="Install completion for the current shell.")
