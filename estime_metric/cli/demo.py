@@ -23,7 +23,11 @@ def demo(
     """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a
     file.
 
-    Stop it with Ctrl-C. Exit status: 2, it could not start.
+    Stop it with Ctrl-C.
+
+    Exit status: 2 on failure.
+
+    Example: estime demo -m embedded
 
     Args:
         model: Encoder to offer, the first one selected; may be repeated. (default: embedded-small)

@@ -166,8 +166,10 @@ def score(
     Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster:
     --ray.
 
-    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 if the run failed or
-    is incomplete, 130 or 143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
+    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130 or
+    143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
+
+    Example: estime score pairs.jsonl -m embedded -o scores.jsonl
 
     Args:
         inputs: Files with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each
