@@ -100,13 +100,13 @@ class BootstrapMeans:
 
     def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
         """The mean of a column and the interval that ``confidence``, between 0 and 1, of the
-        resamples lie within.
+        resamples lie within. With one source there is no interval, and its ends are NaN.
         """
         row = self.names.index(name)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self._sums[row] / self._counts[row] / _UNIT
         drawn = means[1:][np.isfinite(means[1:])]
-        if not len(drawn):
+        if not len(drawn) or len(self._sources) == 1:
             return Interval(float(means[0]), float("nan"), float("nan"), int(self._counts[row, 0]))
         low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))

@@ -11,7 +11,8 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with the ends of its bootstrap interval; all NaN if there is no value.
+    """A mean with the ends of its bootstrap interval; all NaN if there is no value, and the ends if
+    there is only one source.
 
     Attributes:
         mean: the mean of the values that are defined.

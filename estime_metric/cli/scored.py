@@ -80,10 +80,11 @@ def print_report(report: Report, *, short: bool) -> None:
         f"{counted(totals.blank, 'blank summary')}"
     )
     _print_means(report)
-    if report.few_sources is not None:
+    if report.few_sources == 1:
+        say("There is only 1 different source, so there are no intervals.")
+    elif report.few_sources is not None:
         say(
-            f"There {'is' if report.few_sources == 1 else 'are'} only "
-            f"{counted(report.few_sources, 'different source')}, so the intervals are too "
+            f"There are only {report.few_sources} different sources, so the intervals are too "
             "narrow."
         )
     if totals.unchecked:

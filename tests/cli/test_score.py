@@ -99,8 +99,8 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
     assert re.search(
         r"line +inconsistency +alarms +tokens +soft +coherence +copied +summary", shown.stdout
     )
-    assert re.search(r" copied +\d\.\d{4} +\d\.\d{4} to \d\.\d{4}", shown.stdout)
-    assert re.search(r" soft +-?0\.\d{4} +-?0\.\d{4} to ", shown.stdout)
+    assert re.search(r" copied +\d\.\d{4} ", shown.stdout)
+    assert re.search(r" soft +-?0\.\d{4} ", shown.stdout)
     assert "|unit:word|" in shown.stdout
 
 
@@ -234,18 +234,28 @@ def test_json_is_one_object_with_everything_and_score_only_one_number(
 
 
 def test_a_mean_has_its_interval_and_the_short_signature_is_one_option(
-    table: Path, bert_folder: str
+    table: Path, bert_folder: str, tmp_path: Path
 ) -> None:
-    shown = run("score", table, "-m", bert_folder, "-q", "--short", *SHORT, status=1).stdout
+    path = tmp_path / "several.jsonl"
+    sources = ["The cat sat on the mat.", "The dog ran.", "A dog sat."]
+    path.write_text(
+        "\n".join(json.dumps({"source": one, "summary": "The cat sat."}) for one in sources)
+    )
+    options = ["-m", bert_folder, "-q", "--short", *SHORT]
+    shown = run("score", path, *options).stdout
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    result = scorer.score(["The cat sat.", "   "], ["The cat sat on the mat."] * 2)
+    result = scorer.score(["The cat sat."] * 3, sources)
     found = result.interval("inconsistency")
+    assert found.low < found.mean < found.high
     assert re.search(
         rf" inconsistency +{found.mean:.4f} +{found.low:.4f} to {found.high:.4f} +lower", shown
     )
-    assert "There is only 1 different source, so the intervals are too narrow." in shown
+    assert "There are only 3 different sources, so the intervals are too narrow." in shown
     assert shown.splitlines()[-1] == result.signature.short
     assert result.signature not in shown
+    shown = run("score", table, *options, status=1).stdout
+    assert "There is only 1 different source, so there are no intervals." in shown
+    assert re.search(r" inconsistency +\d\.\d{4} +lower", shown)
 
 
 def test_flagged_summaries_are_named_worst_first_with_their_words(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -70,8 +71,10 @@ def _histogram(
     most = max(float(values.max()), threshold or 0.0, 0.1)
     bins = min(_BINS, max(10, round(len(values) ** 0.5)))
     axes.hist(values, bins=np.linspace(0, most, bins + 1).tolist(), color=COLORS[5])
-    axes.axvspan(mean.low, mean.high, color=PALE, alpha=0.6, linewidth=0)
-    label = f"mean {mean.mean:.4f}, 95% interval {mean.low:.4f} to {mean.high:.4f}"
+    label = f"mean {mean.mean:.4f}"
+    if not math.isnan(mean.low):
+        label += f", 95% interval {mean.low:.4f} to {mean.high:.4f}"
+        axes.axvspan(mean.low, mean.high, color=PALE, alpha=0.6, linewidth=0)
     axes.axvline(mean.mean, color=COLORS[0], linewidth=1.5, label=label)
     if threshold is not None:
         flagged = int((values >= threshold).sum())
