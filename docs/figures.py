@@ -1,4 +1,4 @@
-"""Draws the figures of "How it works" with the real code: ``python docs/figures.py [FOLDER]``."""
+"""Draws the figures of docs/measures.md with the real code: ``python docs/figures.py [FOLDER]``."""
 
 from __future__ import annotations
 

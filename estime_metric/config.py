@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Unpack
 
-#: The paper's encoder (section 2), the layer of its best row, ESTIME-21, and its blocks.
+#: The paper's encoder (section 2), the layer of its best row (ESTIME-21), and its number of blocks.
 PAPER_MODEL, PAPER_LAYER, PAPER_DEPTH = "bert-large-uncased-whole-word-masking", 21, 24
 PAPER = "paper"  # its short name
 
 #: The environment variable that names the encoder to use if none is given.
 MODEL_VARIABLE = "ESTIME_MODEL"
 
-#: The encoders that ship: the recommended one, and one for tests, quick looks and slow machines
-#: (with prediction head).
+#: The bundled encoders: the recommended one, and a small one for tests and slow machines, which has a
+#: prediction head.
 EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL = "embedded", "embedded-small"
 
 UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
 TAGGERS = ("nltk",)
-AUTO = "auto"  # bfloat16 where the device is fast in it, else float32
+AUTO = "auto"  # bfloat16 if the device is fast in it, otherwise float32
 DTYPES = ("float32", "bfloat16", "float16", AUTO)
 
-LOW_COVERAGE = 0.5  # below this share of checked units no winner is declared
+LOW_COVERAGE = 0.5  # below this fraction of checked units, no winner is declared
 FAST = {"distance": 2}  # what the preset "fast" sets
 PRESETS: dict[str, dict[str, Any]] = {"fast": FAST}  # name -> the options that it sets
 
@@ -47,7 +47,7 @@ def default_model() -> str:
 
 
 class EstimeOptions(TypedDict, total=False):
-    """The keywords of `EstimeConfig`, and of all that scores."""
+    """The keyword arguments of `EstimeConfig` and of everything that scores."""
 
     model: str
     revision: str | None
@@ -75,48 +75,51 @@ class EstimeConfig:
     """Options of ESTIME: frozen, hashable, validated.
 
     Args:
-        model: name on the Hugging Face Hub, local folder, or a bundled encoder: ``"embedded"``, or
-            ``"embedded-small"`` for quick looks and slow machines. ``"paper"`` is the paper's
-            encoder (section 2). The default is the environment variable ``ESTIME_MODEL``, or the
-            paper's encoder if it is not set.
-        revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch.
-        layers: hidden layer(s) that embeddings are read from, one integer, several, or ``"all"``
-            (appendix A); 0 is the embedding layer's output, ``k`` the output of block ``k``.
-            Several cost one run to the deepest. ``None`` takes layer 21 of the paper's encoder, the
-            layer that an encoder of the package states, ``round(21 / 24 * blocks)`` of any other.
-        unit: what is masked and compared: ``"token"`` is the paper's, ``"word"`` that of the
+        model: a name on the Hugging Face Hub, a local folder, or a bundled encoder: ``"embedded"``, or
+            ``"embedded-small"`` for quick tests and slow machines. ``"paper"`` is the paper's encoder
+            (section 2). The default is the environment variable ``ESTIME_MODEL``, or the paper's
+            encoder if it is not set.
+        revision: commit, tag or branch of a Hub model; ``None`` selects the Hub's default branch.
+        layers: the hidden layer or layers to read embeddings from: an integer, several integers, or
+            ``"all"`` (appendix A); 0 is the embedding layer's output, ``k`` the output of block ``k``.
+            Several layers need only one forward pass, up to the deepest one. ``None`` selects layer
+            21 for the paper's encoder, the recommended layer for a bundled encoder, and
+            ``round(21 / 24 * blocks)`` for any other encoder.
+        unit: what is masked and compared: ``"token"`` as in the paper, or ``"word"`` as in the
             authors' released code.
-        window: longest run of tokens the encoder sees at once, special tokens not counted (``W``,
-            section 2).
-        margin: tokens at a window's edge that are never masked there, unless the edge is the text's
-            own (``M``, section 2).
-        distance: least distance of two masked units in one window (``L``, section 2).
+        window: maximum number of tokens that the encoder processes together, excluding special
+            tokens (``W``, section 2).
+        margin: number of tokens at each edge of a window that are not masked in that window, unless
+            the edge is the start or end of the text (``M``, section 2).
+        distance: minimum distance between two masked units in a window (``L``, section 2).
         normalize: scale embeddings to length one before the dot product (appendix C); the paper
             does not.
-        splitter: text -> words, for the unit ``"word"`` and the tagger: ``"regex"``, ``"nltk"``
-            (the released code's; extra ``nltk``), or a callable from a text to its words in order.
-        tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or a callable from a list of
-            words to a tag for each, or to (word, tag) pairs; ``None`` for none.
-        keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, an
-            empty set for none.
-        drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever
-            ``keep_tags`` says.
-        measures: any of ``FURTHER_MEASURES``, computed beside ``BASE_MEASURES``, which they never
-            change.
-        soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the
-            vocabulary of ``model``. ``None`` takes those of ``model`` itself (the released code:
-            ``"bert-base-uncased"``).
-        soft_revision: its revision, as ``revision``.
+        splitter: how a text is split into words (used by the unit ``"word"`` and by the tagger):
+            ``"regex"``, ``"nltk"`` (as in the released code; requires the extra ``nltk``), or a
+            callable that is passed a text and returns its words in order.
+        tagger: how words get their parts of speech: ``"nltk"`` (requires the extra ``nltk``), or a
+            callable that is passed a list of words and returns a tag for each, or (word, tag)
+            pairs; ``None`` uses no tags.
+        keep_tags: if set, only units with these part-of-speech tags are used, in both texts.
+            ``None`` keeps all units; an empty set keeps none.
+        drop_tags: units with these part-of-speech tags are excluded from both texts (appendix E),
+            even if ``keep_tags`` contains them.
+        measures: additional measures to compute, from ``FURTHER_MEASURES``. They do not change the
+            values of ``BASE_MEASURES``.
+        soft_model: encoder that provides the input embeddings for ``soft`` (same format as
+            ``model``); it must have the vocabulary of ``model``. ``None`` uses ``model`` itself (the
+            released code: ``"bert-base-uncased"``).
+        soft_revision: revision of ``soft_model``, as ``revision``.
         dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"``, or torch's dtype of that name, for
             the encoder; dot products are always float32. ``"auto"`` is bfloat16 if the device has
             it in hardware and is faster with it (under Linux a CPU with Intel's AMX, AMD's
             AVX512-BF16 or Arm's bf16; most GPUs), otherwise float32; the signature of a result says
             which of the two it was.
-        device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device
-            if there is one, else the CPU.
-        token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that
-            suits the device. It changes memory and speed, and a score by rounding alone: see
-            `EstimeResult.ties`.
+        device: where the encoder runs, in the format of ``torch.device``; ``None`` selects a CUDA device
+            if there is one, otherwise the CPU.
+        token_budget: maximum number of tokens per forward pass, including padding. ``None`` selects
+            a value suitable for the device. It affects memory and speed; scores change only by
+            rounding (see `EstimeResult.ties`).
 
     Raises:
         TypeError, ValueError: an option is of the wrong type or out of range; the message names it.
@@ -171,15 +174,15 @@ class EstimeConfig:
             inputs.check_callable("tagger", self.tagger, TAGGERS)
         if self.splitter != SPLITTERS[0] and not self.splits_words:
             raise ValueError(
-                f"Expected argument `unit` to be 'word', or `tagger` to be set, where `splitter` is "
-                f"{callable_name(self.splitter)!r}, but got the unit 'token' and no tagger: nothing would be split."
+                f"Expected argument `unit` to be 'word' or `tagger` to be set if `splitter` is "
+                f"{callable_name(self.splitter)!r}, but got unit 'token' and no tagger, so nothing would be split."
             )
         for name in ("keep_tags", "drop_tags"):
             if (value := getattr(self, name)) is not None:
                 self._set(name, inputs.tag_set(name, value))
                 if self.tagger is None:
                     raise ValueError(
-                        f"Expected argument `tagger` to be set where `{name}` is, but got None."
+                        f"Expected argument `tagger` to be set if `{name}` is set, but got None."
                     )
         self._set("measures", inputs.measure_tuple(self.measures, tuple(MEASURES)))
         self._set("dtype", inputs.dtype_name(self.dtype, DTYPES))
@@ -193,16 +196,16 @@ class EstimeConfig:
 
     @property
     def layer_tuple(self) -> tuple[int, ...]:
-        """The layers as a tuple; empty if they are left open."""
+        """The layers as a tuple; empty if they are not resolved yet."""
         return self.layers if isinstance(self.layers, tuple) else ()
 
     @classmethod
     def from_options(cls, config: EstimeConfig | None, options: Mapping[str, Any]) -> EstimeConfig:
-        """``config`` (or the defaults) with ``options`` in place of its own; refuses unknown ones,
-        and suggests others.
+        """Returns ``config`` (or the defaults) updated with ``options``. Unknown options raise TypeError
+        with a suggestion of a similar name.
 
-        The option ``preset`` names an entry of ``PRESETS``: several options under one name. An
-        option that is given by its own name wins over the preset.
+        The option ``preset`` names an entry of ``PRESETS``, which sets several options. Explicit
+        options override the preset.
         """
         if config is None:
             config = cls()
@@ -215,7 +218,7 @@ class EstimeConfig:
                 meant = similar_option(name)
                 hint = f" Did you mean `{meant}`?" if meant else ""
                 raise TypeError(
-                    f"Expected an option among {', '.join(OPTIONS)}, but got `{name}`.{hint}"
+                    f"Expected an option of EstimeConfig, but got `{name}`.{hint} The options are {', '.join(OPTIONS)}."
                 )
         own = {name: value for name, value in options.items() if name != _PRESET}
         if (preset := options.get(_PRESET)) is not None:
@@ -225,12 +228,12 @@ class EstimeConfig:
 
     @classmethod
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
-        """The preset for many pairs: every second token masked instead of every eighth, so a
+        """Preset for large jobs: masks every second token instead of every eighth, which needs about a
         quarter of the work.
 
-        Its scores differ from the paper's: docs/speed.md says how; the signature says
-        ``preset:fast``. Options win. Everything that takes the options of `EstimeConfig` by name
-        takes ``preset="fast"`` too.
+        Scores differ from the paper's setting; see docs/speed.md. The signature contains
+        ``preset:fast``. Explicit options override the preset. Every function that accepts the
+        options of `EstimeConfig` as keyword arguments also accepts ``preset="fast"``.
         """
         return cls.from_options(None, {_PRESET: "fast", **options})
 
@@ -241,20 +244,21 @@ class EstimeConfig:
 
     @property
     def needs_every_unit(self) -> bool:
-        """Whether a measure is asked for that needs every unit of the summary encoded."""
+        """Whether one of the measures needs the embeddings of all units of the summary."""
         return any(MEASURES[name].needs_every_unit for name in self.measures)
 
     @property
     def needs_fragments(self) -> bool:
-        """Whether a measure is asked for that needs the extractive fragments of the summary."""
+        """Whether one of the measures needs the extractive fragments of the summary."""
         return any(MEASURES[name].needs_fragments for name in self.measures)
 
     def signature(self) -> Signature:
-        """One line that says how a score came about: equal signatures, equal measure.
+        """One line that identifies how a score was computed. Scores with equal signatures are
+        comparable.
 
-        It leaves out device and token budget. A local folder is named by its last part and a hash
-        of its content. Until the encoder is loaded, revision and layers may read ``default``, and
-        dtype may read ``auto``.
+        The device and the token budget are not included. A local folder is identified by its name
+        and a hash of its content. Until the encoder is loaded, revision and layers may be
+        ``default``, and dtype may be ``auto``.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()
@@ -294,7 +298,7 @@ _PRESET = "preset"
 #: The names of all options: the fields of `EstimeConfig`, and ``preset``.
 OPTIONS = (*(field.name for field in dataclasses.fields(EstimeConfig)), _PRESET)
 
-#: What other metrics call their options -> ours; a language is chosen by its encoder.
+#: Names of options in other metrics -> the names here. The encoder determines the language.
 _ELSEWHERE = {
     "batch_size": "token_budget",
     "max_tokens": "token_budget",
@@ -313,21 +317,21 @@ def similar_option(name: str) -> str | None:
 
 
 def default_layer(blocks: int) -> int:
-    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that
-    many blocks.
+    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder with the given
+    number of blocks.
     """
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
 
 
 def versioned(model: str, revision: str | None) -> str:
-    """Name and revision as a signature has them."""
+    """The name and the revision in the format of a signature."""
     name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
     return f"{_escape(name)}@{_escape(revision or 'default')}"
 
 
 def callable_name(function: Any) -> str:
-    """The name of a callable, or a name as it is; two callables of one name have the same
-    signature.
+    """The name of a callable; a string is returned unchanged. Two callables with the same name have the
+    same signature.
     """
     if isinstance(function, str):
         return function
@@ -339,8 +343,8 @@ def callable_name(function: Any) -> str:
 
 
 def _escape(text: str) -> str:
-    """``%``, ``|``, ``@`` and control characters as ``%XX``, so that no name breaks the signature's
-    line.
+    """Replaces ``%``, ``|``, ``@`` and control characters by ``%XX``, so that a name cannot break the
+    format of the signature.
     """
     return "".join(
         f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text

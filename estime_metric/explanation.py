@@ -19,18 +19,20 @@ from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.inputs import check_choice
 from estime_metric.measures import MEASURES, TEMPERATURE
 
-#: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1).
-#: ``absent``: the source has no such unit (or the tokenizer does not know it), so it is not
+#: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
+#: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
 #: checked.
 VERDICTS = ("match", "alarm", "absent")
 
-_JOINER = "\u200d"  # zero-width, as in emoji of several people; grapheme clusters would reach over other units
+#: Zero-width joiner, as in emoji of several people. Grapheme clusters would extend into other units.
+_JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The span ``source[start:end]``, in characters, and the dot product of the embeddings (cosine
-    with ``normalize``); higher is more alike."""
+    """The span ``source[start:end]``, in characters, and the dot product of the embeddings (the
+    cosine if ``normalize`` is set); higher means more similar.
+    """
 
     start: int
     end: int
@@ -42,13 +44,13 @@ class UnitVerdict:
     """The verdict on one unit of the summary, or on a word made of several.
 
     Attributes:
-        start, end: it is ``prediction[start:end]``, in characters.
+        start, end: character offsets of the unit; its text is ``prediction[start:end]``.
         verdict: one of ``VERDICTS``.
-        best: the most similar unit of the source, whatever it is; ``None`` where the source has no
-            units.
-        same: the most similar one among those that are the same unit; ``None`` where it is absent.
-        margin: similarity of the best same unit minus that of the best other unit; negative for an
-            alarm, ``None`` where one of them is missing.
+        best: the most similar source unit; ``None`` if the source has no units.
+        same: the most similar source unit that is the same token or word; ``None`` if the source
+            does not contain it.
+        margin: the similarity of ``same`` minus the similarity of the best different unit; negative
+            for an alarm, ``None`` if one of the two is missing.
         pieces: units that were merged into it.
     """
 
@@ -62,15 +64,15 @@ class UnitVerdict:
 
     @property
     def relative_margin(self) -> float | None:
-        """The margin as a share of the best similarity, which encoders of any scale have in common."""
+        """The margin divided by the best similarity, so that it is comparable across encoders."""
         if self.margin is None or self.best is None:
             return None
         return self.margin / max(abs(self.best.similarity), SMALLEST_SIMILARITY)
 
     @property
     def graded_alarm(self) -> float:
-        """What the unit adds to ``graded_alarms``: 0 to 1, more than .5 for an alarm; 0 for a unit
-        that is absent, or that no other source unit competes with.
+        """What the unit adds to ``graded_alarms``: 0 to 1, more than .5 for an alarm. It is 0 for an
+        absent unit, and if the source has no other unit to compare with.
         """
         if self.verdict == "absent" or self.relative_margin is None:
             return 0.0
@@ -87,13 +89,14 @@ class Explanation:
 
     Attributes:
         prediction: the summary.
-        source: the text it was judged against.
+        source: the text that the summary was compared with.
         units: one verdict for each token (or word, by ``unit``) of the summary.
         unit: ``"token"`` or ``"word"``.
         layer: the hidden layer that was read.
-        signature: as of an `EstimeResult`.
-        unmatched: the alarms where nothing was checked: with the unit ``word`` the words whose best
-            match begins with another token, most often all; with ``token`` none.
+        signature: as in an `EstimeResult`.
+        unmatched: the number of alarms if nothing was checked. With the unit ``word``, this is the
+            number of words whose best match begins with a different token (usually all of them).
+            With ``token``, it is 0.
     """
 
     prediction: str
@@ -113,7 +116,7 @@ class Explanation:
 
     @property
     def graded_alarms(self) -> float:
-        """The graded alarms of all units that were checked, summed; lower is better."""
+        """The sum of the graded alarms of all checked units; lower is better."""
         return math.fsum(unit.graded_alarm for unit in self.units)
 
     @property
@@ -141,8 +144,9 @@ class Explanation:
         return {name: torch.tensor(value, dtype=torch.float64) for name, value in known.items()}
 
     def value(self, measure: str) -> float:
-        """A measure of the pair, as `EstimeResult.values` gives it, but for the rounding of graded
-        alarms; ValueError for a measure that verdicts do not give, such as ``winners``.
+        """A measure of the pair, the same as in `EstimeResult.values` except for the rounding of graded
+        alarms. Raises ValueError if the measure does not follow from the verdicts, such as
+        ``winners``.
         """
         given = [name for name, one in MEASURES.items() if self._statistics.keys() >= {*one.needs}]
         check_choice("measure", measure, given)
@@ -150,12 +154,13 @@ class Explanation:
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:
-        """The verdicts with the pieces of each word merged, evidence widened to whole words of the
-        source.
+        """The verdicts with the pieces of each word merged and the evidence extended to whole source
+        words.
 
-        They are disjoint: units that share a character, as those of a fraction sign may, are one
-        word. A word is an alarm if a piece is, else a match if a piece is, else absent; it shows
-        the deciding piece of the lowest margin.
+        The words do not overlap: units that share a character, such as the tokens of a fraction
+        sign, form one word. A word is an alarm if one of its pieces is an alarm, otherwise a match
+        if one of its pieces is a match, otherwise absent. Its evidence comes from the piece that
+        has the word's verdict and the lowest margin.
         """
         texts = (self.prediction, self.source) if self.unit == "token" else ("", "")
         summary_words, source_words = map(_Words, texts)
@@ -198,13 +203,13 @@ class Explanation:
 def explain_pair(
     prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig
 ) -> Explanation:
-    """The explanation of one layer, from the matches of all units, on the CPU; ``config`` is fully
+    """Makes the explanation of one layer from the matches of all units, on the CPU. ``config`` is fully
     resolved.
     """
     index = config.layer_tuple.index(layer)
     occurring = pair.summary.occurring
     found = {name: getattr(pair.every, name)[index].numpy().copy() for name in _SHOWN}
-    if occurring.any():  # the units that are checked may have embeddings of their own
+    if occurring.any():  # the checked units may have separate embeddings
         for name, values in found.items():
             values[occurring] = getattr(pair.checked, name)[index].numpy()
     summary_spans = _whole_characters(prediction, pair.summary.units.spans.tolist())
@@ -247,7 +252,7 @@ class _Words:
         self._starts = [start for start, _ in self.spans]
 
     def widen(self, start: int, end: int) -> tuple[int, int]:
-        """The span, widened to the beginning and the end of the word in which it begins."""
+        """The span, extended to the beginning and the end of the word in which it begins."""
         word = bisect_right(self._starts, start) - 1
         if word < 0 or start >= self.spans[word][1]:
             return start, end
@@ -288,7 +293,7 @@ def _difference(same: Evidence | None, other: Evidence | None) -> float | None:
 
 
 def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]]:
-    """The spans, each with the marks and joiners behind it that no other span claims."""
+    """The spans, each extended by the marks and joiners that follow it and belong to no other span."""
     whole = []
     for number, (start, end) in enumerate(spans):
         following = spans[number + 1][0] if number + 1 < len(spans) else len(text)

@@ -1,4 +1,4 @@
-"""The measure as one function."""
+"""ESTIME as one function."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def estime(
 ) -> EstimeResult:
     """Scores summaries against their sources.
 
-    The encoder stays in memory for the next call, until two others were used or you call
+    The encoder stays in memory for later calls until two other encoders have been used or you call
     `unload_encoders`.
 
     Args:
         predictions: the summaries.
-        sources: the text that each is judged against.
+        sources: the source text of each summary.
         options: any option of `EstimeConfig`.
 
     Returns:
-        The scores in input order. ``result.score``, the mean number of alarms: 0 and up, lower is
-        better.
+        The scores in input order. ``result.score`` is the mean number of alarms per summary (0 or
+        more; lower is better).
 
     Raises:
-        TypeError, ValueError, EncoderUnavailableError: as `EstimeScorer` and its ``score``.
+        TypeError, ValueError, EncoderUnavailableError: as for `EstimeScorer` and its ``score``.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
 

@@ -1,5 +1,5 @@
-"""Checks of what users pass in. Each error names the argument, the index, what was expected and
-what came.
+"""Checks of user input. Each error names the argument, the index, what was expected and what the
+caller passed.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 
 
 def check_texts(name: str, texts: Any) -> list[str]:
-    """``texts`` as a list of strings; else TypeError, or ValueError for a lone surrogate, which no
-    tokenizer takes.
+    """Returns ``texts`` as a list of strings. Anything else raises TypeError; a lone surrogate, which no
+    tokenizer accepts, raises ValueError.
     """
     if isinstance(texts, (str, bytes)):
         raise TypeError(
-            f"Expected argument `{name}` to be a list of strings, but got one bare {type(texts).__name__}."
+            f"Expected argument `{name}` to be a list of strings, but got a single {type(texts).__name__}."
         )
     unordered = isinstance(texts, (Mapping, set, frozenset))
     # Iterating over a table gives its rows or the names of its columns; an array without axes
@@ -34,14 +34,14 @@ def check_texts(name: str, texts: Any) -> list[str]:
     for index, text in enumerate(checked):
         if not isinstance(text, str):
             came = f"{type(text).__name__} at index {index}"
-            raise TypeError(f"Expected argument `{name}` to hold strings only, but got {came}.")
+            raise TypeError(f"Expected argument `{name}` to contain only strings, but got {came}.")
         _check_characters(name, text, f" at index {index}")
     return checked
 
 
 def check_text(name: str, text: Any, index: int | None = None) -> str:
-    """``text`` itself, if it is a string without lone surrogates (TypeError, ValueError); ``index``
-    is its position.
+    """Returns ``text``. Raises TypeError if it is not a string, ValueError if it contains a lone
+    surrogate. ``index`` is its position, for the message.
     """
     position = "" if index is None else f" at index {index}"
     if not isinstance(text, str):
@@ -60,41 +60,43 @@ def _check_characters(name: str, text: str, position: str) -> None:
     except UnicodeEncodeError as error:
         came = f"the lone surrogate {text[error.start]!r}{position}"
         raise ValueError(
-            f"Expected argument `{name}` to hold whole characters, but got {came}."
+            f"Expected argument `{name}` to be valid Unicode, but got {came}."
         ) from error
 
 
 def check_pairs(
     predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
 ) -> tuple[list[str], list[str]]:
-    """Both sides as `check_texts`, of one length (ValueError), named ``name`` and ``origin`` in
-    errors.
+    """Applies `check_texts` to both lists, and raises ValueError if their lengths differ. Errors call the
+    lists ``name`` and ``origin``.
     """
     summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
     if len(summaries) != len(texts):
         came = f"{len(summaries)} and {len(texts)}"
         raise ValueError(
-            f"Expected arguments `{name}` and `{origin}` to be of one length, but got {came}."
+            f"Expected arguments `{name}` and `{origin}` to have the same length, but got {came}."
         )
     return summaries, texts
 
 
 def check_column(column: str, columns: Iterable[str]) -> None:
-    """Refuses a table that lacks a column (ValueError)."""
+    """Raises ValueError if a table lacks a column."""
     names = list(columns)
     if column not in names:
-        raise ValueError(f"Expected a column {column!r}, but the columns are {', '.join(names)}.")
+        raise ValueError(
+            f"Expected a column named {column!r}, but got the columns {', '.join(names)}."
+        )
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Refuses a value that is not one of ``choices`` (ValueError)."""
+    """Raises ValueError if a value is not one of ``choices``."""
     if value not in choices:
         listed = ", ".join(map(str, choices))
         raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
 
 
 def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuses what is neither callable nor one of ``choices`` (ValueError)."""
+    """Raises ValueError if a value is neither callable nor one of ``choices``."""
     if not callable(value) and value not in choices:
         listed = ", ".join(choices)
         raise ValueError(
@@ -103,16 +105,16 @@ def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
 
 
 def check_name(name: str, value: Any) -> None:
-    """Refuses what is not a string (TypeError), or blank (ValueError)."""
+    """Raises TypeError if a value is not a string, ValueError if it is blank."""
     if not isinstance(value, str):
         raise TypeError(f"Expected argument `{name}` to be a str, but got {type(value).__name__}.")
     if not value.strip():
-        raise ValueError(f"Expected argument `{name}` to be a name, but got {value!r}.")
+        raise ValueError(f"Expected argument `{name}` not to be blank, but got {value!r}.")
 
 
 def integer(name: str, value: Any, least: int | None = None) -> int:
-    """An integer of Python, NumPy or torch as Python's; refuses others (TypeError), and those below
-    ``least``.
+    """Converts an integer of Python, NumPy or torch to Python's. Any other value raises TypeError, an
+    integer below ``least`` ValueError.
     """
     number = _as_integer(value)
     if number is None:
@@ -123,8 +125,8 @@ def integer(name: str, value: Any, least: int | None = None) -> int:
 
 
 def check_schedule(window: Any, margin: Any, distance: Any) -> tuple[int, int, int]:
-    """The three as integers, ``window`` more than twice ``margin``: else some position could never
-    be masked.
+    """Returns the three as integers. Raises ValueError unless ``window`` is more than twice ``margin``,
+    because otherwise some positions could never be masked.
     """
     margin, distance = integer("margin", margin, 0), integer("distance", distance, 1)
     window = integer("window", window, 1)
@@ -136,8 +138,8 @@ def check_schedule(window: Any, margin: Any, distance: Any) -> tuple[int, int, i
 
 
 def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
-    """One layer or several as a tuple, ``None`` and ``"all"`` as they are; else TypeError or
-    ValueError.
+    """Returns one or several layers as a tuple, ``None`` and ``"all"`` unchanged. Any other value raises
+    TypeError or ValueError.
     """
     if layers is None or (isinstance(layers, str) and layers == "all"):
         return layers
@@ -150,13 +152,13 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     found = tuple(number for number in numbers if number is not None)
     if len(found) < len(numbers):
         raise TypeError(
-            f"Expected argument `layers` to be an integer or several, but got {layers!r}."
+            f"Expected argument `layers` to be one or more integers, but got {layers!r}."
         )
     if not found:
         raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
     if min(found) < 0:
         raise ValueError(
-            f"Expected argument `layers` to hold no negative number, but got {layers!r}."
+            f"Expected argument `layers` to contain only non-negative integers, but got {layers!r}."
         )
     if len(set(found)) < len(found):
         raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
@@ -164,12 +166,12 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
 
 
 def measure_tuple(measures: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """One measure or several as a tuple, each once; refuses other types (TypeError) and other names
-    (ValueError).
+    """Returns one or several measures as a tuple without repetitions. Other types raise TypeError, other
+    names ValueError.
     """
     if not isinstance(measures, Iterable):
         raise TypeError(
-            f"Expected argument `measures` to be a name or several, but got {measures!r}."
+            f"Expected argument `measures` to be one or more names, but got {measures!r}."
         )
     names = (measures,) if isinstance(measures, str) else tuple(measures)
     for name in names:
@@ -178,8 +180,8 @@ def measure_tuple(measures: Any, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def tag_set(name: str, tags: Any) -> frozenset[str]:
-    """Tags as a set; refuses one string, what is not iterable (TypeError), and tags that
-    `check_name` refuses.
+    """Returns tags as a set. A single string or a value that is not iterable raises TypeError; a tag must
+    pass `check_name`.
     """
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
@@ -190,8 +192,8 @@ def tag_set(name: str, tags: Any) -> frozenset[str]:
 
 
 def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
-    """The name of a dtype, torch's or a string, one of ``choices`` (ValueError); imports no torch,
-    which is slow.
+    """Returns the name of a dtype, which may be torch's or a string. Raises ValueError unless it is one of
+    ``choices``. Does not import torch, because that is slow.
     """
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
     if name not in choices:
@@ -202,7 +204,7 @@ def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
 
 
 def _as_integer(value: Any) -> int | None:
-    """An integer; ``None`` for anything else, also for a bool."""
+    """Returns an integer, or ``None`` for anything else, including a bool."""
     if isinstance(value, bool) or "bool" in str(getattr(value, "dtype", "")):
         return None
     try:

@@ -15,19 +15,20 @@ from estime_metric.inputs import check_choice
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: What is kept of a pair for each layer, in this order. ``estime_metric.engine.statistics`` counts it.
+#: The numbers that are kept for each pair and layer, in this order. ``estime_metric.engine.statistics``
+#: computes them.
 STATISTICS = (
     "alarms",  # units that are checked and raise an alarm (Eq. 1)
     "graded_alarms",  # the sum of 1 / (1 + exp(margin / TEMPERATURE)) over the units that are checked
-    "winners",  # source units that match better, summed over the units that are checked (Eq. 3)
+    "winners",  # source units that match better, summed over the checked units (Eq. 3)
     "ties",  # alarms that rounding can decide
     "winner_ties",  # winners that rounding can decide
     "overlap",  # units that occur in the source, so that they are checked
     "tokens",  # units
-    "new_words",  # share of the words that the source lacks
-    "new_bigrams",  # share of the bigrams that the source lacks
-    "new_trigrams",  # share of the trigrams that the source lacks
-    "copied",  # units within extractive fragments; NaN unless asked for, like all that follow
+    "new_words",  # fraction of the words that do not occur in the source
+    "new_bigrams",  # fraction of the bigrams that do not occur in the source
+    "new_trigrams",  # fraction of the trigrams that do not occur in the source
+    "copied",  # units within extractive fragments; NaN unless requested, like all that follow
     "copied_squares",  # the squared lengths of the extractive fragments, summed
     "alarms_alltokens",  # alarms over all units
     "cosines",  # the cosines of `soft`, summed
@@ -35,10 +36,10 @@ STATISTICS = (
     "best_ties",  # units whose best match rounding can decide
 )
 
-#: Statistics for which the extractive fragments of a summary are looked for.
+#: Statistics that need the extractive fragments of a summary.
 _OF_FRAGMENTS = frozenset({"copied", "copied_squares"})
 
-#: Statistics for which units that the source lacks are embedded too.
+#: Statistics that need the embeddings of units that do not occur in the source, too.
 _OF_EVERY_UNIT = frozenset({"alarms_alltokens", "cosines", "coherence"})
 
 #: statistic -> the one that counts how much of it rounding can decide
@@ -55,7 +56,7 @@ TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
 ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
 NEW_SHARE = 0.1  # of new trigrams in the weighted mean
 
-#: The measure to select and compare by, which is shown first.
+#: The recommended measure for selecting and comparing, which is shown first.
 RECOMMENDED = "inconsistency"
 
 #: The measure of the paper.
@@ -69,16 +70,17 @@ class Measure:
     """One measure.
 
     Attributes:
-        name: as in the paper, if it has a name there.
-        formula: float64 tensors of one shape, named as ``needs`` -> the values, of that shape.
-        needs: the statistics that the formula takes.
-        kind: ``"count"`` grows with length and is 0 for a summary without tokens; ``"share"`` is a
-            share or mean over the summary's own tokens, which takes its worst value there (`blank`);
-            ``"rate"`` is over the tokens that occur in the source, NaN if none does.
+        name: the name used in the paper, if it has one.
+        formula: a function from float64 tensors of the same shape, named as in ``needs``, to the
+            values, of that shape.
+        needs: the statistics that the formula uses.
+        kind: ``"count"`` grows with the length and is 0 for a blank summary. ``"share"`` is a ratio or
+            mean over all tokens of the summary; a blank summary gets 1 if lower is better, otherwise 0.
+            ``"rate"`` is a ratio over the tokens that occur in the source and is NaN if there are none.
         low: the least possible value.
         high: the greatest possible value, or the measure that it never exceeds; ``None`` if there
             is no bound.
-        higher_is_better: the direction; ``None`` if the measure says nothing of quality.
+        higher_is_better: the direction; ``None`` if the measure does not express quality.
         meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for
             "tokens".
         source: where it is defined.
@@ -96,18 +98,20 @@ class Measure:
 
     @property
     def needs_fragments(self) -> bool:
-        """Whether the extractive fragments of the summary are looked for."""
+        """Whether the measure needs the extractive fragments of the summary."""
         return not _OF_FRAGMENTS.isdisjoint(self.needs)
 
     @property
     def needs_every_unit(self) -> bool:
-        """Whether every unit of the summary is embedded for it, also those that the source lacks."""
+        """Whether the measure needs the embeddings of all units of the summary, also of those that do
+        not occur in the source.
+        """
         return not _OF_EVERY_UNIT.isdisjoint(self.needs)
 
     @property
     def blank(self) -> float:
-        """The value for a summary without tokens: of a share 1 if lower is better, otherwise 0; of a
-        rate NaN.
+        """The value for a summary without tokens: 0 for a count, NaN for a rate, and for a share 1 if
+        lower is better, otherwise 0.
         """
         if self.kind == "rate":
             return float("nan")
@@ -139,7 +143,7 @@ def _measure(
     meaning: str,
     source: str,
 ) -> Callable[[Formula], Formula]:
-    """Registers a formula as the measure of its name; the fields are those of `Measure`."""
+    """Registers a formula as the measure with the function's name. See `Measure` for the fields."""
 
     def register(formula: Formula) -> Formula:
         name = formula.__name__
@@ -174,7 +178,7 @@ def _measure(
 def inconsistency(
     new_words: Tensor, graded_alarms: Tensor, tokens: Tensor, new_trigrams: Tensor
 ) -> Tensor:
-    """What the source lacks, and what it has in another place."""
+    """New words and trigrams, and words whose context is different in the source."""
     unsupported = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
     return (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
 
@@ -186,8 +190,9 @@ def inconsistency(
     high="tokens",
     higher_is_better=False,
     meaning=(
-        "the sum of `1 / (1 + exp(m / T))` over the tokens that are checked, where `m` is the relative margin "
-        f"by which the same token matches best and `T` is {TEMPERATURE:g}; continuous, so it has no ties"
+        "the sum of `1 / (1 + exp(m / T))` over the checked tokens. `m` is the similarity to the same token minus "
+        "the similarity to the best different token, divided by the larger of the two; `T` is "
+        f"{TEMPERATURE:g}. The sum is continuous, so it has no ties"
     ),
     source="this package",
 )
@@ -202,7 +207,7 @@ def graded_alarms(graded_alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="share of the summary's words that the source lacks, from the texts alone",
+    meaning="fraction of the summary's words that do not occur in the source; computed without the encoder",
     source="this package",
 )
 def new_words(new_words: Tensor) -> Tensor:
@@ -216,7 +221,7 @@ def new_words(new_words: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="share of the summary's word bigrams that the source lacks, from the texts alone",
+    meaning="fraction of the summary's word bigrams that do not occur in the source; computed without the encoder",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_bigrams(new_bigrams: Tensor) -> Tensor:
@@ -230,7 +235,7 @@ def new_bigrams(new_bigrams: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="share of the summary's word trigrams that the source lacks, from the texts alone",
+    meaning="fraction of the summary's word trigrams that do not occur in the source; computed without the encoder",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_trigrams(new_trigrams: Tensor) -> Tensor:
@@ -244,9 +249,9 @@ def new_trigrams(new_trigrams: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="summary tokens whose best match in the source is a different token",
+    meaning="number of summary tokens whose best match in the source is a different token",
     source=(
-        "Vasilyev & Bohannon 2021, Eq. 1; where no word overlaps, the count over all words, as in blanc 0.3.4"
+        "Vasilyev & Bohannon 2021, Eq. 1; if no word overlaps, the count over all words, as in blanc 0.3.4"
     ),
 )
 def alarms(alarms: Tensor) -> Tensor:
@@ -260,7 +265,7 @@ def alarms(alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="`alarms / overlap`: alarms for each token checked",
+    meaning="`alarms / overlap`: fraction of the checked tokens that raise an alarm",
     source="this package",
 )
 def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
@@ -274,7 +279,7 @@ def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`",
+    meaning="alarms extrapolated to all summary tokens: `alarms * tokens / overlap`",
     source="blanc 0.3.4",
 )
 def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
@@ -289,7 +294,8 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     high=None,
     higher_is_better=False,
     meaning=(
-        "source tokens that match a summary token better than the same token does, over the whole summary"
+        "number of source positions that match a summary token better than the closest occurrence of the same "
+        "token does, summed over the summary"
     ),
     source="Vasilyev & Bohannon 2021, Eq. 3",
 )
@@ -304,11 +310,11 @@ def winners(winners: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms, and the tokens that the source lacks: `alarms + tokens - overlap`",
+    meaning="alarms plus tokens that do not occur in the source: `alarms + tokens - overlap`",
     source="this package",
 )
 def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
-    """Where no word overlaps, ``alarms`` counts words that are absent; none counts twice."""
+    """If no word overlaps, ``alarms`` counts absent words; none of them counts twice."""
     return (tokens - overlap + alarms).minimum(tokens)
 
 
@@ -332,7 +338,7 @@ def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=None,
-    meaning="summary tokens that occur in the source; only these are checked",
+    meaning="number of summary tokens that occur in the source; only these are checked",
     source="Vasilyev & Bohannon 2021, section 2",
 )
 def overlap(overlap: Tensor) -> Tensor:
@@ -346,7 +352,7 @@ def overlap(overlap: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=None,
-    meaning="summary tokens",
+    meaning="number of summary tokens",
     source="Vasilyev & Bohannon 2021, section 2",
 )
 def tokens(tokens: Tensor) -> Tensor:
@@ -360,11 +366,11 @@ def tokens(tokens: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=None,
-    meaning="`overlap / tokens`: how much of the summary was checked",
+    meaning="`overlap / tokens`: fraction of the summary that was checked",
     source="this package",
 )
 def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
-    """The share of the tokens that are checked."""
+    """The fraction of the tokens that are checked."""
     return overlap / tokens
 
 
@@ -375,12 +381,12 @@ def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
     high=1,
     higher_is_better=None,
     meaning=(
-        "1 for a summary without tokens, 0 for any other; its sum is the number of blank summaries"
+        "1 if the summary has no tokens, otherwise 0; its sum is the number of blank summaries"
     ),
     source="this package",
 )
 def blank(tokens: Tensor) -> Tensor:
-    """Whether there is nothing to judge."""
+    """Whether the summary has no tokens."""
     return (tokens == 0).to(tokens)
 
 
@@ -390,7 +396,7 @@ def blank(tokens: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=None,
-    meaning="share of the tokens that are in extractive fragments, runs copied from the source",
+    meaning="fraction of the tokens that belong to an extractive fragment (a run of tokens copied from the source)",
     source="Grusky, Naaman & Artzi 2018 (Newsroom), coverage",
 )
 def copied(copied: Tensor, tokens: Tensor) -> Tensor:
@@ -404,7 +410,7 @@ def copied(copied: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=None,
-    meaning="mean length of the fragment that a token is in, 0 for a token in none",
+    meaning="mean over the tokens of the length of the extractive fragment that the token belongs to (0 if it belongs to none)",
     source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
 )
 def copied_density(copied_squares: Tensor, tokens: Tensor) -> Tensor:
@@ -418,7 +424,7 @@ def copied_density(copied_squares: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms over all summary tokens; one that the source lacks always is one",
+    meaning="alarms over all summary tokens; a token that does not occur in the source always counts as an alarm",
     source="blanc 0.3.4",
 )
 def alarms_alltokens(alarms_alltokens: Tensor) -> Tensor:
@@ -447,31 +453,33 @@ def soft(cosines: Tensor, tokens: Tensor) -> Tensor:
     high=1,
     higher_is_better=True,
     meaning=(
-        "Kendall tau-c between the order of the tokens and the order of their best matches; 0 if there is no order"
+        "Kendall's tau-c between the positions of the tokens and the positions of their best matches; 0 if it is "
+        "undefined"
     ),
     source="Vasilyev & Bohannon, arXiv 2112.11638",
 )
 def coherence(coherence: Tensor) -> Tensor:
-    """Whether the summary follows its source."""
+    """Whether the summary follows the order of its source."""
     return coherence
 
 
-#: Those that `EstimeConfig.measures` has to name, and those that every result has.
+#: Measures that are computed only if `EstimeConfig.measures` lists them, and measures that every
+#: result has.
 FURTHER_MEASURES = tuple(
     name for name, one in MEASURES.items() if one.needs_every_unit or one.needs_fragments
 )
 BASE_MEASURES = tuple(name for name in MEASURES if name not in FURTHER_MEASURES)
 
-#: Direction of the measures that judge a summary; the others say how long it is and how much of it
-#: is checked.
+#: The direction of the measures that judge a summary. The others describe its length and how much of
+#: it was checked.
 HIGHER_IS_BETTER = {
     name: one.higher_is_better for name, one in MEASURES.items() if one.higher_is_better is not None
 }
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:
-    """One measure (otherwise ValueError), float64 of shape (...), from ``statistics`` of shape (...,
-    len(STATISTICS)).
+    """Computes one measure, float64 of shape (...), from ``statistics`` of shape (...,
+    len(STATISTICS)). An unknown name raises ValueError.
     """
     check_choice("measure", measure, MEASURES)
     return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))

@@ -1,4 +1,4 @@
-"""Balanced thresholds that were measured with the bundled encoders, found again by signature.
+"""Balanced thresholds that were determined with the bundled encoders, looked up by signature.
 
 ``python -m estime_metric.studies.training.record`` writes them into ``operating_points.json``.
 """
@@ -19,13 +19,13 @@ PATH = Path(__file__).with_name("operating_points.json")
 
 BALANCED = "balanced"
 
-#: Parts of a signature that move `inconsistency` by no more than rounding, or not at all.
+#: Parts of a signature that change `inconsistency` at most by rounding.
 _INDIFFERENT = ("dtype", "preset", "soft", "version")
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """A threshold of ``inconsistency``, and the signature of the scores that it was measured on."""
+    """A threshold of ``inconsistency``, and the signature of the scores for which it was determined."""
 
     signature: str
     threshold: float
@@ -33,7 +33,7 @@ class OperatingPoint:
 
 @cache
 def recorded() -> tuple[OperatingPoint, ...]:
-    """All thresholds on record."""
+    """All recorded thresholds."""
     entries = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else []
     return tuple(OperatingPoint(one["signature"], one["threshold"]) for one in entries)
 
@@ -48,16 +48,16 @@ def threshold_value(threshold: float | str, measure: str, signature: str) -> flo
     """A threshold as a number.
 
     Args:
-        threshold: a finite number, or ``"balanced"`` for the one that was measured with a bundled
-            encoder. If it was measured with other settings than those of ``signature``, a warning
-            names them.
-        measure: the measure that is compared with it.
+        threshold: a finite number, or ``"balanced"`` for the recorded threshold of a bundled encoder.
+            If it was determined with other settings than those of ``signature``, a warning names
+            them.
+        measure: the measure that is compared with the threshold.
         signature: the signature of the scores, at one layer.
 
     Raises:
         TypeError: ``threshold`` is neither a number nor a string.
-        ValueError: it is not finite, another string, or ``"balanced"`` for a measure or an encoder
-            of which none is on record.
+        ValueError: it is not finite, is another string, or is ``"balanced"`` although no threshold
+            is recorded for the measure or the encoder.
     """
     if isinstance(threshold, str):
         if threshold != BALANCED:
@@ -84,7 +84,7 @@ def _balanced(measure: str, signature: str) -> float:
     if measure != RECOMMENDED or not same_encoder:
         known = sorted({deciding(point.signature)["model"] for point in recorded()})
         raise ValueError(
-            f"Expected argument `threshold` to be a number: balanced thresholds are on record for {RECOMMENDED!r} "
+            f"Expected argument `threshold` to be a number: balanced thresholds are recorded for {RECOMMENDED!r} "
             f"with the bundled encoders ({', '.join(known)}), but got {measure!r} with {wanted.get('model', 'another encoder')}. "
             "`estime calibrate` chooses a threshold from summaries that you have labeled."
         )
@@ -93,7 +93,7 @@ def _balanced(measure: str, signature: str) -> float:
             return point.threshold
     point = min(same_encoder, key=lambda one: len(_differences(one, wanted)))
     warnings.warn(
-        f"The balanced threshold {point.threshold:g} was measured with other settings "
+        f"The balanced threshold {point.threshold:g} was determined with other settings "
         f"({', '.join(_differences(point, wanted))}), so it may not be balanced for these scores.",
         RuntimeWarning,
         stacklevel=3,

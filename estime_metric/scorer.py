@@ -35,28 +35,28 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-EMBEDDED_BYTES = 256_000_000  # of embeddings in a batch of pairs, besides a source that has more summaries in the next
+#: Bytes of embeddings in a batch of pairs, not counting a source that has more summaries in the next batch.
+EMBEDDED_BYTES = 256_000_000
 
 
 class _Ready(NamedTuple):
     encoder: MaskedEncoder
-    config: EstimeConfig  # nothing left open
-    soft_encoder: MaskedEncoder  # whose input embeddings `soft` compares
+    config: EstimeConfig  # fully resolved
+    soft_encoder: MaskedEncoder  # provides the input embeddings for `soft`
 
 
 class EstimeScorer:
-    """Scores summaries with one configuration. Loads the encoder at first use, and shares it with
-    other scorers.
+    """Scores summaries with a fixed configuration. The encoder is loaded on first use and shared with
+    other scorers that use the same one.
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
-        cache: keeps the embeddings of sources from one call to the next, in so many bytes of
-            memory, in a folder, or in a `SourceCache`; ``None`` for none. Scores stay the same but
-            for rounding.
-        options: options of `EstimeConfig`, laid over ``config``.
+        cache: caches source embeddings between calls. Pass a memory limit in bytes, a folder, or a
+            `SourceCache`; ``None`` disables the cache. Caching changes scores only by rounding.
+        options: options of `EstimeConfig`; they override those in ``config``.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it.
+        TypeError, ValueError: an option is invalid; the message names it.
 
     Example:
         >>> scorer = EstimeScorer(model="embedded")
@@ -78,34 +78,36 @@ class EstimeScorer:
         self._told_language = False
 
     def load(self) -> None:
-        """Loads the encoder now, where its seconds do not matter, instead of at first use."""
+        """Loads the encoder now instead of on first use."""
         self._load()
 
     @property
     def encoder(self) -> MaskedEncoder:
-        """The encoder, loaded at first use."""
+        """The encoder, loaded on first use."""
         return self._load().encoder
 
     @property
     def signature(self) -> str:
-        """The signature of the results; loads the encoder, which tells revision and default layer."""
+        """The signature of the results. Loads the encoder, because its revision and default layer are
+        part of the signature.
+        """
         return self._load().config.signature()
 
     @property
     def resolved_config(self) -> EstimeConfig:
-        """The configuration with nothing left open, as results carry it; loads the encoder."""
+        """The fully resolved configuration, as stored in results. Loads the encoder."""
         return self._load().config
 
     @property
     def bytes_per_unit(self) -> int:
-        """Memory that the embeddings of one unit take; loads the encoder."""
+        """The memory of the embeddings of one unit, in bytes. Loads the encoder."""
         return (
             len(self.resolved_config.layer_tuple) * self.encoder.info.width * self.encoder.itemsize
         )
 
     def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
-        """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not
-        encode.
+        """The amount of work that `score` would do. Tokenizes the texts and splits them into windows,
+        but does not run the encoder.
         """
         config = self.resolved_config
         found = self._pair_batches(*check_pairs(predictions, sources), config.needs_every_unit)
@@ -116,8 +118,9 @@ class EstimeScorer:
     ) -> EstimeResult:
         """Scores each summary against its source.
 
-        Equal sources are encoded once, equal pairs scored once. Order and company change a score by
-        rounding alone, see `EstimeResult.ties`. For blank texts see `EstimeResult.unchecked`.
+        Identical sources are encoded once, and identical pairs are scored once. The order of the
+        pairs and the other pairs in the call change a score only by rounding; see
+        `EstimeResult.ties`. For blank texts, see `EstimeResult.unchecked`.
 
         Args:
             predictions: the summaries.
@@ -125,8 +128,8 @@ class EstimeScorer:
             progress: show a progress bar on stderr.
 
         Raises:
-            TypeError, ValueError: the arguments are no lists of strings of one length; the message
-                names the index.
+            TypeError, ValueError: the arguments are not lists of strings of the same length; the
+                message names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         summaries, texts = check_pairs(predictions, sources)
@@ -159,16 +162,17 @@ class EstimeScorer:
         signature_column: str | None = None,
     ) -> dict[str, Any]:
         """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(...,
-        batched=True)``, whose cache is found again where the configuration is equal.
+        batched=True)``. The fingerprint is stable, so ``map`` reuses its cache if the configuration
+        is the same.
 
         Args:
             batch: columns by name.
-            source_column, summary_column: the columns that are scored; ``map`` takes them as
-                ``fn_kwargs``.
+            source_column, summary_column: the columns to score; pass them to ``map`` as ``fn_kwargs``.
             signature_column: a column for the signature, the same in every row; ``None`` for none.
 
         Returns:
-            A list for each measure by its name; with several layers ``alarms_layer12`` and so on.
+            A list for each measure, under its name, or under ``alarms_layer12`` and so on if several
+            layers are read.
 
         Raises:
             ValueError: a column is missing, or as for `score`.
@@ -195,11 +199,11 @@ class EstimeScorer:
         Args:
             prediction: the summary.
             source: the text to judge it against.
-            layer: one of the layers of the configuration; may be left out where there is just one.
+            layer: one of the configured layers. Can be omitted if there is only one.
 
         Raises:
-            TypeError, ValueError: an argument is no string; a layer that is not read, or none given
-                where several are.
+            TypeError, ValueError: an argument is not a string, the layer was not read, or no layer
+                is given although several were read.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         texts = [check_text("prediction", prediction)], [check_text("source", source)]
@@ -233,8 +237,8 @@ class EstimeScorer:
         return [explanations[row] for row in range(len(summaries))]
 
     def unload(self) -> None:
-        """Lets go of the encoder; its memory is free once no other scorer holds it. The next use
-        loads it again.
+        """Releases the encoder. Its memory is freed when no other scorer uses it. The encoder is loaded
+        again on next use.
         """
         if self._ready is not None:
             store.STORE.release(self._ready.encoder, self._ready.soft_encoder)
@@ -242,7 +246,7 @@ class EstimeScorer:
             return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
-        # What has been said is not state: a cache of `datasets` looks results up by a hash of this.
+        # Whether a warning was issued is not state: `datasets` looks cached results up by a hash of this.
         return {**self.__dict__, "_ready": None, "_told_language": False}
 
     def __repr__(self) -> str:
@@ -278,7 +282,9 @@ class EstimeScorer:
         every_unit: bool,
         progress: bool,
     ) -> None:
-        """Texts -> units -> windows -> batches -> embeddings -> matches for ``take``; each pair once."""
+        """Texts -> units -> windows -> batches -> embeddings -> matches, each pair once; passes the matches
+        of each batch to ``take``.
+        """
         self._warn_of_language(predictions)
         encoder, config = self.encoder, self.resolved_config
         embedder = Embedder(encoder, config, self.cache)
@@ -316,15 +322,18 @@ class EstimeScorer:
         ):
             return
         self._told_language = True
-        said = f"The encoder {self.encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
-        advice = "Scores mean little then; pass as `model` an encoder of that language."
+        said = (
+            f"The encoder {self.encoder.info.name!r} does not seem to support the language of the summaries "
+            f"({sign}), so the scores are not reliable. "
+        )
+        advice = "Pass an encoder for that language as `model`."
         warnings.warn(said + advice, RuntimeWarning, stacklevel=4)
 
 
 @contextmanager
 def _progress_bar(pairs: int, shown: bool) -> Iterator[Callable[[int, float], None]]:
-    """A bar on stderr; what it yields takes a number of pairs and the share of them that was done
-    since.
+    """Shows a bar on stderr. Yields a function that adds progress: it is called with a number of pairs
+    and the fraction of them that was done since the last call.
     """
     done = 0.0
     with tqdm(total=pairs, unit="pair", disable=not shown, dynamic_ncols=True) as bar:

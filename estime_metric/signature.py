@@ -1,15 +1,15 @@
-"""Signatures: one line that says how a score came about."""
+"""Signatures: one line that identifies how a score was computed."""
 
 from __future__ import annotations
 
-#: Parts of the short form, with their letter; the others are left out.
+#: Parts of the short form, with their letter; all others are omitted.
 _SHORT = {"model": "m", "layers": "l", "unit": "u", "distance": "d", "dtype": "t", "version": "v"}
 
 _REVISION_DIGITS = 7
 
 
 class Signature(str):
-    """``ESTIME|model:...|layers:...|...``: equal signatures, equal measure. It is a string.
+    """``ESTIME|model:...|layers:...|...``: scores with equal signatures are comparable. It is a string.
 
     Example:
         >>> signature = Signature("ESTIME|model:m@sha256-0123456789ab|layers:5|margin:50|version:1.0")

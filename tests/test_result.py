@@ -214,7 +214,7 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
     with pytest.raises(ValueError, match="`measure` to be one of"):
         result.flags(1, "tokens", 2)
     with pytest.raises(
-        ValueError, match=r"are on record for 'inconsistency'.*, but got 'winners' with m@r"
+        ValueError, match=r"are recorded for 'inconsistency'.*, but got 'winners' with m@r"
     ):
         result.flags("balanced", "winners", 2)
 

@@ -39,35 +39,35 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
 
 
 def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
-    with pytest.raises(TypeError, match=r"an option among .*, but got `windows`"):
+    with pytest.raises(TypeError, match=r"an option of EstimeConfig, but got `windows`"):
         estime(["a"], ["a"], windows=3)  # type: ignore[call-arg]
     scorer = EstimeScorer(model=str(tmp_path / "not-there"))
     for score, predictions, sources, message in (
-        (scorer.score, "a", ["a"], "`predictions` to be a list of strings, but got one bare str"),
+        (scorer.score, "a", ["a"], "`predictions` to be a list of strings, but got a single str"),
         (
             scorer.score,
             ["a", "b"],
             ["a", float("nan")],
-            "`sources` to hold strings only, but got float at index 1",
+            "`sources` to contain only strings, but got float at index 1",
         ),
         (
             scorer.score_candidates,
             "b",
             "a",
-            "`predictions` to be a list of strings, but got one bare str",
+            "`predictions` to be a list of strings, but got a single str",
         ),
         (
             scorer.score_candidates,
             ["b", 3],
             "a",
-            "`predictions` to hold strings only, but got int at index 1",
+            "`predictions` to contain only strings, but got int at index 1",
         ),
         (scorer.score_candidates, ["a"], None, "`source` to be a str, but got NoneType"),
         (
             scorer.explain_pairs,
             ["a"],
             [3],
-            "`sources` to hold strings only, but got int at index 0",
+            "`sources` to contain only strings, but got int at index 0",
         ),
         (scorer.explain, None, "a", "`prediction` to be a str, but got NoneType"),
         (scorer.explain, "a", ["a"], "`source` to be a str, but got list"),

@@ -226,7 +226,7 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
 
 
 @pytest.mark.filterwarnings(
-    "ignore:The encoder .* does not seem to know the language:RuntimeWarning"
+    "ignore:The encoder .* does not seem to support the language:RuntimeWarning"
 )
 def test_a_word_of_more_than_350_pieces_ends(
     released_estime: MakeEstime, word_scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,8 @@ from cyclopts import Group, Parameter
 
 from estime_metric.demo.limits import Limits
 
+LIMITS = Limits()  # those of a command without options
+
 
 def demo(
     *,
@@ -18,7 +20,7 @@ def demo(
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     share: bool = False,
     any_model: Annotated[bool | None, Parameter(negative="--listed-models")] = None,
-    limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = Limits(),
+    limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = LIMITS,
 ) -> None:
     """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a
     file.

@@ -169,7 +169,7 @@ def compare_paired(
     a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(
-            f"Expected arguments `first` and `second` to be of one length, but got {a.shape}, {b.shape}."
+            f"Expected arguments `first` and `second` to have the same length, but got {a.shape}, {b.shape}."
         )
     integer("n", n, 1)
     check_share("confidence", confidence)

@@ -1,4 +1,4 @@
-"""How many words of each kind annotators marked as errors, found by signature.
+"""How often annotators marked words of each kind as errors, looked up by signature.
 
 ``python -m estime_metric.studies.training.record`` writes them into ``marked.json``.
 """
@@ -19,8 +19,8 @@ PATH = Path(__file__).with_name("marked.json")
 
 @dataclass(frozen=True, slots=True)
 class GradedShare:
-    """Of the words that were checked and whose graded alarm is at least ``least`` (and less than
-    the next one's), the share that annotators marked.
+    """The fraction that annotators marked among the checked words with a graded alarm of at least
+    ``least`` and less than the ``least`` of the next entry.
     """
 
     least: float
@@ -29,12 +29,12 @@ class GradedShare:
 
 @dataclass(frozen=True, slots=True)
 class MarkedShares:
-    """Shares of words that annotators marked, 0 to 1.
+    """Fractions of words that annotators marked, 0 to 1.
 
     Attributes:
-        data: the summaries on which they were measured.
-        absent: of the words that the source lacks.
-        graded: of the words that were checked, by their graded alarm, in ascending order.
+        data: the summaries from which they were computed.
+        absent: among the words that do not occur in the source.
+        graded: among the checked words, by their graded alarm, in ascending order.
     """
 
     data: str
@@ -42,23 +42,23 @@ class MarkedShares:
     graded: tuple[GradedShare, ...]
 
     def share(self, unit: UnitVerdict) -> float:
-        """Of words with such a verdict and graded alarm."""
+        """The fraction among words with this verdict and graded alarm."""
         if unit.verdict == "absent":
             return self.absent
         return [one.share for one in self.graded if one.least <= unit.graded_alarm][-1]
 
     @property
     def summary(self) -> str:
-        """The shares in one sentence."""
+        """The fractions in one sentence."""
         graded = [f"{one.share:.0%} from {one.least:g}" for one in reversed(self.graded)]
         return (
-            f"Annotators marked {self.absent:.0%} of the words that are not in the source and, by graded alarm, "
+            f"Annotators marked as errors {self.absent:.0%} of the words that are not in the source and, by graded alarm, "
             f"{', '.join(graded)} ({self.data})."
         )
 
 
 def marked_shares(explanation: Explanation) -> MarkedShares | None:
-    """The shares that were measured with the settings of an explanation; ``None`` if there are none."""
+    """The fractions for the settings of an explanation; ``None`` if there are none."""
     wanted = deciding(explanation.signature)
     for entry in _entries():
         if deciding(entry["signature"]) == wanted:

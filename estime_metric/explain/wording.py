@@ -1,4 +1,4 @@
-"""What an explanation says in words: the counts with their meanings, the legend, one sentence for each unit."""
+"""The words of an explanation: the counts with their meanings, the legend, one sentence for each unit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALARM_FROM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is shown, what it means for any pair and for this one, whether in the color
+    """A number: how it is shown, what it means in general and for this pair, and whether it has the color
     of alarms.
     """
 
@@ -45,12 +45,12 @@ LEGEND = (
     Sample(
         "alarm",
         0.8,
-        f"alarm: another word of the source fits better (graded alarm over {ALARM_FROM:g})",
+        f"alarm: a different word of the source fits better (graded alarm over {ALARM_FROM:g})",
     ),
     Sample(
         "match",
         0.3,
-        f"match, but another word fits nearly as well (graded alarm {LEAST_COLORED:g} to {ALARM_FROM:g})",
+        f"match, but a different word fits nearly as well (graded alarm {LEAST_COLORED:g} to {ALARM_FROM:g})",
     ),
 )
 
@@ -65,14 +65,16 @@ def strength(unit: UnitVerdict) -> float:
 
 
 def origin(explanation: Explanation) -> str:
-    """What the colors mean, and what annotators marked if that was measured with these settings."""
+    """What the colors mean, and how often annotators marked words of each kind if that is known for these
+    settings.
+    """
     marked = marked_shares(explanation)
     said = "The color is the graded alarm of a word, from 0 to 1."
     return said if marked is None else f"{said} {marked.summary}"
 
 
 def counts(explanation: Explanation) -> list[Count]:
-    """The numbers of an explanation: the one to compare summaries by first, then its parts and the
+    """The numbers of an explanation: first the one by which to compare summaries, then its parts and the
     paper's score.
     """
     unit = explanation.unit
@@ -80,28 +82,28 @@ def counts(explanation: Explanation) -> list[Count]:
         Count(
             RECOMMENDED,
             share(explanation.value(RECOMMENDED)),
-            "0 to 1, lower is better; compare summaries by this",
+            "0 to 1, lower is better; use this to compare summaries",
         ),
         Count(
             "alarms",
             str(explanation.alarms),
-            f"{unit}s whose best match in the source is another {unit}: the paper's score",
+            f"{unit}s whose best match in the source is a different {unit}: the paper's score",
             alarming=explanation.alarms > 0,
         ),
         Count(
             "graded alarms",
             f"{explanation.graded_alarms:.2f}",
-            f"alarms without a step: each checked {unit} counts from 0 to 1",
+            f"like alarms, but each checked {unit} counts from 0 to 1",
         ),
         Count(
             "new words",
             share(explanation.value("new_words")),
-            "share of the words that the source lacks",
+            "fraction of the words that do not occur in the source",
         ),
         Count(
             "new trigrams",
             share(explanation.value("new_trigrams")),
-            "share of the word trigrams that the source lacks",
+            "fraction of the word trigrams that do not occur in the source",
         ),
     ]
 
@@ -112,18 +114,18 @@ def share(value: float) -> str:
 
 
 def remark(explanation: Explanation) -> str | None:
-    """One sentence on a pair of which little or nothing was checked, or ``None``."""
+    """A sentence about a pair if little or nothing was checked, otherwise ``None``."""
     unit = explanation.unit
     if not explanation.tokens:
         return "The summary is empty, so there was nothing to check."
     if not explanation.overlap and unit == "word":
-        return "The summary shares no word with its source. Then its words count as alarms."
+        return "The summary shares no word with its source, so all its words count as alarms."
     if not explanation.overlap:
-        return "The summary shares no token with its source, so nothing was checked: 0 alarms say nothing."
+        return "The summary shares no token with its source, so nothing was checked, and 0 alarms do not mean that the summary is consistent."
     if explanation.value("coverage") < LOW_COVERAGE:
         return (
-            f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked and "
-            "the number of alarms says little. The inconsistency counts the others too."
+            f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked, and "
+            "the number of alarms is not informative. The inconsistency also counts the unchecked ones."
         )
     return None
 
@@ -134,7 +136,11 @@ def note(explanation: Explanation, unit: UnitVerdict) -> str:
     graded = f"graded alarm {unit.graded_alarm:.2f}"
     by = graded if unit.margin is None else f"margin {margin(unit)}, {graded}"
     marked = marked_shares(explanation)
-    said = "" if marked is None else f"; annotators marked {marked.share(unit):.0%} of such words"
+    said = (
+        ""
+        if marked is None
+        else f"; annotators marked {marked.share(unit):.0%} of such words as errors"
+    )
     if unit.verdict == "alarm":
         best = _best_match(explanation, unit)
         return f"{own} is an alarm: its best match in the source is {best} ({by}){said}."
@@ -156,8 +162,8 @@ def margin(unit: UnitVerdict) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotation marks, white space as single spaces; isolated, so that its direction is
-    its own.
+    """A text in quotation marks, with single spaces. It is isolated, so that its direction of writing does
+    not affect the text around it.
     """
     return f"\u201c\u2068{' '.join(text.split())}\u2069\u201d"
 

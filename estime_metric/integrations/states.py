@@ -39,7 +39,7 @@ def id_numbers(ids: Any, summaries: int) -> list[float]:
     if len(found) != summaries:
         came = f"{len(found)} and {summaries}"
         raise ValueError(
-            f"Expected arguments `ids` and `preds` to be of one length, but got {came}."
+            f"Expected arguments `ids` and `preds` to have the same length, but got {came}."
         )
     return found
 

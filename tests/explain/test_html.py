@@ -110,7 +110,7 @@ def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(
     (february,) = [unit for unit in units if unit["text"] == "February"]
     said = (
         "“February” is an alarm: its best match in the source is “March” "
-        "\\(margin \u2212\\d+.*, graded alarm [01]\\.\\d\\d\\)(; annotators marked \\d+% of such words)?\\."
+        "\\(margin \u2212\\d+.*, graded alarm [01]\\.\\d\\d\\)(; annotators marked \\d+% of such words as errors)?\\."
     )
     assert re.fullmatch(said, re.sub("[\u2068\u2069]", "", february["aria-label"]))
 
@@ -141,7 +141,10 @@ def test_what_annotators_marked_is_said_only_of_settings_that_were_measured(
     page = Page(fragment(measured))
     for unit, word in zip(page.of_class("estime-unit"), measured.words, strict=True):
         if word.verdict != "match":
-            assert f"annotators marked {marked.share(word):.0%} of such words" in unit["aria-label"]
+            assert (
+                f"annotators marked {marked.share(word):.0%} of such words as errors"
+                in unit["aria-label"]
+            )
     (legend,) = page.of_class("estime-legend")
     for share in (marked.absent, *(one.share for one in marked.graded)):
         assert f"{share:.0%}" in legend["text"]

@@ -183,7 +183,9 @@ def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: _BlockS
 
 def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: _BlockScorer) -> None:
     table = pyarrow.table({"article": ["The cat sat."], "text": ["The cat."]})
-    with pytest.raises(ValueError, match="Expected a column 'text', but the columns are article"):
+    with pytest.raises(
+        ValueError, match="Expected a column named 'text', but got the columns article"
+    ):
         list(block_scorer(table.drop_columns(["text"])))
     with pytest.raises(
         ValueError, match="the column 'estime_alarms', whose name clashes with an output column"

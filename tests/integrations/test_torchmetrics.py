@@ -256,27 +256,27 @@ def test_inputs_are_refused_at_once_by_name_and_index(
     past = r"`ids` to hold integers up to 2\*\*53 .* at index 1"
     other = "`ids` to be a list or a tensor of integers, but got"
     for preds, sources, more, error, message in (
-        ("a", ["b"], {}, TypeError, "`preds` to be a list of strings, but got one bare str"),
+        ("a", ["b"], {}, TypeError, "`preds` to be a list of strings, but got a single str"),
         (
             ["a", "b"],
             ["c", None],
             {},
             TypeError,
-            "`sources` to hold strings only, but got NoneType at index 1",
+            "`sources` to contain only strings, but got NoneType at index 1",
         ),
         (
             ["a"],
             ["b", "c"],
             {},
             ValueError,
-            "`preds` and `sources` to be of one length, but got 1 and 2",
+            "`preds` and `sources` to have the same length, but got 1 and 2",
         ),
         (
             ["a"],
             ["b"],
             {"ids": [1, 2]},
             ValueError,
-            "`ids` and `preds` to be of one length, but got 2 and 1",
+            "`ids` and `preds` to have the same length, but got 2 and 1",
         ),
         (
             ["a"],

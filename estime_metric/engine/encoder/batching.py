@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -35,37 +34,47 @@ class SpecialTokens:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Batch:
-    """One input of the encoder."""
+class WindowBatch:
+    """One input of the encoder: several windows side by side.
 
-    ids: IntArray  # masked, padded token ids, of shape (b, p)
-    attended: (
-        BoolArray | None
-    )  # True where ``ids`` is no padding, of shape (b, p); ``None`` where nothing is padded
-    row: IntArray  # with ``column``: where to read hidden states, of shape (r,)
+    Attributes:
+        ids: masked, padded token ids, of shape (b, p).
+        attended: True except on padding, of shape (b, p); ``None`` if nothing is padded.
+        row, column: where hidden states are read, of shape (r,).
+        target: the row of the result that each of them goes to, of shape (r,).
+        slot: the number of each among the positions read in its window, of shape (r,).
+        most: the most positions that are read in one window.
+    """
+
+    ids: IntArray
+    attended: BoolArray | None
+    row: IntArray
     column: IntArray
-    target: IntArray  # row of the result that each goes to, of shape (r,)
-    slot: IntArray  # number of each among the positions read in its window, of shape (r,)
-    most: int  # positions read in one window, at most
+    target: IntArray
+    slot: IntArray
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class TextWindow:
     """One window of one text, and the row of the result at which that text begins."""
 
     ids: IntArray
     window: Window
     offset: int
 
+    def __len__(self) -> int:
+        return len(self.window)
 
-def jobs_of(texts: Sequence[MaskedText]) -> list[Job]:
-    """All windows of all texts, longest first, so that neighbours need little padding."""
-    jobs = []
+
+def text_windows(texts: Sequence[MaskedText]) -> list[TextWindow]:
+    """All windows of all texts, longest first, so that neighbors need little padding."""
+    windows = []
     offset = 0
     for text in texts:
-        jobs += [Job(text.ids, window, offset) for window in text.windows]
+        windows += [TextWindow(text.ids, window, offset) for window in text.windows]
         offset += text.wanted
-    return sorted(jobs, key=lambda job: -len(job.window))
+    return sorted(windows, key=len, reverse=True)
 
 
 def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range]:
@@ -98,26 +107,33 @@ def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range
     return batches
 
 
-def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
+def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBatch:
     """Lays windows side by side: special tokens around each, masks put in, short ones padded."""
-    longest = max(len(job.window) for job in jobs) + special.around
-    ids = np.full((len(jobs), longest), special.padding, dtype=np.int64)  # (b, p)
-    attended = np.zeros((len(jobs), longest), dtype=np.bool_)  # (b, p)
-    places: tuple[list[int], ...] = ([], [], [], [])
-    row, column, target, slot = places
-    shift = len(special.before)
-    for number, job in enumerate(jobs):
-        window = job.window
-        end = shift + len(window)
-        ids[number, :shift] = special.before
-        ids[number, shift:end] = job.ids[window.start : window.stop]
-        ids[number, end : end + len(special.after)] = special.after
-        ids[number, [shift + position - window.start for position in window.masked]] = special.mask
-        attended[number, : end + len(special.after)] = True
+    before = len(special.before)
+    longest = max(map(len, windows)) + special.around
+    ids = np.full((len(windows), longest), special.padding, dtype=np.int64)  # (b, p)
+    attended = np.zeros((len(windows), longest), dtype=np.bool_)  # (b, p)
+    row: list[int] = []
+    column: list[int] = []
+    target: list[int] = []
+    slot: list[int] = []
+    for number, one in enumerate(windows):
+        window = one.window
+        shift = before - window.start  # a position of the text -> its column
+        filled = [*special.before, *one.ids[window.start : window.stop], *special.after]
+        ids[number, : len(filled)] = filled
+        ids[number, [shift + position for position in window.masked]] = special.mask
+        attended[number, : len(filled)] = True
         row += [number] * len(window.read)
-        column += [shift + position - window.start for position in window.read]
-        target += [job.offset + wanted for wanted in window.rows]
+        column += [shift + position for position in window.read]
+        target += [one.offset + wanted for wanted in window.rows]
         slot += range(len(window.read))
-    fields: list[Any] = [np.asarray(numbers, dtype=np.int64) for numbers in places]
-    fields.append(max(len(job.window.read) for job in jobs))
-    return Batch(ids, None if attended.all() else attended, *fields)
+    return WindowBatch(
+        ids=ids,
+        attended=None if attended.all() else attended,
+        row=np.array(row, dtype=np.int64),
+        column=np.array(column, dtype=np.int64),
+        target=np.array(target, dtype=np.int64),
+        slot=np.array(slot, dtype=np.int64),
+        most=max(len(one.window.read) for one in windows),
+    )

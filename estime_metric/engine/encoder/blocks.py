@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -27,14 +28,29 @@ class _DeepestReadError(Exception):
     """Ends a forward pass that has nothing more to read."""
 
 
+@dataclass(frozen=True)
+class RunMode:
+    """How the blocks of an encoder are run.
+
+    Attributes:
+        blocks: how many of them.
+        fused: whether each is a `FusedBlock`.
+        mask_by_key: whether attention gets the mask of padding in the shape in which it takes it.
+    """
+
+    blocks: int
+    fused: bool
+    mask_by_key: bool
+
+
 class BlockTaps:
     """Taps on the blocks of a base model of ``transformers`` or of `ShippedModel`, in eval mode.
 
     The model is changed: the ``blocks`` above ``depth``, the deepest layer that will be read, are
     taken off it, and those below are replaced by `FusedBlock`s. A probe, token ids of shape (1, p),
     checks that either leaves the layers as they were; where an architecture resists, its blocks
-    stay as they are. ``kept`` is how many are still run. NaN and infinity count as equal here:
-    `MaskedEncoder` refuses them by name.
+    stay as they are. ``list`` has the blocks that are left; ``mode`` says how they are run. NaN and
+    infinity count as equal here: `MaskedEncoder` refuses them by name.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
@@ -42,14 +58,19 @@ class BlockTaps:
 
     def __init__(self, model: Any, blocks: int, depth: int, probe: Tensor) -> None:
         self._model, self._blocks, self._depth = model, blocks, depth
-        self._list = _block_list(model, blocks)
-        self.kept = blocks
+        self.list = _block_list(model, blocks)
+        self._kept = blocks
         self._in_tuple = self._fused = self._mask_by_key = False
         expected = self._states_of_the_whole(probe)
         self._drop_blocks_above(probe, expected)
         self._fuse(probe, expected)
         for block in self._fused_blocks():
             block.pack(probe.device)
+
+    @property
+    def mode(self) -> RunMode:
+        """How the blocks are run, as found out with the probe and by `takes_padding`."""
+        return RunMode(blocks=self._kept, fused=self._fused, mask_by_key=self._mask_by_key)
 
     def read(
         self,
@@ -89,11 +110,11 @@ class BlockTaps:
             nonlocal layer
             layer += 1
             self._in_tuple = isinstance(output, tuple)
-            if layer == self.kept < self._blocks and layer in layers:
+            if layer == self._kept < self._blocks and layer in layers:
                 picked[layer] = pick(output[0] if self._in_tuple else output)
 
         with ExitStack() as hooks:
-            for block in self._list:
+            for block in self.list:
                 before = block.register_forward_pre_hook(before_block, with_kwargs=True)
                 after = block.register_forward_hook(after_block)
                 hooks.callback(before.remove)
@@ -147,7 +168,7 @@ class BlockTaps:
 
     def _fused_blocks(self) -> list[FusedBlock]:
         """The blocks, if they are run by their parts."""
-        return [block for block in self._list if isinstance(block, FusedBlock)]
+        return [block for block in self.list if isinstance(block, FusedBlock)]
 
     def _states_of_the_whole(self, probe: Tensor) -> Sequence[Tensor]:
         """All layers, as the model itself returns them."""
@@ -162,37 +183,37 @@ class BlockTaps:
 
     def _drop_blocks_above(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
         """Takes the blocks above the depth off the model, unless that changes the layers below."""
-        whole = list(self._list)
-        self.kept = max(self._depth, 1)
+        whole = list(self.list)
+        self._kept = max(self._depth, 1)
         if len(whole) == self._blocks:
-            del self._list[self.kept :]
+            del self.list[self._kept :]
         else:  # one group of weights run again and again: nothing to drop, but fewer runs
-            self._model.config.num_hidden_layers = self.kept
+            self._model.config.num_hidden_layers = self._kept
         if self._agrees(probe, expected, exact=True):
             return
-        self._list.extend(whole[len(self._list) :])
-        self._model.config.num_hidden_layers = self.kept = self._blocks
+        self.list.extend(whole[len(self.list) :])
+        self._model.config.num_hidden_layers = self._kept = self._blocks
         if not self._agrees(probe, expected, exact=True):
             raise _unreadable(self._model)
 
     def _fuse(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
         """Runs the blocks by their parts, if that gives the same hidden states."""
         # A bundled encoder is made of such blocks.
-        self._fused = all(isinstance(block, FusedBlock) for block in self._list)
-        cut = len(self._list) == self.kept and self._depth >= self.kept
-        if self._fused or not cut or not all(map(FusedBlock.fits, self._list)):
+        self._fused = all(isinstance(block, FusedBlock) for block in self.list)
+        cut = len(self.list) == self._kept and self._depth >= self._kept
+        if self._fused or not cut or not all(map(FusedBlock.fits, self.list)):
             return
-        whole, encoder = list(self._list), getattr(self._model, "encoder", None)
+        whole, encoder = list(self.list), getattr(self._model, "encoder", None)
         biased = BiasedEncoder.fits(encoder)
         for number, block in enumerate(whole):
-            self._list[number] = FusedBlock(block, in_tuple=self._in_tuple and not biased)
+            self.list[number] = FusedBlock(block, in_tuple=self._in_tuple and not biased)
         if biased:
             self._model.encoder = BiasedEncoder(encoder)
         self._fused = True
         if self._agrees(probe, expected) and self._agrees_at_some_positions(probe, expected):
             return
         for number, block in enumerate(whole):
-            self._list[number] = block
+            self.list[number] = block
         if biased:
             self._model.encoder = encoder
         self._fused = False

@@ -20,7 +20,13 @@ from torch import Tensor
 from estime_metric import embedded
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import memory
-from estime_metric.engine.encoder.batching import Batch, Job, assemble, jobs_of, pack
+from estime_metric.engine.encoder.batching import (
+    TextWindow,
+    WindowBatch,
+    assemble,
+    pack,
+    text_windows,
+)
 from estime_metric.engine.encoder.blocks import BlockTaps
 from estime_metric.engine.encoder.fused import ReadPositions
 from estime_metric.engine.encoder.loading import Pretrained, load_pretrained
@@ -38,10 +44,14 @@ from estime_metric.engine.text.masking import MaskedText
 class MaskedEncoder:
     """A BERT-like encoder that returns hidden states at masked positions.
 
-    It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a
+    It is not a ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a
     module that holds it. It stays in eval mode and in its own dtype whatever surrounds it.
-    ``depth`` is the deepest layer that can be read: the blocks above it are gone. ``itemsize`` are
-    the bytes of one number of a hidden state.
+
+    Attributes:
+        depth: the deepest layer that can be read; the blocks above it are gone.
+        itemsize: bytes of one number of a hidden state.
+        run_mode: how its blocks are run.
+        takes_padding: whether texts of different lengths may be in one batch.
     """
 
     def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
@@ -62,7 +72,8 @@ class MaskedEncoder:
             self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
                 warn_where_slower(self._dtype)
-            self._takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
+            self.takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
+        self.run_mode = self._taps.mode
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer where memory ran out
         self._bytes_per_position = memory.bytes_per_position(self._model.config, self.itemsize)
@@ -117,17 +128,19 @@ class MaskedEncoder:
         all positions that it was. Raises FloatingPointError where a state is not finite, as happens
         where float16 overflows.
         """
-        jobs = jobs_of(texts)
+        windows = text_windows(texts)
         sizes = [text.wanted for text in texts]
         flat = torch.empty(
             len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device
         )
-        whole = sum(len(job.window) for job in jobs)
+        whole = sum(len(one) for one in windows)
         asked = token_budget or memory.default_budget(self.device, self._bytes_per_position)
         start, most = 0, self._most_positions
-        while start < len(jobs):
+        while start < len(windows):
             budget = min(asked, self._most_positions)
-            with closing(ahead_of(self.device, self._assembled(jobs[start:], budget))) as batches:
+            with closing(
+                ahead_of(self.device, self._assembled(windows[start:], budget))
+            ) as batches:
                 for batch in batches:
                     try:
                         with self._lock, inference_context(self.device):
@@ -137,10 +150,10 @@ class MaskedEncoder:
                             raise
                         self._most_positions = min(self._most_positions, batch.ids.size // 2)
                         break
-                    done = jobs[start : start + len(batch.ids)]
+                    done = windows[start : start + len(batch.ids)]
                     start += len(done)
                     if on_progress is not None:
-                        on_progress(sum(len(job.window) for job in done) / whole)
+                        on_progress(sum(len(one) for one in done) / whole)
         if self._most_positions < most:
             said = (
                 f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
@@ -168,12 +181,12 @@ class MaskedEncoder:
             wanted = f"have the vocabulary of {other.info.name!r}, but that of {self.info.name!r} differs."
             raise ValueError(f"Expected argument `soft_model` to {wanted}")
 
-    def _assembled(self, jobs: Sequence[Job], budget: int) -> Generator[Batch]:
-        lengths = [len(job.window) + self.info.special.around for job in jobs]
-        for numbers in pack(lengths, budget, self._takes_padding):
-            yield assemble([jobs[number] for number in numbers], self.info.special)
+    def _assembled(self, windows: Sequence[TextWindow], budget: int) -> Generator[WindowBatch]:
+        lengths = [len(one) + self.info.special.around for one in windows]
+        for numbers in pack(lengths, budget, self.takes_padding):
+            yield assemble([windows[number] for number in numbers], self.info.special)
 
-    def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
+    def _run(self, batch: WindowBatch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
         row, column, target, slot = put_all(
             [batch.row, batch.column, batch.target, batch.slot], self.device

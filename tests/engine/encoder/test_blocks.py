@@ -81,7 +81,7 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(
     assert a_block > 1000
     with mock.patch.object(linear, "VENDORS", ()):  # packed weights are no parameters
         taps = BlockTaps(model, BLOCKS, depth, PROBE)
-    assert taps.kept == kept
+    assert taps.mode.blocks == kept
     gone = before - sum(weight.numel() for weight in model.parameters())
     assert gone == (
         0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block
@@ -100,9 +100,9 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(
         found = taps.read(ids, given, [depth, 0], lambda hidden, only=only: hidden[only], at(only))
         assert_close(found, [expected[layer][only] for layer in (depth, 0)])
     fits = family in ("bert", "roberta", "electra", "mpnet")  # blocks like BERT's or MPNet's
-    assert taps._fused == (depth > 0 and fits)
+    assert taps.mode.fused == (depth > 0 and fits)
     runs: list[nn.Module] = []
-    for block in taps._list:
+    for block in taps.list:
         block.register_forward_hook(lambda module, *_: runs.append(module))
     taps.read(PROBE, None, [depth], lambda hidden: hidden)
     assert len(runs) == depth
@@ -128,9 +128,9 @@ def test_an_architecture_that_resists_keeps_all_its_blocks() -> None:
     """DeBERTa-v2's convolution after the first block: layer 1 is more than that block's output."""
     model, other = twins("deberta-v2", conv_kernel_size=3, conv_act="gelu")
     taps = BlockTaps(model, BLOCKS, 1, PROBE)
-    assert taps.kept == BLOCKS
+    assert taps.mode.blocks == BLOCKS
     assert_reads(taps, other, 1)
-    assert BlockTaps(model, BLOCKS, 2, PROBE).kept == 2
+    assert BlockTaps(model, BLOCKS, 2, PROBE).mode.blocks == 2
     assert_reads(BlockTaps(model, 2, 2, PROBE), other, 1)
 
 
@@ -165,7 +165,7 @@ def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: s
         model = whole(small_folder).to(dtype)
         depth = model.config.num_hidden_layers
         taps = BlockTaps(model, depth, depth, PROBE)
-        assert taps._fused
+        assert taps.mode.fused
         if ignored:
             run = model.forward
             model.forward = lambda run=run, attention_mask=None, **named: run(**named)
@@ -177,7 +177,7 @@ def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: s
 def test_less_is_computed(bert_folder: str) -> None:
     taps = BlockTaps(whole(bert_folder), BLOCKS, 2, PROBE)
     rows: list[int] = []
-    taps._list[1].widen.register_forward_hook(lambda *of: rows.append(of[-1].shape[:-1].numel()))
+    taps.list[1].widen.register_forward_hook(lambda *of: rows.append(of[-1].shape[:-1].numel()))
     ids, attended = batch()
     only = scattered(attended)
     taps.read(ids, attended, [2], lambda hidden: hidden[only], at(only))
@@ -198,7 +198,7 @@ def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) ->
     block.forward = doubled  # another block with the same parts
     expected = model(input_ids=PROBE, output_hidden_states=True).hidden_states[2]
     taps = BlockTaps(model, BLOCKS, 2, PROBE)
-    assert not taps._fused
+    assert not taps.mode.fused
     only = (torch.tensor([0]), torch.tensor([2]))
     (found,) = taps.read(PROBE, None, [2], lambda hidden: hidden[only], at(only))
     torch.testing.assert_close(found, expected[only])
@@ -214,9 +214,10 @@ def test_the_bias_of_mpnet_is_computed_once_and_is_used(
     model = copy.deepcopy(plain)
     taps = BlockTaps(model, BLOCKS, BLOCKS, PROBE)
     assert taps.takes_padding(torch.arange(5, 30)[None], 1)
-    assert taps._mask_by_key
+    assert taps.mode.mask_by_key
     plain.encoder.relative_attention_bias.weight.data.copy_(model.encoder.bias.table.weight)
-    held = model.encoder.bias._held
+    computed: list[int] = []
+    model.encoder.bias.table.register_forward_hook(lambda *_: computed.append(1))
     for length in (40, 25, 64, 7):
         ids, attended = (whole_batch[:, :length] for whole_batch in batch(64))
         only = scattered(attended)
@@ -230,7 +231,7 @@ def test_the_bias_of_mpnet_is_computed_once_and_is_used(
         torch.testing.assert_close(
             found, [expected[layer][only] for layer in (2, BLOCKS)], rtol=near, atol=near
         )
-    assert model.encoder.bias._held is held
+    assert not computed  # `takes_padding` was the only time
     plain.encoder.relative_attention_bias.weight.data.zero_()
     without = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[2]
     assert (without - expected[2])[attended].abs().max() > 2

@@ -17,7 +17,7 @@ import torch
 import transformers
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.engine.encoder.batching import Batch
+from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
 from estime_metric.engine.encoder.store import STORE
 from estime_metric.engine.text.masking import MaskedText, plan_token_windows
@@ -195,7 +195,7 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
     """
     run, sizes = MaskedEncoder._run, []
 
-    def limited(self: MaskedEncoder, batch: Batch, *others: object) -> None:
+    def limited(self: MaskedEncoder, batch: WindowBatch, *others: object) -> None:
         if batch.ids.size > most:
             raise error
         sizes.append(batch.ids.size)
@@ -275,7 +275,7 @@ def test_a_lack_of_memory_while_loading_is_called_so(
         return forward(*given, **named)
 
     monkeypatch.setattr(transformers.BertModel, "forward", limited)
-    assert load(bert_folder)._takes_padding
+    assert load(bert_folder).takes_padding
     probes = 1_000 - left
     assert probes > 4
     for number in range(probes):

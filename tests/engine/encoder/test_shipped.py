@@ -59,11 +59,9 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
     states = []
     for loaded in (own, theirs):
         encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
-        assert (encoder._taps._fused, encoder._taps._mask_by_key, encoder._takes_padding) == (
-            True,
-            True,
-            True,
-        )
+        assert encoder.run_mode.fused
+        assert encoder.run_mode.mask_by_key
+        assert encoder.takes_padding
         config = EstimeConfig(window=40, margin=10, distance=8)
         units = tokenize([" ".join(SENTENCES[:3]), SENTENCES[0]], encoder.tokenizer)
         masked = [mask_units(some, config) for some in units]

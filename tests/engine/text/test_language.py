@@ -54,7 +54,7 @@ def test_a_vocabulary_of_single_characters_knows_its_script() -> None:
 def test_a_scorer_warns_once() -> None:
     scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
     with pytest.warns(
-        RuntimeWarning, match="'embedded.*' does not seem to know the language of the summaries"
+        RuntimeWarning, match="'embedded.*' does not seem to support the language of the summaries"
     ):
         scorer.score(GERMAN, GERMAN)
     scorer.score(CHINESE, CHINESE)

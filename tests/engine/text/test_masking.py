@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.encoder.batching import Job, SpecialTokens, assemble, jobs_of, pack
+from estime_metric.engine.encoder.batching import (
+    SpecialTokens,
+    TextWindow,
+    assemble,
+    pack,
+    text_windows,
+)
 from estime_metric.engine.text.masking import MaskedText, plan_token_windows, plan_word_windows
 from tests.oracle import schedule
 
@@ -279,19 +285,19 @@ def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
         masked_text(70, first_id=2000),
         masked_text(9, [3, 8], first_id=3000),
     ]
-    jobs = jobs_of(texts)
-    assert len(jobs) == sum(len(text.windows) for text in texts)
-    assert all(len(a.window) >= len(b.window) for a, b in pairwise(jobs))
-    assert all(job.offset == {1000: 0, 2000: 12, 3000: 82}[int(job.ids[0])] for job in jobs)
+    windows = text_windows(texts)
+    assert len(windows) == sum(len(text.windows) for text in texts)
+    assert all(len(a.window) >= len(b.window) for a, b in pairwise(windows))
+    assert all(one.offset == {1000: 0, 2000: 12, 3000: 82}[int(one.ids[0])] for one in windows)
     ids_by_row = {}
-    for numbers in pack([len(job.window) + SPECIAL.around for job in jobs], budget):
-        chosen = [jobs[number] for number in numbers]
+    for numbers in pack([len(one.window) + SPECIAL.around for one in windows], budget):
+        chosen = [windows[number] for number in numbers]
         batch = assemble(chosen, SPECIAL)
-        assert batch.ids.shape == (len(chosen), max(len(job.window) for job in chosen) + 3)
-        for row, job in enumerate(chosen):
-            end = 1 + len(job.window)
-            expected = job.ids[job.window.start : job.window.stop].copy()
-            expected[[position - job.window.start for position in job.window.masked]] = SPECIAL.mask
+        assert batch.ids.shape == (len(chosen), max(len(one.window) for one in chosen) + 3)
+        for row, one in enumerate(chosen):
+            end = 1 + len(one.window)
+            expected = one.ids[one.window.start : one.window.stop].copy()
+            expected[[position - one.window.start for position in one.window.masked]] = SPECIAL.mask
             padding = [SPECIAL.padding] * (batch.ids.shape[1] - end - 2)
             assert batch.ids[row].tolist() == [101, *expected.tolist(), 102, 103, *padding]
             if batch.attended is None:
@@ -300,13 +306,13 @@ def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
                 assert batch.attended[row].tolist() == [True] * (end + 2) + [False] * len(padding)
         assert (batch.ids[batch.row, batch.column] == SPECIAL.mask).all()
         assert batch.slot.tolist() == [
-            slot for job in chosen for slot in range(len(job.window.read))
+            slot for one in chosen for slot in range(len(one.window.read))
         ]
         assert batch.most == max(batch.slot) + 1
         for row, column, target in zip(batch.row, batch.column, batch.target, strict=True):
-            job = chosen[row]
+            one = chosen[row]
             assert target not in ids_by_row
-            ids_by_row[int(target)] = int(job.ids[job.window.start + column - 1])
+            ids_by_row[int(target)] = int(one.ids[one.window.start + column - 1])
     expected = [*range(1000, 1012), *range(2000, 2070), 3003, 3008]
     assert [ids_by_row[row] for row in range(len(expected))] == expected
     assert texts[0].ids.tolist() == list(range(1000, 1012))  # the text itself stays as it is
@@ -316,14 +322,14 @@ def test_there_is_no_attention_mask_where_nothing_is_padded_and_special_tokens_m
     None
 ):
     text = masked_text(20)
-    jobs = [Job(text.ids, window, 0) for window in text.windows]
-    assert assemble(jobs, SPECIAL).attended is None
+    windows = [TextWindow(text.ids, window, 0) for window in text.windows]
+    assert assemble(windows, SPECIAL).attended is None
     short = masked_text(19)
-    padded = assemble([*jobs, Job(short.ids, short.windows[0], 0)], SPECIAL).attended
+    padded = assemble([*windows, TextWindow(short.ids, short.windows[0], 0)], SPECIAL).attended
     assert padded is not None
     assert padded.sum() == padded.size - 1
     bare = SpecialTokens(before=(), after=(), mask=104, padding=0)  # none on either side
     text = masked_text(5, distance=100)
-    batch = assemble([Job(text.ids, text.windows[2], 0)], bare)
+    batch = assemble([TextWindow(text.ids, text.windows[2], 0)], bare)
     assert batch.ids.tolist() == [[1000, 1001, 104, 1003, 1004]]
     assert (batch.row.tolist(), batch.column.tolist(), batch.target.tolist()) == ([0], [2], [2])

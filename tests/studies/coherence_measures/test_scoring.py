@@ -134,11 +134,11 @@ def test_order_and_company_change_nothing_and_bad_input_is_named(
     np.testing.assert_allclose(measure.score(SUMMARIES[:1], SOURCES[:1]), found[:1], atol=1e-4)
     assert measure.score([], []).shape == (0,)
     with pytest.raises(
-        ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"
+        ValueError, match="`predictions` and `sources` to have the same length, but got 1 and 2"
     ):
         measure.score(["a"], ["b", "c"])
     with pytest.raises(
-        TypeError, match="`predictions` to be a list of strings, but got one bare str"
+        TypeError, match="`predictions` to be a list of strings, but got a single str"
     ):
         measure.score("a", "b")
     with pytest.raises(ValueError, match="`token_budget` to be at least 1, but got 0"):
@@ -197,7 +197,7 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
 def test_what_a_measure_needs_is_said(measures: list[str], options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         coherence_scores(["A text."], measures, options=CoherenceOptions(**options))
-    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got one bare str"):
+    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got a single str"):
         coherence_scores("A text.")
 
 

@@ -28,7 +28,7 @@ WRONG_TYPE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.bias_matrix(A, A, "ab"), "sequence of names"),
     (lambda: m.paired_bootstrap([1, 2], ["x", "y"]), "`second` to contain numbers"),
     (lambda: m.approximate_randomization([1, 2], ["x", "y"]), "`second` to contain numbers"),
-    (lambda: m.shuffle_texts("A. B."), "`texts` to be a list of strings, but got one bare str"),
+    (lambda: m.shuffle_texts("A. B."), "`texts` to be a list of strings, but got a single str"),
     (lambda: m.williams(0.9, 0.8, 0.9, 9.0), "`n` to be an int"),
     (lambda: m.bootstrap(FIRST, n=1.5), "`n` to be an integer, but got 1.5"),
 ]

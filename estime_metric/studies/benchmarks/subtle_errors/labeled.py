@@ -61,7 +61,7 @@ def labeled_rows(
     names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)
     if not len(texts) == len(corrupted) == len(names):
         raise ValueError(
-            f"Expected arguments `sources`, `corrupted` and `ids` to be of one length, "
+            f"Expected arguments `sources`, `corrupted` and `ids` to have the same length, "
             f"but got {len(texts)}, {len(corrupted)} and {len(names)}."
         )
     rows = []

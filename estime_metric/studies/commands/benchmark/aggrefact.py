@@ -22,9 +22,9 @@ def aggrefact(
     *,
     words: bool = False,
     split: str = "test",
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
-    measure: shared.EveryMeasure = shared.EveryMeasure(),
+    given: shared.RunOptions = shared.RUN,
+    others: shared.OtherMeasures = shared.OTHERS,
+    measure: shared.EveryMeasure = shared.MEASURE,
 ) -> int:
     """Detect inconsistent summaries: AggreFact, Tang et al. 2023.
 

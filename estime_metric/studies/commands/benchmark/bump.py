@@ -18,9 +18,9 @@ def bump(
     task: int = 1,
     split: str = "all",
     limit: options.PositiveCount | None = None,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
-    measure: shared.EveryMeasure = shared.EveryMeasure(),
+    given: shared.RunOptions = shared.RUN,
+    others: shared.OtherMeasures = shared.OTHERS,
+    measure: shared.EveryMeasure = shared.MEASURE,
 ) -> int:
     """Choose between a summary and the same with one error: BUMP, Ma et al. 2023.
 

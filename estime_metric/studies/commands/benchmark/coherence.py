@@ -13,7 +13,7 @@ SHOWN = ("table3", "table4")  # tables on the screen; the others are for files
 
 
 def coherence(
-    folder: Path, /, *, runs: options.Count = 100, given: shared.RunOptions = shared.RunOptions()
+    folder: Path, /, *, runs: options.Count = 100, given: shared.RunOptions = shared.RUN
 ) -> int:
     """Recompute the tables of Steen & Markert 2022 and print them next to the published values.
 

@@ -17,9 +17,9 @@ def frank(
     *,
     split: str = "test",
     limit: options.PositiveCount | None = None,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
-    measure: shared.EveryMeasure = shared.EveryMeasure(),
+    given: shared.RunOptions = shared.RUN,
+    others: shared.OtherMeasures = shared.OTHERS,
+    measure: shared.EveryMeasure = shared.MEASURE,
 ) -> int:
     """Correlate ESTIME and published metrics with judged factuality: FRANK, Pagnoni et al. 2021.
 

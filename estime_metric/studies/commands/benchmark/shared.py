@@ -157,3 +157,7 @@ def print_tables(tables: "Iterable[Table]") -> None:
         notes |= dict.fromkeys(table.notes)
     for note in notes:
         console.print(Text(note))
+
+
+#: What a command has if no option of these groups is given.
+RUN, OTHERS, OWN, MEASURE = RunOptions(), OtherMeasures(), OwnScores(), EveryMeasure()

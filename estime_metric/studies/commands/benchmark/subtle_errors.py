@@ -39,9 +39,9 @@ def subtle_errors(
     errors: Errors = "1,3,5",
     order: Order = "sequential",
     baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OwnScores = shared.OwnScores(),
-    measure: shared.EveryMeasure = shared.EveryMeasure(),
+    given: shared.RunOptions = shared.RUN,
+    others: shared.OwnScores = shared.OWN,
+    measure: shared.EveryMeasure = shared.MEASURE,
 ) -> int:
     """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
     paper and more).

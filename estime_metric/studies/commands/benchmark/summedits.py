@@ -14,9 +14,9 @@ def summedits(
     /,
     *,
     limit: options.PositiveCount | None = None,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
-    measure: shared.EveryMeasure = shared.EveryMeasure(),
+    given: shared.RunOptions = shared.RUN,
+    others: shared.OtherMeasures = shared.OTHERS,
+    measure: shared.EveryMeasure = shared.MEASURE,
 ) -> int:
     """Detect inconsistent edits of summaries by a language model: SummEdits, Laban et al. 2023.
 

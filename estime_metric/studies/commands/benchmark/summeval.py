@@ -28,8 +28,8 @@ def summeval(
     references: str = "mean",
     bertscore_model: str | None = None,
     bertscore_layer: int | None = None,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
+    given: shared.RunOptions = shared.RUN,
+    others: shared.OtherMeasures = shared.OTHERS,
     measure: options.MeasureOptions = options.MEASURE,
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.

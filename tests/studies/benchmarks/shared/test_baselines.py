@@ -107,7 +107,7 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="`combine` to be one of mean, max, first, but got 'min'"):
         rouge(["a"], [["a"]], combine="min")
     with pytest.raises(
-        ValueError, match="`summaries` and `sources` to be of one length, but got 1 and 2"
+        ValueError, match="`summaries` and `sources` to have the same length, but got 1 and 2"
     ):
         jensen_shannon(["a"], ["a", "b"])
 

@@ -335,7 +335,7 @@ def test_bad_options_texts_and_models_are_refused_by_name(tmp_path: Path, bert_f
         with pytest.raises(error, match=message):
             SubtleErrors("unused", **options)
     with pytest.raises(
-        TypeError, match="`texts` to hold strings only, but got NoneType at index 1"
+        TypeError, match="`texts` to contain only strings, but got NoneType at index 1"
     ):
         SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
     with pytest.raises(EncoderUnavailableError, match="or 'embedded-small'"):

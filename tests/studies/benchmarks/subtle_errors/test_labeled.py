@@ -67,7 +67,7 @@ def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -
 def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     assert [row["n_errors"] for row in rows_of(bert_folder, None)] == [0, 3, 0, 1, 0, 0, 3]
     corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
-    with pytest.raises(ValueError, match="to be of one length, but got 1, 2 and 1"):
+    with pytest.raises(ValueError, match="to have the same length, but got 1, 2 and 1"):
         labeled_rows(["one"], corrupted)
     with pytest.raises(ValueError, match=r"`n_errors` to lie within 0..3, but got 4"):
         labeled_rows(["one", "two"], corrupted, [4])
