@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 #: The paper's encoder (section 2), the layer of its best row (ESTIME-21), and its number of blocks.
 PAPER_MODEL, PAPER_LAYER, PAPER_DEPTH = "bert-large-uncased-whole-word-masking", 21, 24
+PAPER = "paper"  # its short name
+
+#: The environment variable that names the encoder to use if none is given.
+MODEL_VARIABLE = "ESTIME_MODEL"
 
 #: The bundled encoders: the recommended one, and a small one for tests and slow machines, which has a
 #: prediction head.
@@ -34,6 +39,11 @@ DTYPES = ("float32", "bfloat16", "float16", AUTO)
 LOW_COVERAGE = 0.5  # below this fraction of checked units, no winner is declared
 FAST = {"distance": 2}  # what the preset "fast" sets
 PRESETS: dict[str, dict[str, Any]] = {"fast": FAST}  # name -> the options that it sets
+
+
+def default_model() -> str:
+    """The encoder that is used if none is named: the one in ``ESTIME_MODEL``, or the paper's."""
+    return os.environ.get(MODEL_VARIABLE) or PAPER_MODEL
 
 
 class EstimeOptions(TypedDict, total=False):
@@ -65,9 +75,10 @@ class EstimeConfig:
     """Options of ESTIME: frozen, hashable, validated.
 
     Args:
-        model: a name on the Hugging Face Hub, a local folder, or a bundled encoder: ``"embedded"``,
-            or ``"embedded-small"`` for quick tests and slow machines. The default is the paper's
-            encoder (section 2).
+        model: a name on the Hugging Face Hub, a local folder, or a bundled encoder: ``"embedded"``, or
+            ``"embedded-small"`` for quick tests and slow machines. ``"paper"`` is the paper's encoder
+            (section 2). The default is the environment variable ``ESTIME_MODEL``, or the paper's
+            encoder if it is not set.
         revision: commit, tag or branch of a Hub model; ``None`` selects the Hub's default branch.
         layers: the hidden layer or layers to read embeddings from: an integer, several integers, or
             ``"all"`` (appendix A); 0 is the embedding layer's output, ``k`` the output of block ``k``.
@@ -122,7 +133,7 @@ class EstimeConfig:
         ValueError: Expected argument `window` to be more than twice `margin` (50), but got 90.
     """
 
-    model: str = PAPER_MODEL
+    model: str = field(default_factory=default_model)
     revision: str | None = None
     layers: int | tuple[int, ...] | str | None = None
     unit: str = "token"
@@ -142,6 +153,9 @@ class EstimeConfig:
     token_budget: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("model", "soft_model"):
+            if getattr(self, name) == PAPER:
+                self._set(name, PAPER_MODEL)
         inputs.check_name("model", self.model)
         for name in ("revision", "soft_model", "soft_revision"):
             if (value := getattr(self, name)) is not None:

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from estime_metric import files
+from estime_metric.bootstrap import BootstrapMeans
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-from estime_metric.intervals import CONFIDENCE, BootstrapMeans, Interval
+from estime_metric.intervals import CONFIDENCE, Interval
 from estime_metric.measures import (
     BASE_MEASURES,
     FURTHER_MEASURES,
@@ -363,14 +364,7 @@ class EstimeResult:
 
     def _bootstrap(self, columns: Mapping[str, Sequence[float]]) -> BootstrapMeans:
         means = BootstrapMeans(tuple(columns))
-        rows: dict[str, list[int]] = {}
-        sources = self._sources or [str(row) for row in range(len(self))]
-        for row, source in enumerate(sources):
-            rows.setdefault(source, []).append(row)
-        for source, of_source in rows.items():
-            means.add(
-                source, {name: [of[row] for row in of_source] for name, of in columns.items()}
-            )
+        means.add(self._sources or [str(row) for row in range(len(self))], columns)
         return means
 
     def _layer_index(self, layer: int | None) -> int:

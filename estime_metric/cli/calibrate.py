@@ -56,6 +56,8 @@ def calibrate(
     Exit status: 0 if a threshold was chosen from all rows, 1 if invalid rows were skipped, 2 on
     failure.
 
+    Example: estime calibrate judged.jsonl -m embedded
+
     Args:
         labeled: Table with one labeled summary per row, in any format of 'estime score'.
         label: Column with the labels: 1 or true for consistent summaries, 0 or false for all

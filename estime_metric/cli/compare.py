@@ -99,7 +99,9 @@ def compare(
     several comparisons are corrected by Holm's method.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
-    read, 2 if nothing was compared.
+    read, 2 on failure.
+
+    Example: estime compare a.jsonl b.jsonl -m embedded
 
     Args:
         paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.

@@ -42,10 +42,12 @@ def say(text: str) -> None:
     print(printable(text))
 
 
-def say_wrote(what: str, path: Path) -> None:
-    """Reports what was written to which file; prints nothing if that is standard output."""
+def say_wrote(what: str, path: Path, *, on_stderr: bool = False) -> None:
+    """Reports what was written to which file, on stderr if standard output is for data; prints
+    nothing if the file is standard output.
+    """
     if not files.is_standard(path):
-        say(f"wrote {what} to {path}")
+        (note if on_stderr else say)(f"wrote {what} to {path}")
 
 
 def note(text: str) -> None:

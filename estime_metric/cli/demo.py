@@ -26,7 +26,11 @@ def demo(
 
     You can paste a pair, compare two summaries, or score a file.
 
-    Stop it with Ctrl-C. Exit status: 2 if it cannot start.
+    Stop it with Ctrl-C.
+
+    Exit status: 2 if it cannot start.
+
+    Example: estime demo -m embedded
 
     Args:
         model: Encoder to offer on the page. Can be given several times; the first one is selected

@@ -42,6 +42,8 @@ def explain(
 
     Exit status: 0 if all pairs were explained, 1 if invalid rows were skipped, 2 on failure.
 
+    Example: estime explain pairs.jsonl --row 3 -m embedded -o pair.html
+
     Args:
         summary: A summary; needs --source.
         source: The text to judge it against.

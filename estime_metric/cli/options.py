@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter, validators
 
 from estime_metric import files
-from estime_metric.config import DTYPES, FAST, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
+from estime_metric.config import DTYPES, FAST, MODEL_VARIABLE, PAPER, SPLITTERS, TAGGERS, UNITS
 from estime_metric.measures import FURTHER_MEASURES
 
 Quiet = Annotated[bool, Parameter(alias="-q", help="Do not show a progress bar.")]
@@ -111,8 +111,9 @@ class EncoderOptions:
         Text,
         Parameter(
             alias="-m",
-            help="Encoder: a Hub name, a local folder, or a bundled encoder ('embedded' or "
-            f"'embedded-small'). (default: {PAPER_MODEL})",
+            help="Encoder: a Hub name, a local folder, a bundled encoder ('embedded' or "
+            f"'embedded-small'), or '{PAPER}' for the paper's. 'estime models' lists them. (default: "
+            f"the environment variable {MODEL_VARIABLE}, or '{PAPER}')",
         ),
     ] = None
     revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from estime_metric.cli.console import say
+from estime_metric.cli.console import say, say_wrote
 
 
 def register(
@@ -18,6 +18,8 @@ def register(
     HF_MODULES_CACHE set the location of the cache.
 
     Exit status: 0 on success, also if there is nothing to remove, 2 on failure.
+
+    Example: estime register
     """
     from estime_metric.integrations import evaluate  # imports torch: slow
 
@@ -25,5 +27,6 @@ def register(
         removed = evaluate.unregister()
         say("\n".join(f"removed {script}" for script in removed) or "nothing to remove")
     else:
-        say(f'wrote {evaluate.register()}\nevaluate.load("estime") now works from any folder')
+        say_wrote("the module script", evaluate.register())
+        say('evaluate.load("estime") now works from any folder')
     return 0

@@ -1,31 +1,29 @@
 """``estime score``: pairs in files -> alarms."""
 
 # Annotations are evaluated here, not postponed: Cyclopts reads those of a group of options.
+import json
 import os
+from array import array
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
-from rich import box
-from rich.table import Table
-from rich.text import Text
 from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import (
-    WIDE,
-    counted,
-    note,
-    printable,
-    say,
-    say_wrote,
-    table_console,
-    warn,
+from estime_metric.cli.console import counted, note, say, say_wrote, warn
+from estime_metric.cli.scored import (
+    Explained,
+    print_estimate,
+    print_pairs,
+    print_report,
+    print_worst,
+    worst_as_dicts,
 )
-from estime_metric.config import EMBEDDED_SMALL_MODEL, EstimeConfig
+from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import (
     ChunkScores,
@@ -33,22 +31,24 @@ from estime_metric.jobs import (
     Report,
     Stop,
     Team,
-    Totals,
+    Values,
     Workers,
+    WorstPairs,
     count_pairs,
     estimate_job,
     expand,
     is_launched,
     score_files,
 )
-from estime_metric.measures import MEASURES, RECOMMENDED, reported_name
+from estime_metric.measures import RECOMMENDED
+
+if TYPE_CHECKING:
+    from estime_metric.scorer import EstimeScorer
 
 LISTED = 30  # more pairs than this are not listed on the screen
 NAMED = 20  # invalid rows that are listed before they are only counted
-#: Measures that are listed for each pair, and those whose means are printed, in addition to those
-#: asked for.
-_LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
-_MEANS = (*_LISTED_MEASURES, "coverage")
+WORST = 10  # flagged summaries that are named, unless --worst says how many
+PLOTS = (".png", ".svg", ".pdf")
 
 
 @Parameter(name="*")
@@ -65,8 +65,9 @@ class OutputOptions:
             .meta.json file or in the Parquet metadata.
         look_ahead: Number of pairs per chunk. Identical sources within a chunk are encoded once.
             (default: about half a minute of work, at most 256)
-        threshold: Add a column 'flag' that is 1 if the inconsistency is at least VALUE. 'balanced'
-            uses the documented threshold of a bundled encoder.
+        threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
+            the output and the table, and in a list of the worst with their words. 'balanced' uses
+            the documented threshold of a bundled encoder.
     """
 
     output: options.Output = None
@@ -103,7 +104,45 @@ class OutputOptions:
         )
 
 
-NO_OUTPUT = OutputOptions()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ShownOptions:
+    """What the screen shows.
+
+    Attributes:
+        json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
+            seconds, the signature and its short form.
+        score_only: Print the mean inconsistency and nothing else.
+        short: Print the short form of the signature, for the caption of a table.
+        worst: List the worst summaries with their lines and words, at most N. (default: 10 if
+            --threshold is set, otherwise 0)
+        plot: Plot how the inconsistency is distributed, and the worst summaries (.png, .svg, .pdf).
+    """
+
+    json: bool = False
+    score_only: Annotated[bool, Parameter(alias="-b")] = False
+    short: bool = False
+    worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
+    plot: Path | None = None
+
+    def check(self, output: OutputOptions) -> None:
+        """Refuses options that contradict each other (ValueError)."""
+        if self.json and self.score_only:
+            raise ValueError("Expected --json or --score-only, but got both.")
+        if (self.json or self.score_only) and output.output and files.is_standard(output.output):
+            raise ValueError(
+                f"Expected {'--json' if self.json else '--score-only'} or the rows on standard "
+                "output, but got both."
+            )
+
+    def number_of_worst(self, job: Job) -> int:
+        """How many of the worst summaries are listed."""
+        if self.worst is not None:
+            return self.worst
+        return 0 if job.threshold is None else WORST
+
+
+NO_OUTPUT, SHOWN = OutputOptions(), ShownOptions()
 
 
 def score(
@@ -114,6 +153,7 @@ def score(
     ray_cpus: options.PositiveCount = 1,
     quiet: options.Quiet = False,
     output: OutputOptions = NO_OUTPUT,
+    shown: ShownOptions = SHOWN,
     table: options.TableOptions = options.TABLE,
     texts: options.TextOptions = options.TEXT_FILES,
     measure: options.MeasureOptions = options.MEASURE,
@@ -126,8 +166,10 @@ def score(
     Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster:
     --ray.
 
-    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 if the run failed or
-    is incomplete, 130 or 143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
+    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130 or
+    143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
+
+    Example: estime score pairs.jsonl -m embedded -o scores.jsonl
 
     Args:
         inputs: Files with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each
@@ -153,28 +195,33 @@ def score(
             "processes."
         )
     existing = output.existing
+    shown.check(output)
     paths = (Path(EXAMPLES),) if example else expand(given)
     job = output.job(paths, table.layout(texts.source_file))
     chosen = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
         return _estimate(job, chosen, quiet)
+    if shown.plot is not None:
+        overwrite = output.overwrite or output.resume
+        files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=PLOTS)
+        import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
+    run = _Run(job, chosen, existing, shown, quiet)
     if ray is not None:
         from estime_metric.integrations.ray import RayTeam
 
         with closing(RayTeam(None if ray == "any" else ray, num_cpus=ray_cpus)) as actors:
-            return _run(job, chosen, existing, quiet, actors)
+            return run(actors)
     team = Team.of_environment()
-    if team is None:
-        return _run(job, chosen, existing, quiet, Workers())
-    return _run_in_team(job, chosen, existing, quiet, team)
+    return run(Workers()) if team is None else _run_in_team(run, team)
 
 
-def _run_in_team(job: Job, chosen: dict[str, Any], existing: str, quiet: bool, team: Team) -> int:
+def _run_in_team(run: "_Run", team: Team) -> int:
     from torch import cuda
 
     if cuda.is_available():  # the device of this process among those of its machine
-        chosen = {"device": f"cuda:{os.environ.get('LOCAL_RANK', '0')}", **chosen}
-    status = _run(job, chosen, existing, quiet or team.rank > 0, team)
+        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+        run = replace(run, chosen={"device": device, **run.chosen})
+    status = replace(run, quiet=run.quiet or team.rank > 0)(team)
     if status < 128:  # no signal has ended a process: all come to this
         team.leave()
     if status == 1:
@@ -186,10 +233,19 @@ def _run_in_team(job: Job, chosen: dict[str, Any], existing: str, quiet: bool, t
 
 
 class _Progress:
-    """What the screen shows while a job runs: a bar, the invalid rows, and the first pairs."""
+    """What the screen shows while a job runs: a bar, the invalid rows, and the first pairs; and
+    what is shown of all pairs in the end.
+    """
 
-    def __init__(self, job: Job, quiet: bool) -> None:
+    def __init__(self, job: Job, shown: ShownOptions, quiet: bool) -> None:
         self._job, self._quiet = job, quiet
+        self.values = array("d") if shown.plot is not None else None
+        number = shown.number_of_worst(job)
+        only_flagged = job.threshold is not None
+        self.worst = WorstPairs(job, number, only_flagged=only_flagged)
+        self.plotted = WorstPairs(job, WORST, only_flagged=False)
+        self.lists_worst = number > 0
+        self.sees_all = self.lists_worst or shown.plot is not None
         self.bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
         self.scored = self.skipped = 0
         self.shown: list[tuple[files.Pairs, ChunkScores]] = []
@@ -215,6 +271,13 @@ class _Progress:
             self.shown.clear()
         self.bar.update(len(pairs))
 
+    def see(self, pairs: files.Pairs, values: Values) -> None:
+        """Called with all pairs and their values, those of earlier runs too."""
+        self.worst.add(pairs, values)
+        if self.values is not None:
+            self.values.extend(value for value in values[RECOMMENDED] if value is not None)
+            self.plotted.add(pairs, values)
+
     def say_how_to_resume(self) -> None:
         """Called when a job ends early."""
         output = self._job.output
@@ -225,53 +288,120 @@ class _Progress:
             )
 
 
-def _run(job: Job, chosen: dict[str, Any], existing: str, quiet: bool, workers: Workers) -> int:
-    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+@dataclass(frozen=True)
+class _Run:
+    """A job that is scored once: what is scored with which options, and what is shown of it."""
 
-    progress = _Progress(job, quiet)
-    with Stop(_say_that_it_stops) as stop, progress.bar:
-        try:
-            report = score_files(
-                job,
-                EstimeScorer(**chosen),
-                existing=existing,
-                on_start=progress.start,
-                on_chunk=progress.add,
-                stop=lambda: stop.asked,
-                workers=workers,
-            )
-            progress.bar.refresh()
-        except BaseException:
-            progress.bar.close()
-            progress.say_how_to_resume()
-            raise
-    is_first = workers.rank == 0  # the others score, and say nothing but errors
-    if progress.skipped > NAMED:
-        warn(f"skipped {counted(progress.skipped - NAMED, 'more row')}")
-    if not report.done:
+    job: Job
+    chosen: dict[str, Any]
+    existing: str
+    shown: ShownOptions
+    quiet: bool
+
+    def __call__(self, workers: Workers) -> int:
+        """Scores the job and returns the exit status."""
+        from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+        scorer = EstimeScorer(**self.chosen)
+        progress = _Progress(self.job, self.shown, self.quiet)
+        if progress.sees_all or self.shown.score_only:
+            self._check_one_layer(scorer)
+        with Stop(_say_that_it_stops) as stop, progress.bar:
+            try:
+                report = score_files(
+                    self.job,
+                    scorer,
+                    existing=self.existing,
+                    on_start=progress.start,
+                    on_chunk=progress.add,
+                    on_scored=progress.see if progress.sees_all else None,
+                    stop=lambda: stop.asked,
+                    workers=workers,
+                )
+                progress.bar.refresh()
+            except BaseException:
+                progress.bar.close()
+                progress.say_how_to_resume()
+                raise
+        is_first = workers.rank == 0  # the others score, and say nothing but errors
+        if progress.skipped > NAMED:
+            warn(f"skipped {counted(progress.skipped - NAMED, 'more row')}")
+        if not report.done:
+            if is_first:
+                progress.say_how_to_resume()
+            return 128 + stop.signal
         if is_first:
-            progress.say_how_to_resume()
-        return 128 + stop.signal
-    return _report(job, report, progress) if is_first else 0
+            self._show(report, progress, scorer)
+        return 1 if is_first and report.totals.skipped else 0
+
+    def _check_one_layer(self, scorer: "EstimeScorer") -> None:
+        layers = scorer.resolved_config.layer_tuple
+        if len(layers) > 1:
+            named = ("threshold", "worst", "plot", "score_only")
+            given = [self.job.threshold, self.shown.worst, self.shown.plot, self.shown.score_only]
+            option = next(name for name, value in zip(named, given, strict=True) if value)
+            raise ValueError(
+                f"Expected one layer with `{option}`, but got the layers "
+                f"{', '.join(map(str, layers))}."
+            )
+
+    def _show(self, report: Report, progress: _Progress, scorer: "EstimeScorer") -> None:
+        job, shown = self.job, self.shown
+        if not report.totals.pairs:
+            raise ValueError("Expected pairs on standard input, but got none.")
+        explained = progress.worst.explained(scorer)
+        is_data = shown.json or shown.score_only
+        if shown.json:
+            say(json.dumps(_as_dict(report, explained, progress), ensure_ascii=False, indent=1))
+        elif shown.score_only:
+            say(f"{report.interval(RECOMMENDED).mean:.4f}")
+        elif job.output is not None and files.is_standard(job.output):
+            note(report.signature.short if shown.short else report.signature)
+            is_data = True
+        else:
+            if job.output is None and progress.shown and report.totals.pairs <= LISTED:
+                print_pairs(progress.shown, report.config, job)
+            if explained or job.threshold is not None:
+                print_worst(report, explained, job)
+            print_report(report, short=shown.short)
+        if job.output is not None:
+            say_wrote(counted(report.totals.pairs, "row"), job.output, on_stderr=is_data)
+        if shown.plot is not None and progress.values is not None:
+            self._plot(shown.plot, report, progress)
+            say_wrote("the plot", shown.plot, on_stderr=is_data)
+
+    def _plot(self, path: Path, report: Report, progress: _Progress) -> None:
+        from estime_metric.comparison.plots.distribution import NamedValue, plot_distribution
+        from estime_metric.comparison.plots.style import save
+
+        several = self.job.has_several_inputs
+        worst = [
+            NamedValue(
+                name=f"{Path(pair.file).name if several else ''} line {pair.line}".strip(),
+                text=pair.summary,
+                value=pair.value,
+            )
+            for pair in progress.plotted.pairs
+        ]
+        save(
+            plot_distribution(
+                progress.values or [],
+                measure=RECOMMENDED,
+                mean=report.interval(RECOMMENDED),
+                worst=worst,
+                threshold=report.flagged_from,
+            ),
+            path,
+        )
+
+
+def _as_dict(report: Report, explained: Explained, progress: _Progress) -> dict[str, Any]:
+    worst = {"worst": worst_as_dicts(explained)} if progress.lists_worst else {}
+    return {**report.to_dict(), **worst}
 
 
 def _say_that_it_stops() -> None:
     note("Stopping after the current chunk. Press Ctrl-C again to stop immediately.")
-
-
-def _report(job: Job, report: Report, progress: _Progress) -> int:
-    totals = report.totals
-    if not totals.pairs:
-        raise ValueError("Expected pairs on standard input, but got none.")
-    if job.output is None and progress.shown and totals.pairs <= LISTED:
-        _print_pairs(progress.shown, report.config, job)
-    if job.output is not None and files.is_standard(job.output):
-        note(report.signature)
-    else:
-        _print_totals(report)
-        if job.output is not None:
-            say_wrote(counted(totals.pairs, "row"), job.output)
-    return 1 if totals.skipped else 0
 
 
 def _estimate(job: Job, chosen: dict[str, Any], quiet: bool) -> int:
@@ -281,120 +411,5 @@ def _estimate(job: Job, chosen: dict[str, Any], quiet: bool) -> int:
         found = estimate_job(
             job, EstimeScorer(**chosen), on_chunk=lambda pairs: bar.update(len(pairs))
         )
-    say(
-        f"{counted(found.pairs, 'pair')} of {counted(found.sources, 'different source')}, "
-        f"{counted(found.skipped, 'row')} skipped"
-    )
-    say(
-        f"{counted(found.tokens, 'token')} in {counted(found.windows, 'window')} "
-        f"({counted(found.positions, 'encoder position')}); identical texts are counted once"
-    )
-    say(
-        f"longest source: {counted(found.longest, 'token')}, which takes "
-        f"{_duration(found.longest_seconds)} of the expected time"
-    )
-    memory = ""
-    if found.memory is not None:
-        memory = f"; expected memory: at least {found.memory / 1e9:.1f} GB"
-    timed = counted(found.calibrated, "timed pair")
-    say(f"expected time: {_duration(found.seconds)}{memory} (based on {timed})")
+    print_estimate(found)
     return 1 if found.skipped else 0
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} seconds"
-
-
-def _print_pairs(
-    shown: list[tuple[files.Pairs, ChunkScores]], config: EstimeConfig, job: Job
-) -> None:
-    """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it,
-    is shown too.
-    """
-    layers = config.layer_tuple
-    measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *config.measures)))
-    named = [
-        name
-        for name in ("file", "verdict")
-        if any(name in others for pairs, _ in shown for others in pairs.others)
-    ]
-    console = table_console()
-    grid = Table(
-        box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, expand=console.width < WIDE
-    )
-    for name in ("line", *(["layer"] if len(layers) > 1 else []), *measures):
-        grid.add_column(name, justify="right", no_wrap=True)
-    for name in named:
-        grid.add_column(name, no_wrap=True)
-    grid.add_column("summary", no_wrap=True, overflow="ellipsis", ratio=1)
-    for layer in layers:
-        for pairs, scores in shown:
-            columns = [scores.values[reported_name(name, layer, layers)] for name in measures]
-            for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
-                cells = [str(line), *([str(layer)] if len(layers) > 1 else [])]
-                cells += [
-                    _shown(name, column[index])
-                    for name, column in zip(measures, columns, strict=True)
-                ]
-                cells += [str(others.get(name, "")) for name in named]
-                cells += [" ".join(pairs.summaries[index].split())]
-                grid.add_row(*(Text(printable(cell)) for cell in cells))
-    console.print(grid)
-
-
-def _shown(measure: str, value: files.Number) -> str:
-    if value is None:
-        return ""
-    return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
-
-
-def _print_totals(report: Report) -> None:
-    totals = report.totals
-    say(
-        f"{counted(totals.pairs, 'pair')} scored, {counted(totals.skipped, 'row')} skipped, "
-        f"{counted(totals.blank, 'blank summary')}"
-    )
-    for layer in report.config.layer_tuple:
-        _print_means(totals, layer, report.config)
-    if report.flagged_from is not None:
-        say(
-            f"{counted(totals.flagged, 'summary')} flagged "
-            f"({RECOMMENDED} >= {report.flagged_from:g})"
-        )
-    if totals.unchecked:
-        lines = _listed(totals.unchecked_lines, totals.unchecked)
-        shared = (
-            "shares no token with its source"
-            if totals.unchecked == 1
-            else ("share no token with their source")
-        )
-        say(f"{counted(totals.unchecked, 'summary')} {shared}, so nothing was checked: {lines}")
-    if totals.blank:
-        lines = _listed(totals.blank_lines, totals.blank)
-        worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
-        say(f"{counted(totals.blank, 'blank summary')} ({worst}): {lines}")
-    say(report.signature)
-
-
-def _print_means(totals: Totals, layer: int, config: EstimeConfig) -> None:
-    layers = config.layer_tuple
-    means = {
-        name: totals.mean(reported_name(name, layer, layers))
-        for name in (*_MEANS, *config.measures)
-    }
-    say(
-        f"layer {layer}: {RECOMMENDED} {means[RECOMMENDED]:.4f}, {means['alarms']:.3f} alarms per "
-        f"summary (lower is better); {means['tokens']:.1f} tokens per summary, coverage "
-        f"{means['coverage']:.4f}"
-    )
-    for name in config.measures:
-        if name not in _MEANS:
-            say(f"layer {layer}: mean {name} {means[name]:.4f}")
-
-
-def _listed(lines: list[int], number: int) -> str:
-    more = " ..." if number > len(lines) else ""
-    return f"line {', '.join(map(str, lines))}{more}"

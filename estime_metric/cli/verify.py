@@ -26,6 +26,8 @@ def verify(
     recorded at release.
 
     Exit status: 0 if all values match, 1 if some differ, 2 on failure.
+
+    Example: estime verify
     """
     measured = _measure()
     if record:

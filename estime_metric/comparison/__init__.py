@@ -18,6 +18,12 @@ except ImportError as error:
 from estime_metric.comparison.report import plot_copying, to_table
 from estime_metric.comparison.rows import Joined, ReadSystems, ScoredRow, join_rows, read_systems
 from estime_metric.comparison.systems import DEFAULT_MEASURES, compare_results, compare_rows
+from estime_metric.comparison.training_log import (
+    LoggedPoint,
+    TrainingCurve,
+    plot_training,
+    read_training_log,
+)
 from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ranked, System
 from estime_metric.config import LOW_COVERAGE
 
@@ -27,15 +33,19 @@ __all__ = [
     "SMALL_SAMPLE",
     "Comparison",
     "Joined",
+    "LoggedPoint",
     "Pair",
     "Ranked",
     "ReadSystems",
     "ScoredRow",
     "System",
+    "TrainingCurve",
     "compare_results",
     "compare_rows",
     "join_rows",
     "plot_copying",
+    "plot_training",
     "read_systems",
+    "read_training_log",
     "to_table",
 ]

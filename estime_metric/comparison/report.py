@@ -69,32 +69,42 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
 
 def _of_two(found: Comparison) -> Table:
     tests = {measure: found.pair(measure).test for measure in found.pairs}
-    lines: dict[str, list[str]] = {
-        "better is": [_direction(measure) for measure in tests],
-        "mean of A": [_number(one.mean_first) for one in tests.values()],
-        "mean of B": [_number(one.mean_second) for one in tests.values()],
-        "A - B": [_number(one.bootstrap.difference, "+") for one in tests.values()],
-        f"{found.options['confidence']:.0%} interval from": [
-            _number(one.bootstrap.low, "+") for one in tests.values()
-        ],
-        "to": [_number(one.bootstrap.high, "+") for one in tests.values()],
-        "p, paired bootstrap": [
-            _number(one.bootstrap.p_value, least=1e-4) for one in tests.values()
-        ],
-        "p, randomization": [
-            _number(one.randomization.p_value, least=1e-4) for one in tests.values()
-        ],
-        "A better": [str(one.better_first) for one in tests.values()],
-        "tied": [str(one.ties) for one in tests.values()],
-        "B better": [str(one.better_second) for one in tests.values()],
-    }
+    confidence = f"{found.options['confidence']:.0%} interval"
+    own = [_own_intervals(found, measure) for measure in tests]
+    first, second = (one.name for one in found.systems)
+    lines: list[tuple[str, list[str]]] = [
+        ("better is", [_direction(measure) for measure in tests]),
+        ("mean of A", [_number(one.mean_first) for one in tests.values()]),
+        (confidence, [one[first] for one in own]),
+        ("mean of B", [_number(one.mean_second) for one in tests.values()]),
+        (confidence, [one[second] for one in own]),
+        ("A - B", [_number(one.bootstrap.difference, "+") for one in tests.values()]),
+        (f"{confidence} from", [_number(one.bootstrap.low, "+") for one in tests.values()]),
+        ("to", [_number(one.bootstrap.high, "+") for one in tests.values()]),
+        (
+            "p, paired bootstrap",
+            [_number(one.bootstrap.p_value, least=1e-4) for one in tests.values()],
+        ),
+        (
+            "p, randomization",
+            [_number(one.randomization.p_value, least=1e-4) for one in tests.values()],
+        ),
+        ("A better", [str(one.better_first) for one in tests.values()]),
+        ("tied", [str(one.ties) for one in tests.values()]),
+        ("B better", [str(one.better_second) for one in tests.values()]),
+    ]
     columns = (Column("", text=True), *(Column(measure) for measure in tests))
     return Table(
         "comparison",
         "",
         columns,
-        (Section("", tuple((name, *cells) for name, cells in lines.items())),),
+        (Section("", tuple((name, *cells) for name, cells in lines)),),
     )
+
+
+def _own_intervals(found: Comparison, measure: str) -> dict[str, str]:
+    """The interval of the mean of each system, by its name."""
+    return {one.system.name: interval(one.low, one.high, 4) for one in found.ranking(measure)}
 
 
 @dataclass(frozen=True)

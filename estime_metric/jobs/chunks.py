@@ -49,11 +49,12 @@ def cut_chunks(
         pairs = files.Pairs()
         for line in part:
             digest.add(line)
-            _add(line, pairs, job)
+            add_pair(line, pairs, job)
         yield Chunk(pairs, str(digest))
 
 
-def _add(line: files.Line, pairs: files.Pairs, job: Job) -> None:
+def add_pair(line: files.Line, pairs: files.Pairs, job: Job) -> None:
+    """Adds the pair of a line with the columns that the output keeps, or the line's problem."""
     if line.problem:
         pairs.problems.append(f"{place(line, job)}: {line.problem}")
         return

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from estime_metric import files
+from estime_metric.jobs.earlier import rows_of
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.record import Record, check_same_job, read_record, save_record
 from estime_metric.jobs.totals import Totals
@@ -44,6 +45,22 @@ class Output:
 
     def finish(self) -> None:
         """Completes the output of a job that is done."""
+
+    def written(self) -> Iterator[files.Row]:
+        """The rows that earlier runs have written."""
+        return iter(())
+
+
+class FinishedOutput(Output):
+    """An output that is done: nothing more is written to it."""
+
+    def __init__(self, path: Path, record: Record) -> None:
+        super().__init__(record)
+        self._path = path
+
+    def written(self) -> Iterator[files.Row]:
+        """As `Output.written`."""
+        return rows_of(self._path)
 
 
 class StandardOutput(Output):
@@ -118,6 +135,10 @@ class FileOutput(Output):
         self._paths.progress.unlink(missing_ok=True)
         if self._paths.converts:
             self._paths.rows.unlink()
+
+    def written(self) -> Iterator[files.Row]:
+        """As `Output.written`."""
+        return rows_of(self._paths.rows) if self.record.bytes else iter(())
 
     def close(self) -> None:
         """Closes the file, finished or not."""
@@ -217,7 +238,7 @@ def _resume(paths: OutputFiles, record: Record) -> FileOutput:
 
 
 def _take_finished(paths: OutputFiles, record: Record) -> Output:
-    """An output that is done: nothing more is written to it."""
+    """The output of a job that is done."""
     found = files.read_meta(paths.final)
     if not found.get("finished"):
         raise ValueError(
@@ -228,7 +249,7 @@ def _take_finished(paths: OutputFiles, record: Record) -> Output:
     _take_over(record, earlier)
     if paths.converts:
         paths.rows.unlink(missing_ok=True)
-    return Output(earlier)
+    return FinishedOutput(paths.final, earlier)
 
 
 def _take_over(new: Record, earlier: Record) -> None:

@@ -19,11 +19,13 @@ from typing import Any
 from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
+from estime_metric.intervals import Interval
 from estime_metric.jobs.inputs import WHOLE, Fingerprint, fingerprint
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.totals import Totals
 from estime_metric.measures import RECOMMENDED
 from estime_metric.operating_points import threshold_value
+from estime_metric.signature import Signature
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
 
@@ -41,6 +43,9 @@ class Record:
         bytes: how long the output is.
         digest: that of the lines of the input that are scored.
         totals: those of the scored pairs.
+        means: once the whole input is scored, the mean of each measure (``alarms``, or
+            ``alarms_layer12`` if there are several layers) with its 95% interval by source.
+        few_sources: as `BootstrapMeans.few_sources`, once the whole input is scored.
         threshold: measure -> the value from which on ``flag`` is 1; empty without flags.
         finished: whether the whole input is scored.
     """
@@ -53,6 +58,8 @@ class Record:
     bytes: int = 0
     digest: str = ""
     totals: Totals = field(default_factory=Totals)
+    means: dict[str, Interval] = field(default_factory=dict)
+    few_sources: int | None = None
     threshold: dict[str, float] = field(default_factory=dict)
     finished: bool = False
 
@@ -77,6 +84,9 @@ class Record:
         try:
             values = {one.name: found[one.name] for one in fields(cls)}
             values["totals"] = Totals.from_json(values["totals"])
+            values["means"] = {
+                name: Interval.from_dict(one) for name, one in values["means"].items()
+            }
             values["inputs"] = {
                 name: None if state is None else Fingerprint(**state)
                 for name, state in values["inputs"].items()
@@ -90,11 +100,12 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON holds it."""
-        return asdict(self)
+        means = {name: one.to_dict() for name, one in self.means.items()}
+        return {**asdict(self), "means": means}
 
     def to_meta(self) -> dict[str, Any]:
-        """What the metadata of the finished output says: the record, the means of the measures, the
-        versions of packages, and the date.
+        """What the metadata of the finished output says: the record, the short form of the
+        signature, the versions of packages, and the date.
         """
         versions = {"estime-metric": __version__, "python": platform.python_version()}
         for name in _PACKAGES:
@@ -102,7 +113,7 @@ class Record:
                 versions[name] = version(name)
         return {
             **self.to_json(),
-            "means": self.totals.means(),
+            "short_signature": Signature(self.signature).short,
             "versions": versions,
             "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}",
         }

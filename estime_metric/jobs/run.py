@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
+from estime_metric.intervals import Interval
 from estime_metric.jobs.chunks import (
     Chunk,
     Digest,
@@ -20,13 +22,15 @@ from estime_metric.jobs.chunks import (
     refuse_clashes,
     refuse_further_columns,
 )
+from estime_metric.jobs.earlier import EarlierScores, OnScored, Values
 from estime_metric.jobs.inputs import first_pairs, job_lines
 from estime_metric.jobs.job import Job, chunk_limits
 from estime_metric.jobs.output import EXISTING, Output, opened_output
 from estime_metric.jobs.record import Record
 from estime_metric.jobs.team import ChunkScores, Workers
 from estime_metric.jobs.totals import Totals, totals_of
-from estime_metric.measures import RECOMMENDED
+from estime_metric.measures import RECOMMENDED, reported_name
+from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -41,22 +45,60 @@ class Report:
 
     Attributes:
         totals: those of all pairs that are scored, in earlier runs too.
+        means: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the
+            mean of these pairs with its 95% interval by source; empty if the input is not scored
+            to its end, and on all processes but the first.
+        few_sources: as `BootstrapMeans.few_sources`.
         done: whether the whole input is scored.
         resumed: pairs that an earlier run had scored.
         config: the fully resolved configuration.
         flagged_from: the threshold of the flags, if any.
+        seconds: how long this run took, without loading the encoder.
     """
 
     totals: Totals
+    means: Mapping[str, Interval]
+    few_sources: int | None
     done: bool
     resumed: int
     config: EstimeConfig
     flagged_from: float | None = None
+    seconds: float = 0.0
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """The signature of the scores."""
         return self.config.signature()
+
+    def interval(self, measure: str, layer: int | None = None) -> Interval:
+        """The mean of a measure with its 95% interval by source.
+
+        ``layer`` is one of several layers. ValueError: the job does not have the measure or the
+        layer, or it is not done.
+        """
+        layers = self.config.layer_tuple
+        name = measure if layer is None else reported_name(measure, layer, layers)
+        check_choice("measure", name, tuple(self.means))
+        return self.means[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything about the whole job as plain numbers and strings, for JSON: as
+        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), ``seconds``, and with a threshold
+        ``flagged`` (summaries) and ``threshold``.
+        """
+        totals = self.totals
+        flags = {"flagged": totals.flagged, "threshold": self.flagged_from}
+        return {
+            "pairs": totals.pairs,
+            "skipped": totals.skipped,
+            "blank": totals.blank,
+            "unchecked": totals.unchecked,
+            **({} if self.flagged_from is None else flags),
+            "measures": {name: one.to_dict() for name, one in self.means.items()},
+            "seconds": round(self.seconds, 3),
+            "signature": str(self.signature),
+            "short_signature": self.signature.short,
+        }
 
 
 def score_files(
@@ -66,6 +108,7 @@ def score_files(
     existing: str = "refuse",
     on_chunk: Callable[[files.Pairs, ChunkScores], None] | None = None,
     on_start: Callable[[int], None] | None = None,
+    on_scored: OnScored | None = None,
     stop: Callable[[], bool] = lambda: False,
     workers: Workers | None = None,
 ) -> Report:
@@ -81,6 +124,8 @@ def score_files(
         on_chunk: called with each chunk that is scored and its scores.
         on_start: called before the first chunk with the number of pairs that an earlier run has
             scored.
+        on_scored: called with all pairs and their values by column, in order, also with those that
+            an earlier run has scored.
         stop: asked after each chunk whether to end there.
         workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default
             this process alone.
@@ -89,6 +134,8 @@ def score_files(
         ValueError, OSError: the input or the output cannot be used; the message says why. What is
             scored is on disk.
     """
+    from estime_metric.bootstrap import BootstrapMeans  # imports numpy: slow
+
     check_choice("existing", existing, EXISTING)
     workers = workers or Workers()
     first = first_pairs(job)
@@ -111,9 +158,12 @@ def score_files(
             return output.record.to_json()
 
         record = Record.from_json(workers.share(start), job.output or job.inputs[0])
+        began = perf_counter()
         totals = record.totals
         report = Report(
             totals=totals,
+            means=record.means,
+            few_sources=record.few_sources,
             done=record.finished,
             resumed=totals.pairs,
             config=config,
@@ -122,7 +172,20 @@ def score_files(
         if output is not None and on_start is not None:
             on_start(report.resumed)
         lines = _checked_lines(job, record, added)
-        chunks = _unscored(lines, job, record, chunk_limits(job, scorer))
+        names = files.measure_columns(blank.measures, blank.layers)
+        bootstrap = BootstrapMeans(names)
+
+        def take(pairs: files.Pairs, values: Values) -> None:
+            if not record.finished:
+                bootstrap.add(pairs.sources, values)
+            if on_scored is not None:
+                on_scored(pairs, values)
+
+        earlier = None
+        if output is not None and (on_scored is not None or not record.finished):
+            flag = [] if job.threshold is None else [files.FLAG]
+            earlier = EarlierScores(output.written(), job, [*names, *flag], take)
+        chunks = _unscored(lines, job, record, chunk_limits(job, scorer), earlier)
         if report.done:
             if next(chunks, None) is not None:
                 raise ValueError(
@@ -136,14 +199,20 @@ def score_files(
             totals.add(scores.totals)
             output.record.columns = record.columns
             output.commit(_rows(chunk, scores, job, config), chunk.digest, totals)
+            take(chunk.pairs, scores.values)
             if on_chunk is not None:
                 on_chunk(chunk.pairs, scores)
             if stop():
                 break
         done = not stop()
         if output is not None and done:
+            output.record.means = {name: bootstrap.interval(name) for name in names}
+            output.record.few_sources = bootstrap.few_sources
             output.finish()
-        return replace(report, done=done)
+            report = replace(
+                report, means=output.record.means, few_sources=output.record.few_sources
+            )
+        return replace(report, done=done, seconds=perf_counter() - began)
 
 
 def score_chunk(chunk: Chunk, *, job: Job, scorer: EstimeScorer) -> ChunkScores:
@@ -210,7 +279,11 @@ def _first_valid(lines: Iterator[files.Line], number: int) -> list[files.Line]:
 
 
 def _unscored(
-    lines: Iterator[files.Line], job: Job, record: Record, limits: files.ChunkLimits
+    lines: Iterator[files.Line],
+    job: Job,
+    record: Record,
+    limits: files.ChunkLimits,
+    earlier: EarlierScores | None,
 ) -> Iterator[Chunk]:
     """The chunks that are not committed yet; ValueError if the committed part of the input has
     changed.
@@ -218,9 +291,13 @@ def _unscored(
     digest = Digest()
     for line in islice(lines, record.totals.pairs + record.totals.skipped):
         digest.add(line)
+        if earlier is not None:
+            earlier.add(line)
     if record.digest not in ("", str(digest)):
         raise ValueError(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )
+    if earlier is not None:
+        earlier.finish()
     return cut_chunks(lines, job, limits, digest)

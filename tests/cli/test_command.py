@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from cyclopts import App
 
 from estime_metric import __version__
@@ -19,6 +22,8 @@ from tests.command import run_command, run_python
 from tests.studies import conftest as summeval
 from tests.studies.benchmarks.frank import conftest as frank
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     found = []
@@ -27,12 +32,22 @@ def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, .
     return found
 
 
+def assert_example_is_valid(command: tuple[str, ...], help_text: str) -> None:
+    """The help shows one example, of this command and of options that it has."""
+    (example,) = re.findall(r"^Example: estime (.+\n(?:\S.*\n)?)", help_text, re.MULTILINE)
+    tokens = shlex.split(example.split(">>")[0])
+    assert tuple(tokens[: len(command)]) == command
+    function, _, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
+    assert function.__name__.replace("_", "-") == command[-1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", commands(), ids=" ".join)
 def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None:
     help_text = run_command(*command, "--help").stdout
     assert f"Usage: estime {' '.join(command)}" in help_text
-    assert "Exit status" in help_text
+    assert re.search(r"Exit status: .*2 on\s+failure", help_text, re.DOTALL)
+    assert_example_is_valid(command, help_text)
     assert run_command(*command, "-h").stdout == help_text
     _, apps, _ = app.parse_commands(command)
     for option in apps[-1].assemble_argument_collection():
@@ -430,3 +445,30 @@ def test_the_version_and_docstrings_as_the_help() -> None:
     assert text.split("Exit status")[0].strip() in " ".join(
         run_command("score", "--help").stdout.split()
     )
+
+
+def test_estime_alone_says_how_to_begin() -> None:
+    shown = run_command()
+    lines = shown.stdout.splitlines()
+    assert len(lines) == 3
+    assert not shown.stderr
+    assert all(len(line) <= 80 for line in lines)
+    for line in lines:
+        run_help = line.split("  ")[0].split()[1:]
+        assert run_help[0] in ("score", "--help")
+        if run_help[0] == "score":
+            app.parse_args(run_help, exit_on_error=False, print_error=False)
+
+
+def test_the_citation_is_that_of_the_repository() -> None:
+    shown = run_command("cite")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["preferred-citation"]
+    fields = dict(re.findall(r'^    (\w+) = "(.*)",$', shown.stdout, re.MULTILINE))
+    assert shown.stdout.startswith("@inproceedings{")
+    assert shown.stdout.endswith("\n}\n")
+    assert fields["title"].replace("{", "").replace("}", "") == cited["title"]
+    assert fields["author"].split(" and ") == [
+        f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]
+    ]
+    assert (fields["year"], fields["booktitle"]) == (str(cited["year"]), cited["journal"])
+    assert "--short" in shown.stderr

@@ -99,8 +99,8 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
     assert re.search(
         r"line +inconsistency +alarms +tokens +soft +coherence +copied +summary", shown.stdout
     )
-    assert re.search(r"layer \d: mean copied \d\.\d+", shown.stdout)
-    assert re.search(r"layer \d: mean soft -?0\.\d+", shown.stdout)
+    assert re.search(r" copied +\d\.\d{4} ", shown.stdout)
+    assert re.search(r" soft +-?0\.\d{4} ", shown.stdout)
     assert "|unit:word|" in shown.stdout
 
 
@@ -201,3 +201,125 @@ def test_an_empty_summary_scores_alike_in_csv_and_json_lines(
     assert shown[0] == shown[1]
     assert "2 pairs scored, 1 row skipped, 1 blank summary" in shown[0].stdout
     assert "skipped line 3: column 'source' is empty" in shown[0].stderr
+
+
+def test_json_is_one_object_with_everything_and_score_only_one_number(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    options = ["-m", bert_folder, "-q", *SHORT]
+    out = tmp_path / "out.jsonl"
+    shown = run("score", table, "--json", "-o", out, *options, status=1)
+    found = json.loads(shown.stdout)
+    assert f"wrote 2 rows to {out}" in shown.stderr
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
+    expected = scorer.score(["The cat sat.", "   "], ["The cat sat on the mat."] * 2).to_dict()
+    measures = expected.pop("measures")
+    assert {name: found[name] for name in expected} == expected
+    assert found["skipped"] == 2
+    assert found["seconds"] > 0
+    assert found["measures"].keys() == measures.keys()
+    for name, one in measures.items():
+        assert found["measures"][name] == pytest.approx(one, abs=1e-6)
+    mean = found["measures"]["inconsistency"]["mean"]
+    shown = run("score", table, "-b", *options, status=1)
+    assert shown.stdout == f"{mean:.4f}\n"
+    assert "skipped line 2" in shown.stderr
+    for refused in (
+        ["--json", "-b"],
+        ["--json", "-o", "-"],
+        ["-b", "-o", "-"],
+        ["-b", "-l", "1,2"],
+    ):
+        assert "error: Expected " in run("score", table, *refused, *options, status=2).stderr
+
+
+def test_a_mean_has_its_interval_and_the_short_signature_is_one_option(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "several.jsonl"
+    sources = ["The cat sat on the mat.", "The dog ran.", "A dog sat."]
+    path.write_text(
+        "\n".join(json.dumps({"source": one, "summary": "The cat sat."}) for one in sources)
+    )
+    options = ["-m", bert_folder, "-q", "--short", *SHORT]
+    shown = run("score", path, *options).stdout
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
+    result = scorer.score(["The cat sat."] * 3, sources)
+    found = result.interval("inconsistency")
+    assert found.low < found.mean < found.high
+    assert re.search(
+        rf" inconsistency +{found.mean:.4f} +{found.low:.4f} to {found.high:.4f} +lower", shown
+    )
+    assert "There are only 3 different sources, so the intervals are too narrow." in shown
+    assert shown.splitlines()[-1] == result.signature.short
+    assert result.signature not in shown
+    shown = run("score", table, *options, status=1).stdout
+    assert "There is only 1 different source, so there are no intervals." in shown
+    assert re.search(r" inconsistency +\d\.\d{4} +lower", shown)
+
+
+def test_flagged_summaries_are_named_worst_first_with_their_words(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    source = "The cat sat on the mat."
+    for name, summaries in (
+        ("a.jsonl", ["The cat sat.", "A zebra sat on a zebra."]),
+        ("b.jsonl", ["", "The dog sat on the mat."]),
+    ):
+        rows = [json.dumps({"source": source, "summary": summary}) for summary in summaries]
+        (tmp_path / name).write_text("\n".join(rows))
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    options = ["-m", bert_folder, "-q", *SHORT]
+    shown = run("score", *paths, "--threshold", 0.1, *options, columns=200).stdout
+    values = {
+        (found[1], int(found[2])): float(found[3])
+        for found in re.finditer(r"(\w)\.jsonl line (\d)  inconsistency ([\d.]+)", shown)
+    }
+    assert next(iter(values)) == ("b", 1)
+    assert values["b", 1] == 1
+    assert list(values.values()) == sorted(values.values(), reverse=True)
+    assert min(values.values()) >= 0.1
+    assert f"{len(values)} summaries flagged (inconsistency >= 0.1):" in shown
+    assert shown.count(" flag ") == len(values) + 1  # rows of the table and its header
+    blank, zebra = shown.partition("b.jsonl line 1  ")[2], shown.partition("a.jsonl line 2  ")[2]
+    assert blank.splitlines()[1] == "  blank summary"
+    assert zebra.splitlines()[1] == "  not in the source: A, zebra"
+    shown = run("score", *paths, "--threshold", 0.1, "--worst", 1, *options).stdout
+    assert f"{len(values)} summaries flagged (inconsistency >= 0.1); the worst 1:" in shown
+    assert shown.count("  inconsistency ") == 1
+    found = json.loads(run("score", *paths, "--worst", 2, "--json", *options).stdout)
+    assert [(one["file"], one["line"]) for one in found["worst"]] == [
+        (str(paths[1]), 1),
+        (str(paths[0]), 2),
+    ]
+    assert found["worst"][1]["absent"] == ["A", "zebra"]
+    assert "flagged" not in found
+
+
+def test_the_worst_of_a_resumed_run_are_those_of_a_whole_one(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+    arguments = ["score", table, "-o", out, "--worst", 1, "-m", bert_folder, "-q", *SHORT]
+    whole = run(*arguments, status=1).stdout
+    assert "the worst summary:\nline 4  inconsistency 1.000\n  blank summary\n" in whole
+    assert run(*arguments, "--resume", status=1).stdout == whole
+
+
+def test_a_plot_of_scores_is_one_file_and_an_output(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    options = ["-m", bert_folder, "-q", *SHORT]
+    before = set(tmp_path.iterdir())
+    for ending, begins in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
+        plot = tmp_path / f"plot{ending}"
+        shown = run("score", table, "--plot", plot, *options, status=1)
+        assert f"wrote the plot to {plot}" in shown.stdout
+        assert plot.read_bytes().startswith(begins)
+        assert set(tmp_path.iterdir()) - before == {plot}
+        refused = run("score", table, "--plot", plot, *options, status=2).stderr
+        assert f"plot{ending} already exists. Use --overwrite to replace it." in refused
+        plot.unlink()
+    text = tmp_path / "plot.svg"
+    run("score", table, "--plot", text, "--threshold", 0.5, *options, status=1)
+    assert "threshold 0.5: 1 flagged" in text.read_text()  # the comments name the texts

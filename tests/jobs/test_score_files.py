@@ -8,9 +8,11 @@ import json
 import os
 import random
 import signal
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeResult, EstimeScorer, files
-from estime_metric.jobs import Job, Report, Totals, expand, score_files
+from estime_metric.jobs import Job, Report, Totals, Values, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
 from tests.command import json_rows, run_command, start_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, rows
@@ -61,7 +63,7 @@ def test_chunks_divide_no_source_and_change_no_score(
     written = json_rows(out)
     assert [row["winners"] for row in written] == expected.values("winners").tolist()
     assert [row["line"] for row in written] == list(range(1, 41))
-    assert report.totals.mean("alarms") == pytest.approx(expected.score)
+    assert report.interval("alarms").mean == pytest.approx(expected.score)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
@@ -81,6 +83,8 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert second.done
     assert second.resumed == first.totals.pairs
     assert second.totals == straight.totals
+    assert first.means == {}
+    assert second.means == straight.means  # to the last digit
     assert table_rows(parts) == table_rows(whole)
     sidecars = (
         []
@@ -94,6 +98,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
         assert before == whole.read_bytes()
     again = score(job, scorer, "resume")  # once more changes nothing
     assert (again.done, again.resumed, again.totals) == (True, 40, straight.totals)
+    assert again.means == straight.means
     assert parts.read_bytes() == before
     assert files.read_signature(parts) == scorer.signature
     with pytest.raises(ValueError, match="the same signature as in the earlier run"):
@@ -129,6 +134,71 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
     assert files.read_signature(table) is None
     score(Job(inputs=(table,), output=tmp_path / "out.csv"), scorer, "overwrite", stop_after=1)
     assert files.read_signature(tmp_path / "out.csv") is None
+
+
+def test_means_have_intervals_by_source_in_the_report_and_in_the_record(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    out = tmp_path / "out.jsonl"
+    report = score(Job(inputs=(table,), output=out, look_ahead=8), scorer)
+    expected = scorer.score(
+        [row["summary"] for row in rows(40)], [row["source"] for row in rows(40)]
+    )
+    for measure in ("inconsistency", "alarms", "alarm_rate"):
+        found, wanted = report.interval(measure), expected.interval(measure)
+        assert (found.count, found.mean) == (wanted.count, pytest.approx(wanted.mean, abs=1e-6))
+        assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
+        said = files.read_meta(out)["means"][measure]
+        assert said == {
+            "mean": found.mean,
+            "low": found.low,
+            "high": found.high,
+            "count": found.count,
+        }
+    assert report.interval("alarms").mean == statistics.fmean(expected.values("alarms").tolist())
+    assert report.few_sources == len({row["source"] for row in rows(40)})
+    whole = report.to_dict()
+    assert whole["measures"] == files.read_meta(out)["means"]
+    assert (whole["pairs"], whole["skipped"]) == (40, 0)
+    assert whole["short_signature"] == expected.signature.short
+    assert whole["seconds"] > 0
+    with pytest.raises(ValueError, match="Expected argument `measure` to be one of inconsistency"):
+        report.interval("copied")
+
+
+def test_all_pairs_are_seen_those_of_earlier_runs_too(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    straight: list[tuple[int, float]] = []
+    resumed: list[tuple[int, float]] = []
+
+    def see(seen: list[tuple[int, float]], pairs: files.Pairs, values: Values) -> None:
+        assert len(pairs.summaries) == len(values["alarm_rate"])
+        seen += zip(pairs.lines, map(float, values["inconsistency"]), strict=True)
+
+    job = Job(inputs=(table,), output=tmp_path / "out.csv", look_ahead=8, prefix="e_")
+    score_files(job, scorer, on_scored=partial(see, straight))
+    score(job, scorer, "overwrite", stop_after=2)
+    score_files(job, scorer, existing="resume", on_scored=partial(see, resumed))
+    assert [line for line, _ in straight] == list(range(1, 41))
+    assert resumed == straight
+    resumed.clear()
+    score_files(job, scorer, existing="resume", on_scored=partial(see, resumed))  # it is finished
+    assert resumed == straight
+
+
+def test_rows_that_were_changed_between_two_runs_are_not_added_up(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    out = tmp_path / "out.jsonl"
+    job = Job(inputs=(table,), output=out, look_ahead=8)
+    score(job, scorer, stop_after=2)
+    lines = out.read_text().splitlines(keepends=True)
+    out.write_text("".join([lines[1], lines[0], *lines[2:]]))
+    with pytest.raises(
+        ValueError, match=r"but the row of .*pairs\.jsonl line 1 is missing or moved"
+    ):
+        score(job, scorer, "resume")
 
 
 def test_another_setting_or_input_is_not_mixed(

@@ -16,7 +16,7 @@ import pytest
 from torch.distributed import HashStore
 
 from estime_metric import files
-from estime_metric.jobs import ChunkScores, Sum, Team, Totals
+from estime_metric.jobs import ChunkScores, Team, Totals
 from estime_metric.jobs.chunks import Chunk
 from tests.command import free_port, run_command, start_command, write_jsonl
 from tests.jobs.conftest import QUICK, rows
@@ -145,7 +145,7 @@ def test_the_first_process_gets_all_chunks_in_order_with_their_scores(size: int)
         (line,) = chunk.pairs.lines
         scored.append(line)
         time.sleep(0.001 * (line * 7 % 5))
-        totals = Totals(pairs=1, sums={"alarms": Sum(line / 3, 1)})
+        totals = Totals(pairs=1, blank=line)
         return ChunkScores({"alarms": [line / 3, None]}, totals)
 
     def run(team: Team) -> list[tuple[Chunk, ChunkScores]]:
@@ -155,7 +155,7 @@ def test_the_first_process_gets_all_chunks_in_order_with_their_scores(size: int)
     assert isinstance(first, list)
     assert [chunk.digest for chunk, _ in first] == [str(number) for number in range(1, 41)]
     assert [scores.values["alarms"] for _, scores in first] == [[n / 3, None] for n in range(1, 41)]
-    assert first[3][1].totals.sums == {"alarms": Sum(4 / 3, 1)}
+    assert first[3][1].totals == Totals(pairs=1, blank=4)
     assert others == [[]] * (size - 1)
     assert sorted(scored) == list(range(1, 41))
 

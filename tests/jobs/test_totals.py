@@ -1,14 +1,11 @@
-"""Sums over chunks are those over all pairs."""
+"""Counts over chunks are those over all pairs."""
 
 from __future__ import annotations
 
 import json
-import math
-
-import pytest
 
 from estime_metric import EstimeScorer, files
-from estime_metric.jobs import Sum, Totals
+from estime_metric.jobs import Totals
 from estime_metric.jobs.totals import totals_of
 from tests.jobs.conftest import rows
 
@@ -35,20 +32,10 @@ def test_totals_of_chunks_add_up_to_those_of_all(bert_folder: str) -> None:
     whole = totals(scorer, TEXTS, 1)
     whole.skipped = 2
     result = scorer.score([summary for summary, _ in TEXTS], [source for _, source in TEXTS])
-    assert parts.sums.keys() == whole.sums.keys()
-    for name, one in parts.sums.items():
-        assert one.number == whole.sums[name].number
-        assert one.total == pytest.approx(whole.sums[name].total)
-    parts.sums = whole.sums
     assert parts == whole
-    for layer in (1, 2):
-        for measure in ("alarms", "inconsistency", "alarm_rate"):
-            values = result.values(measure, layer)
-            assert whole.mean(f"{measure}_layer{layer}") == pytest.approx(float(values.nanmean()))
     assert whole.blank_lines == [index + 1 for index in result.blank]
     assert whole.unchecked_lines == [index + 1 for index in result.unchecked]
     assert Totals.from_json(json.loads(json.dumps(whole.to_json()))) == whole
-    assert whole.means()["alarms_layer1"] == files.plain(whole.mean("alarms_layer1"))
 
 
 def test_flags_are_counted(bert_folder: str) -> None:
@@ -57,9 +44,3 @@ def test_flags_are_counted(bert_folder: str) -> None:
     parts = totals(scorer, TEXTS[:5], 1, 0.5)
     parts.add(totals(scorer, TEXTS[5:], 6, 0.5))
     assert 0 < parts.flagged == int(result.flags(0.5).sum()) < len(TEXTS)
-
-
-def test_a_measure_that_is_defined_nowhere_has_no_mean() -> None:
-    assert math.isnan(Sum().mean)
-    assert Totals(sums={"rate": Sum()}).means() == {"rate": None}
-    assert math.isnan(Totals().mean("rate"))

@@ -18,6 +18,13 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GRAY, PALE = "#666666", "#BBBBBB"
 
+#: The formats that figures are written in, and what would otherwise differ from run to run.
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
 WIDTH = 6.5  # width of a figure in inches: the text of an A4 page
 
 #: Sizes of letters in points.
@@ -60,16 +67,19 @@ def make_grid(
         set_title(axes, title)
 
 
-def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
-    """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure;
-    returns the two paths. The ``path`` may have one of the two endings. OSError: it cannot be
-    written."""
+def save(figure: Figure, path: str | Path) -> tuple[Path, ...]:
+    """Writes a figure in the format that the ending of ``path`` names, .png (200 dots per inch),
+    .svg or .pdf, or as .png and as .svg if it names none; returns what was written. The same figure
+    gives the same bytes. OSError: it cannot be written.
+    """
     path = Path(path)
-    stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
-    png, svg = (stem.with_name(stem.name + ending) for ending in (".png", ".svg"))
+    if path.suffix.lower() in _METADATA:
+        paths: tuple[Path, ...] = (path,)
+    else:
+        paths = tuple(path.with_name(path.name + ending) for ending in (".png", ".svg"))
     with matplotlib.rc_context({"svg.hashsalt": "estime"}):
-        with replaced(png) as unfinished:
-            figure.savefig(unfinished, dpi=200, metadata={"Software": None})
-        with replaced(svg) as unfinished:
-            figure.savefig(unfinished, metadata={"Date": None, "Creator": None})
-    return png, svg
+        for one in paths:
+            ending = one.suffix.lower()
+            with replaced(one) as unfinished:
+                figure.savefig(unfinished, dpi=200, format=ending[1:], metadata=_METADATA[ending])
+    return paths

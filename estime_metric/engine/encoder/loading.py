@@ -28,7 +28,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from estime_metric import embedded
-from estime_metric.config import EMBEDDED_SMALL_MODEL, EstimeConfig, default_layer
+from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER_MODEL, EstimeConfig, default_layer
 from estime_metric.engine.encoder.batching import SpecialTokens
 from estime_metric.engine.encoder.memory import is_out_of_memory
 
@@ -323,6 +323,11 @@ def _advice(model: str, error: Exception) -> str:
     meant = "".join(
         f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1)
     )
+    if model == PAPER_MODEL:  # the default: what to type comes before the reason
+        return (
+            f'Pass model="embedded" for the bundled English encoder. The encoder {model!r} cannot be loaded: '
+            f"{reason} To use it, connect to the Hugging Face Hub once, or pass the folder of a copy as `model`."
+        )
     return (
         f"The encoder {model!r} cannot be loaded: {reason}{meant} You have three options: connect to the Hugging Face Hub "
         "once, so that the model is cached; pass a local folder with safetensors weights as `model`; or pass "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import datasets
 import evaluate
 
+from estime_metric.citation import bibtex
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
 from estime_metric.engine.encoder.store import unload_encoders
 from estime_metric.inputs import check_pairs, check_text
@@ -59,18 +60,6 @@ Examples:
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
     >>> sorted(scores)
     ['alarm_rate', 'alarms', 'alarms_scores', 'blank', 'coverage', 'estime', 'inconsistency', 'signature', 'unsupported_rate']
-"""
-
-_CITATION = """\
-@inproceedings{vasilyev-bohannon-2021-estime,
-    title = "{ESTIME}: Estimation of Summary-to-Text Inconsistency by Mismatched Embeddings",
-    author = "Vasilyev, Oleg and Bohannon, John",
-    booktitle = "Proceedings of the 2nd Workshop on Evaluation and Comparison of NLP Systems",
-    year = "2021",
-    publisher = "Association for Computational Linguistics",
-    url = "https://aclanthology.org/2021.eval4nlp-1.10",
-    pages = "94--103",
-}
 """
 
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the metric.
@@ -154,7 +143,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
-            citation=_CITATION,
+            citation=bibtex(),
             inputs_description=_INPUTS,
             license="Apache-2.0",
             features=datasets.Features({"predictions": text, "sources": text}),

@@ -41,6 +41,8 @@ def coherence(
 
     Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure.
 
+    Example: estime coherence summaries.jsonl --measures entity_graph,length -o coherence.csv
+
     Args:
         file: Table with one summary per row, in any format of 'estime score'.
         measures: Comma-separated: entity_graph (no requirements), classifier (needs --classifier),

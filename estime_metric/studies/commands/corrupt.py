@@ -73,6 +73,8 @@ def corrupt(
     Exit status: 0 if all rows have all their errors, 1 if invalid rows were skipped or summaries
     have too few words, 2 on failure.
 
+    Example: estime corrupt pairs.jsonl -m embedded-small -o corrupted.jsonl
+
     Args:
         output: A .jsonl, .csv or .parquet file; '-' for standard output.
         seed: Random seed that selects which words are replaced.

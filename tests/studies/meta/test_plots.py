@@ -78,15 +78,12 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 @pytest.mark.slow
 def test_files_are_written_twice_the_same(tmp_path: Path) -> None:
-    first, again = (
-        plots.save(FIGURES["bias"](), tmp_path / name) for name in ("first", "again.svg")
-    )
-    assert [path.name for path in (*first, *again)] == [
-        "first.png",
-        "first.svg",
-        "again.png",
-        "again.svg",
-    ]
+    first, again = (plots.save(FIGURES["bias"](), tmp_path / name) for name in ("first", "again"))
+    names = ["first.png", "first.svg", "again.png", "again.svg"]
+    assert [path.name for path in (*first, *again)] == names
+    (alone,) = plots.save(FIGURES["bias"](), tmp_path / "alone.SVG")  # its ending names the format
+    assert alone.read_bytes() == first[1].read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "alone.SVG"}
     assert first[0].read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in first[1].read_text(encoding="utf-8")
     for one, other in zip(first, again, strict=True):

@@ -32,8 +32,10 @@ def aggrefact(
     on test, next to five published detectors. With --output, also writes areas under the ROC curve,
     intervals and thresholds. Files of --scores name documents DATASET/ID.
 
-    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
-    none was computed.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
+    failure.
+
+    Example: estime benchmark aggrefact AGGREFACT -m embedded --distance 2
 
     Args:
         folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders

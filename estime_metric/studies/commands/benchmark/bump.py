@@ -29,8 +29,10 @@ def bump(
     against the nearest of them. With --output, also writes areas under the ROC curve by type, tidy
     tables and plots. Files of --scores name the columns pair and version (reference, edited).
 
-    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
-    none was computed.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
+    failure.
+
+    Example: estime benchmark bump BUMP -m embedded --distance 2 -o results
 
     Args:
         folder: A copy of the authors' repository, dataminr-ai/BUMP, or its folder data.

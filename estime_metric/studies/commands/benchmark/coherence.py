@@ -20,7 +20,9 @@ def coherence(
     Prints Tables 3 and 4. With --output, also writes the intervals of Table 3, Tables 1 and 5,
     agreement with length, and plots.
 
-    Exit status: 0, done; 1, plots cannot be drawn, the rest is there; 2, the data cannot be read.
+    Exit status: 0 on success, 1 if plots could not be drawn (the rest is written), 2 on failure.
+
+    Example: estime benchmark coherence DATA -o results
 
     Args:
         folder: Folder with summeval/, coherence_scores/ and shuffle/.

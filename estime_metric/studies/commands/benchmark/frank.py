@@ -27,8 +27,10 @@ def frank(
     correlations, intervals, differences to the best with Williams' test, and the ablation by type
     of error.
 
-    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
-    none was computed.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
+    failure.
+
+    Example: estime benchmark frank FRANK -m embedded --distance 2 -o results
 
     Args:
         folder: Folder with documents.jsonl and frank.jsonl, or a copy of the authors' repository,

@@ -51,8 +51,10 @@ def subtle_errors(
     layers are given, the positions of alarms are analyzed for the first one. The files of --scores
     name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
 
-    Exit status: 0 if all measures were computed; 1 if some rows are invalid or some measures failed
-    (the others are reported); 2 if none was computed.
+    Exit status: 0 if all measures were computed, 1 if some rows are invalid or some measures failed
+    (the others are reported), 2 on failure.
+
+    Example: estime benchmark subtle-errors corrupted.jsonl -m embedded
 
     Args:
         file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the

@@ -24,8 +24,10 @@ def summedits(
     next to 19 published models and people, and areas under the ROC curve. Files of --scores name
     the columns domain and id.
 
-    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
-    none was computed.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
+    failure.
+
+    Example: estime benchmark summedits SUMMEDITS -m embedded --distance 2
 
     Args:
         folder: A copy of the authors' repository, salesforce/factualNLG, or a folder with files

@@ -37,8 +37,10 @@ def summeval(
     --unit token,word computes both units. Rows marked 'here' are computed in this run, 'paper' rows
     are published values, and 'file' rows come from --scores.
 
-    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
-    none was computed.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
+    failure.
+
+    Example: estime benchmark summeval --data SUMMEVAL -m embedded --distance 2
 
     Args:
         data: Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: the Hub)

@@ -1,0 +1,83 @@
+"""``estime models``: which encoders there are."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from estime_metric.cli.console import say, table_console
+from estime_metric.cli.screen import print_table
+from estime_metric.config import MODEL_VARIABLE, default_model
+from estime_metric.models import MODELS, KnownModel, Speed, measure_speed
+
+
+def models(
+    *,
+    speed: bool = False,
+    model: Annotated[list[str] | None, Parameter(alias="-m")] = None,
+) -> int:
+    """List the bundled encoders and the paper's: size, language, license, layer, and what was
+    measured with them.
+
+    ESTIME_MODEL sets the encoder that is used without --model.
+
+    Exit status: 0 on success, 2 on failure.
+
+    Example: estime models --speed
+
+    Args:
+        speed: Measure how many example pairs per second each bundled encoder scores on this machine.
+        model: Encoder to measure instead of the bundled ones, which implies --speed; may be
+            repeated. 'paper' downloads 1.3 GB once.
+    """
+    _print_models()
+    variable = f", from {MODEL_VARIABLE}" if os.environ.get(MODEL_VARIABLE) else ""
+    say(f"used without --model: {default_model()}{variable}")
+    for name in model or [known.name for known in MODELS if known.bundled and speed]:
+        from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+        _print_speed(name, measure_speed(EstimeScorer(model=name)))
+    return 0
+
+
+def _print_models() -> None:
+    from estime_metric.comparison.tables import Column, Section, Table
+
+    names = ("language", "license", "layer", "weights", "megabytes")
+    rows = tuple(
+        (
+            one.name,
+            one.language,
+            one.license,
+            f"{one.layer} of {one.blocks}",
+            f"{one.weights:g} M",
+            f"{one.size:,}",
+        )
+        for one in MODELS
+    )
+    columns = (Column("model", text=True), *map(Column, names))
+    print_table(Table("models", "", columns, (Section("", rows),)))
+    for one in MODELS:
+        _print_meaning(one)
+    say("")
+
+
+def _print_meaning(known: KnownModel) -> None:
+    measured = (
+        f"Measured with it: {', '.join(known.measured)}."
+        if known.measured
+        else "Its numbers are the paper's; this project has not measured it."
+    )
+    origin = "" if known.bundled else " Downloaded from the Hugging Face Hub once."
+    said = f"{known.name}: {known.meaning}.{origin} {measured}"
+    say(textwrap.fill(said, table_console().width, subsequent_indent="  "))
+
+
+def _print_speed(name: str, found: Speed) -> None:
+    say(
+        f"{name}: {found.pairs_per_second:.1f} example pairs per second, loaded in "
+        f"{found.load_seconds:.1f} seconds"
+    )

@@ -1,0 +1,234 @@
+"""What ``estime score`` prints: the pairs, the means, the worst summaries, the estimate of a dry
+run.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from estime_metric import files
+from estime_metric.cli.console import WIDE, counted, printable, say, table_console
+from estime_metric.config import EstimeConfig
+from estime_metric.intervals import Interval
+from estime_metric.jobs import ChunkScores, Estimate, Job, Report, WorstPair
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Explanation
+
+#: Measures that are listed for each pair, and those whose means are printed, in addition to those
+#: asked for.
+_LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
+_MEANS = (*_LISTED_MEASURES, "coverage")
+_WORDS = 20  # words of a summary that are named for each reason
+
+Explained = Sequence[tuple[WorstPair, "Explanation"]]
+
+
+def print_pairs(
+    shown: Sequence[tuple[files.Pairs, ChunkScores]], config: EstimeConfig, job: Job
+) -> None:
+    """One line for each pair and layer, with the flag if there is a threshold; a ``verdict`` column
+    of the input, as the examples have it, is shown too.
+    """
+    layers = config.layer_tuple
+    measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *config.measures)))
+    named = [
+        name
+        for name in ("file", "verdict")
+        if any(name in others for pairs, _ in shown for others in pairs.others)
+    ]
+    flag = [] if job.threshold is None else [files.FLAG]
+    console = table_console()
+    grid = Table(
+        box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, expand=console.width < WIDE
+    )
+    for name in ("line", *(["layer"] if len(layers) > 1 else []), *measures, *flag):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for name in named:
+        grid.add_column(name, no_wrap=True)
+    grid.add_column("summary", no_wrap=True, overflow="ellipsis", ratio=1)
+    for layer in layers:
+        for pairs, scores in shown:
+            columns = [scores.values[reported_name(name, layer, layers)] for name in measures]
+            flags = [scores.values[name] for name in flag]
+            for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
+                cells = [str(line), *([str(layer)] if len(layers) > 1 else [])]
+                cells += [
+                    _shown(name, column[index])
+                    for name, column in zip(measures, columns, strict=True)
+                ]
+                cells += ["flag" if column[index] else "" for column in flags]
+                cells += [str(others.get(name, "")) for name in named]
+                cells += [" ".join(pairs.summaries[index].split())]
+                grid.add_row(*(Text(printable(cell)) for cell in cells))
+    console.print(grid)
+
+
+def print_report(report: Report, *, short: bool) -> None:
+    """The counts, the means with their intervals, the lines to look at, and the signature."""
+    totals = report.totals
+    say(
+        f"{counted(totals.pairs, 'pair')} scored, {counted(totals.skipped, 'row')} skipped, "
+        f"{counted(totals.blank, 'blank summary')}"
+    )
+    _print_means(report)
+    if report.few_sources == 1:
+        say("There is only 1 different source, so there are no intervals.")
+    elif report.few_sources is not None:
+        say(
+            f"There are only {report.few_sources} different sources, so the intervals are too "
+            "narrow."
+        )
+    if totals.unchecked:
+        lines = _listed(totals.unchecked_lines, totals.unchecked)
+        shared = (
+            "shares no token with its source"
+            if totals.unchecked == 1
+            else ("share no token with their source")
+        )
+        say(f"{counted(totals.unchecked, 'summary')} {shared}, so nothing was checked: {lines}")
+    if totals.blank:
+        lines = _listed(totals.blank_lines, totals.blank)
+        worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
+        say(f"{counted(totals.blank, 'blank summary')} ({worst}): {lines}")
+    say(report.signature.short if short else report.signature)
+
+
+def print_worst(report: Report, explained: Explained, job: Job) -> None:
+    """The worst summaries, each with its place and the words that count against it."""
+    if report.flagged_from is not None:
+        flagged = report.totals.flagged
+        heading = (
+            f"{counted(flagged, 'summary')} flagged ({RECOMMENDED} >= {report.flagged_from:g})"
+        )
+        if 0 < len(explained) < flagged:
+            heading += f"; the worst {len(explained)}"
+    else:
+        number = len(explained)
+        heading = "the worst summary" if number == 1 else f"the worst {number} summaries"
+    say("\n" + heading + (":" if explained else ""))
+    width = table_console().width
+    for pair, explanation in explained:
+        file = f"{pair.file} " if job.has_several_inputs else ""
+        say(f"{file}line {pair.line}  {RECOMMENDED} {pair.value:.3f}")
+        for text in _reasons(explanation):
+            say(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="    "))
+    say("")
+
+
+def worst_as_dicts(explained: Explained) -> list[dict[str, Any]]:
+    """What `print_worst` prints, for JSON."""
+    return [
+        {
+            "file": pair.file,
+            "line": pair.line,
+            RECOMMENDED: pair.value,
+            **{verdict: _words(explanation, verdict) for verdict in ("absent", "alarm")},
+        }
+        for pair, explanation in explained
+    ]
+
+
+def print_estimate(found: Estimate) -> None:
+    """What a job will cost."""
+    say(
+        f"{counted(found.pairs, 'pair')} of {counted(found.sources, 'different source')}, "
+        f"{counted(found.skipped, 'row')} skipped"
+    )
+    say(
+        f"{counted(found.tokens, 'token')} in {counted(found.windows, 'window')} "
+        f"({counted(found.positions, 'encoder position')}); identical texts are counted once"
+    )
+    say(
+        f"longest source: {counted(found.longest, 'token')}, which takes "
+        f"{_duration(found.longest_seconds)} of the expected time"
+    )
+    memory = ""
+    if found.memory is not None:
+        memory = f"; expected memory: at least {found.memory / 1e9:.1f} GB"
+    timed = counted(found.calibrated, "timed pair")
+    say(f"expected time: {_duration(found.seconds)}{memory} (based on {timed})")
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} seconds"
+
+
+def _print_means(report: Report) -> None:
+    layers = report.config.layer_tuple
+    grid = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    grid.add_column("measure")
+    if len(layers) > 1:
+        grid.add_column("layer", justify="right")
+    grid.add_column("mean", justify="right")
+    grid.add_column("95% interval", justify="right")
+    grid.add_column("better is")
+    for layer in layers:
+        for name in dict.fromkeys((*_MEANS, *report.config.measures)):
+            found = report.interval(name, layer)
+            better = HIGHER_IS_BETTER.get(name)
+            grid.add_row(
+                name,
+                *([str(layer)] if len(layers) > 1 else []),
+                _mean(name, found.mean),
+                _interval(name, found),
+                "" if better is None else "higher" if better else "lower",
+            )
+    table_console().print(grid)
+
+
+def _mean(measure: str, value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{value:.2f}" if MEASURES[measure].kind == "count" else f"{value:.4f}"
+
+
+def _interval(measure: str, found: Interval) -> str:
+    if math.isnan(found.low):
+        return ""
+    return f"{_mean(measure, found.low)} to {_mean(measure, found.high)}"
+
+
+def _shown(measure: str, value: files.Number) -> str:
+    if value is None:
+        return ""
+    return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
+
+
+def _listed(lines: Sequence[int], number: int) -> str:
+    more = " ..." if number > len(lines) else ""
+    return f"line {', '.join(map(str, lines))}{more}"
+
+
+def _reasons(explanation: Explanation) -> list[str]:
+    """The words that count against a summary, in their order, and why."""
+    if not explanation.tokens:
+        return ["blank summary"]
+    found = []
+    for verdict, reason in (("absent", "not in the source"), ("alarm", "alarms")):
+        words = _words(explanation, verdict)
+        more = f" and {len(words) - _WORDS} more" if len(words) > _WORDS else ""
+        if words:
+            found.append(f"{reason}: {', '.join(words[:_WORDS])}{more}")
+    return found
+
+
+def _words(explanation: Explanation, verdict: str) -> list[str]:
+    """The different words of a summary with this verdict, in their order, without punctuation."""
+    found: dict[str, str] = {}  # without capitals -> as it is first written
+    for word in explanation.words:
+        text = " ".join(explanation.prediction[word.start : word.end].split())
+        if word.verdict == verdict and any(map(str.isalnum, text)):
+            found.setdefault(text.casefold(), text)
+    return list(found.values())

@@ -1,0 +1,69 @@
+"""The example notebook runs, and shows what it says: ``python -m tests.test_notebook`` runs it again
+and keeps its outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "examples" / "first_steps.ipynb"
+_NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def executed() -> Any:
+    """The notebook with the outputs of its cells; an error in a cell is raised."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    client = NotebookClient(notebook, timeout=300, kernel_name="python3")
+    client.execute(cwd=str(NOTEBOOK.parent))
+    return notebook
+
+
+def texts(notebook: Any) -> list[str]:
+    """What its cells print and show, as plain text."""
+    outputs = [one for cell in notebook["cells"] for one in cell.get("outputs", [])]
+    found = [one.get("text") or one["data"]["text/plain"] for one in outputs]
+    return [text if isinstance(text, str) else "".join(text) for text in found]
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_its_outputs_are_those_of_now() -> None:
+    pytest.importorskip("nbclient", reason="the notebook needs nbclient and ipykernel")
+    pytest.importorskip("ipykernel", reason="the notebook needs nbclient and ipykernel")
+    stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    now = texts(executed())
+    assert len(now) == len(texts(stored))
+    for one, before in zip(now, texts(stored), strict=True):
+        assert _NUMBER.sub("#", one) == _NUMBER.sub("#", before)
+        numbers, expected = (list(map(float, _NUMBER.findall(text))) for text in (one, before))
+        assert numbers == pytest.approx(expected, abs=5e-3)
+
+
+def test_the_notebook_shows_tables_and_an_explanation() -> None:
+    stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] and cell["execution_count"] for cell in code)
+    pages = [
+        "".join(output["data"]["text/html"])
+        for cell in code
+        for output in cell["outputs"]
+        if "text/html" in output.get("data", {})
+    ]
+    assert len(pages) == 3
+    result, explanation, table = pages
+    assert "95% bootstrap intervals by source" in result
+    assert "cyclists" in explanation
+    assert "unfaithful" in table
+
+
+if __name__ == "__main__":
+    import nbformat
+
+    nbformat.write(executed(), NOTEBOOK)
