@@ -140,10 +140,10 @@ def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> Non
     )
     first = (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT / 4) + NEW_SHARE / 2
     assert text.splitlines() == [
-        f"inconsistency {(first + 2) / 3:.4f}, 0.333 alarms per summary (both: lower is better), coverage 0.1667, "
+        f"inconsistency {(first + 2) / 3:.4f}, 0.333 alarms per summary (lower is better for both), coverage 0.1667, "
         "3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
-        "Pairs with no token in common, so nothing was checked: 1 (index 1)",
+        "Pairs that share no token, so nothing was checked: 1 (index 1)",
         EstimeConfig(model="m", revision="r", layers=5).signature(),
     ]
     many = str(single(alarms=[0] * 12))

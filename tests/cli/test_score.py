@@ -254,7 +254,7 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_one_option(
     assert shown.splitlines()[-1] == result.signature.short
     assert result.signature not in shown
     shown = run("score", table, *options, status=1).stdout
-    assert "There is only 1 different source, so there are no intervals." in shown
+    assert "All pairs have the same source, so there are no intervals." in shown
     assert re.search(r" inconsistency +\d\.\d{4} +lower", shown)
 
 

@@ -167,7 +167,7 @@ def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, t
     summaries = ["", "  \n", "?!", texts["predictions"][0]]
     measures = ["overlap", "alarm_rate", "inconsistency", "unsupported_rate", "coverage"]
     with pytest.warns(
-        UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* Blank summaries: 2"
+        UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* \(blank summaries: 2"
     ):
         scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=measures)
     for measure in ("alarms", "overlap", "coverage"):
