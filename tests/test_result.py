@@ -111,12 +111,12 @@ def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
     assert result.ties() == 4
 
 
-def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
+def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
     assert result.score == 0.25  # every pair has a number of alarms
-    said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"
+    said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\)\.$"
     with pytest.warns(UserWarning, match=f"alarm_rate {said}"):
         assert result.mean("alarm_rate") == 0.5
     assert result.mean("alarm_rate") == 0.5  # said already
@@ -127,7 +127,7 @@ def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
         result.mean("other")
 
 
-def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
+def test_printing_it_shows_score_coverage_what_is_missing_and_signature() -> None:
     text = str(
         single(
             alarms=[1, 0, 0],
