@@ -80,8 +80,8 @@ def score_dataset(
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: a bad option; or, when the first block runs, a column that is missing or clashes
-            with a measure's.
+        ValueError: an invalid option; or, when the first block runs, a column that is missing or
+            clashes with a measure's.
     """
     ray = _import_ray()
     config = EstimeConfig.from_options(config, options)

@@ -108,7 +108,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
     ]
     asked = run(scores, judgements, *options, status=2).stderr
     assert re.search(
-        r"direction of each measure, but mine may be better higher or .* --higher, --lower",
+        r"direction for every measure, but it is unknown for mine.* --higher, --lower",
         asked,
     )
     run(

@@ -47,7 +47,7 @@ class BlancScorer:
     example ``"cuda"``, the CPU if omitted; ``options`` are options of ``blanc.BlancHelp`` or
     ``blanc.BlancTune``, such as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError
     if the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and
-    bad options."""
+    invalid options."""
 
     def __init__(
         self, model: str, *, kind: str = "help", device: str | None = None, **options: Any
