@@ -192,7 +192,7 @@ class ScoringOptions(EncoderOptions):
         Parameter(help="Parts of speech to use, comma-separated; needs --tagger. (default: all)"),
     ] = None
     drop_tags: Annotated[
-        Text, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")
+        Text, Parameter(help="Parts of speech to exclude, comma-separated; needs --tagger.")
     ] = None
     token_budget: Annotated[
         Number,
