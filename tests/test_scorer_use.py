@@ -1,4 +1,4 @@
-"""The scorer in its caller's hands: when it loads and lets go, what it leaves untouched, what it
+"""The scorer in its caller's hands: when it loads and releases, what it leaves untouched, what it
 refuses.
 """
 

@@ -1,6 +1,7 @@
 """``estime score``: pairs in files -> alarms."""
 
-# Annotations are evaluated here, not postponed: Cyclopts reads those of a group of options.
+# Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option
+# groups.
 import json
 import os
 from array import array
@@ -218,7 +219,7 @@ def score(
 def _run_in_team(run: "_Run", team: Team) -> int:
     from torch import cuda
 
-    if cuda.is_available():  # the device of this process among those of its machine
+    if cuda.is_available():  # the device of this process on its machine
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
         run = replace(run, chosen={"device": device, **run.chosen})
     status = replace(run, quiet=run.quiet or team.rank > 0)(team)
@@ -272,7 +273,7 @@ class _Progress:
         self.bar.update(len(pairs))
 
     def see(self, pairs: files.Pairs, values: Values) -> None:
-        """Called with all pairs and their values, those of earlier runs too."""
+        """Called with all pairs and their values, including earlier runs."""
         self.worst.add(pairs, values)
         if self.values is not None:
             self.values.extend(value for value in values[RECOMMENDED] if value is not None)

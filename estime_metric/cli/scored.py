@@ -23,8 +23,8 @@ from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, repo
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
-#: Measures that are listed for each pair, and those whose means are printed, in addition to those
-#: asked for.
+#: Measures that are listed for each pair, and measures with a printed mean, in addition to the
+#: requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")
 _WORDS = 20  # words of a summary that are named for each reason
@@ -81,7 +81,7 @@ def print_report(report: Report, *, short: bool) -> None:
     )
     _print_means(report)
     if report.few_sources == 1:
-        say("There is only 1 different source, so there are no intervals.")
+        say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
         say(
             f"There are only {report.few_sources} different sources, so the intervals are too "
