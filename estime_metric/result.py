@@ -95,13 +95,6 @@ class EstimeResult:
         return self.config.signature()
 
     @property
-    def score(self) -> float:
-        """The mean number of alarms: 0 and up, lower is better; NaN without pairs; ValueError with
-        several layers.
-        """
-        return self.mean("alarms")
-
-    @property
     def coverage(self) -> float:
         """The mean share of a summary's units that are checked, as the source has them: 0 to 1; NaN
         without pairs.

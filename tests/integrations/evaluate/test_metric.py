@@ -40,6 +40,12 @@ def test_scores_are_those_of_the_functional_api(
     assert scores["blank"] == 0
 
 
+def test_what_is_to_be_read_first_comes_first(metric: Any, texts: dict[str, list[str]]) -> None:
+    first = list(metric.compute(**texts))
+    assert first[:2] == ["inconsistency", "alarms"]
+    assert first[-3:] == ["inconsistency_scores", "alarms_scores", "signature"]
+
+
 def test_measures_asked_for_add_their_means_and_lists(
     metric: Estime, texts: dict, bert_folder: str
 ) -> None:
