@@ -218,7 +218,7 @@ class EstimeConfig:
                 meant = similar_option(name)
                 hint = f" Did you mean `{meant}`?" if meant else ""
                 raise TypeError(
-                    f"Expected an option of EstimeConfig, but got `{name}`.{hint} The options are {', '.join(OPTIONS)}."
+                    f"Expected an option of EstimeConfig ({', '.join(OPTIONS)}), but got `{name}`.{hint}"
                 )
         own = {name: value for name, value in options.items() if name != _PRESET}
         if (preset := options.get(_PRESET)) is not None:

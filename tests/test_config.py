@@ -107,7 +107,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
     for make in (EstimeScorer, EstimeConfig.fast, lambda **options: estime([], [], **options)):
         with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
             make(**{name: 3})
-    with pytest.raises(TypeError, match=r"but got `stemmer`\. The options are"):
+    with pytest.raises(TypeError, match=r"but got `stemmer`\.$"):
         EstimeScorer(stemmer=3)  # type: ignore[call-arg]
 
 
@@ -154,7 +154,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         (
             {"splitter": "nltk"},
             ValueError,
-            "`unit` to be 'word', or `tagger` .* is 'nltk', but got unit 'token'",
+            "`unit` to be 'word' or `tagger` .* is 'nltk', but got unit 'token'",
         ),
         (
             {"splitter": str.split},
@@ -191,7 +191,7 @@ def test_options_are_laid_over_a_configuration() -> None:
     laid = EstimeConfig.from_options(base, {"distance": 6})
     assert (laid.window, laid.distance, base.distance) == (200, 6, 4)
     assert EstimeConfig.from_options(None, {}) == EstimeConfig()
-    with pytest.raises(TypeError, match=r"an option of EstimeConfig, but got `windows`"):
+    with pytest.raises(TypeError, match=r"an option of EstimeConfig .*window.*, but got `windows`"):
         EstimeConfig.from_options(None, {"windows": 3})
     with pytest.raises(ValueError, match="`distance` to be at least 1, but got 0"):
         EstimeConfig.from_options(base, {"distance": 0})

@@ -90,7 +90,7 @@ def calibrate(
     if len(read.problems) > NAMED:
         warn(f"skipped {counted(len(read.problems) - NAMED, 'more row')}")
     if not read.labels:
-        raise ValueError(f"There is no labeled summary in {labeled}.")
+        raise ValueError(f"Expected labeled summaries in {labeled}, but got none.")
     better = HIGHER_IS_BETTER.get(column, higher)
     found = find(read.scores, read.labels, higher_is_better=better, resamples=resamples, seed=seed)
     _print(found, column, better, read.labels)

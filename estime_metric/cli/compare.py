@@ -1,6 +1,6 @@
 """``estime compare``: which of several systems is more consistent with the same sources?"""
 
-# Annotations are evaluated here, not postponed: Cyclopts reads those of a group of options.
+# Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option groups.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,11 +44,11 @@ class ComparedOptions(options.MeasureOptions):
 
     @property
     def compared(self) -> tuple[str, ...] | None:
-        """The measures that were asked for."""
+        """The requested measures."""
         return options.parse_names(self.measures)
 
     def given(self) -> dict[str, Any]:
-        """The options for pairs that are scored now; copying is always measured with them."""
+        """The options for pairs that are scored now; copying is always computed with them."""
         asked = [name for name in self.compared or () if name in FURTHER_MEASURES]
         return {**super().given(), "measures": ("copied", "copied_density", *asked)}
 
@@ -167,8 +167,8 @@ def compare(
 def _names(
     paths: Sequence[Path], systems: "ReadSystems", baseline: str | None
 ) -> tuple[list[str], str | None]:
-    """The names of the systems and of the baseline: with several files, or with a baseline, those
-    of the files without their endings, if these differ.
+    """The names of the systems and of the baseline: with several files, or with a baseline, the
+    file names without their endings, if these differ.
     """
     stems = [path.stem for path in paths]
     is_short = len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems)

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from estime_metric import files
 
-#: What you can put right, or the machine cannot do: one line on stderr.
+#: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
 OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 
 #: May be a mistake in this package: one line, which names its class and how to see the traceback.
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
 
-WIDE = 10_000  # columns of an output that is no terminal, where nothing has to be wrapped
+WIDE = 10_000  # columns of an output that is not a terminal, in which nothing has to be wrapped
 
 #: What the running command calls the arguments of the library: ``{"id_column": "--id-column"}``.
 _option_of: ContextVar[Mapping[str, str]] = ContextVar("option_of")
@@ -43,8 +43,8 @@ def say(text: str) -> None:
 
 
 def say_wrote(what: str, path: Path, *, on_stderr: bool = False) -> None:
-    """Says what was written where, on stderr if standard output is for data; nothing if it was
-    written to standard output, which has it already.
+    """Reports what was written to which file, on stderr if standard output is for data; prints
+    nothing if the file is standard output.
     """
     if not files.is_standard(path):
         (note if on_stderr else say)(f"wrote {what} to {path}")
@@ -107,7 +107,9 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
         return status or 0
     except CycloptsError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # what reads our output has enough of it: no error, but nothing follows
+    except (
+        BrokenPipeError
+    ):  # the reader of the output has stopped reading: not an error, but nothing follows
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (*OF_USE, *OTHERS) as error:
@@ -164,7 +166,7 @@ def _has_commands(app: App) -> bool:
 
 
 def _with_address(tokens: Sequence[str]) -> list[str]:
-    """The tokens; ``--ray`` without an address gets the one of any cluster."""
+    """The tokens; ``--ray`` without an address gets the address that means any cluster."""
     following = [*tokens[1:], ""]
     return [
         "--ray=any" if token == "--ray" and not _ADDRESS.fullmatch(after) else token
@@ -173,8 +175,8 @@ def _with_address(tokens: Sequence[str]) -> list[str]:
 
 
 def _with_paths_for_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
-    """The tokens; a lone ``-`` that is an argument of its own, and no value of an option, becomes a
-    path of the same meaning, since Cyclopts takes it for an option.
+    """The tokens; a lone ``-`` that is an argument and not the value of an option becomes a path
+    with the same meaning, because Cyclopts treats it as an option.
     """
     taking = {
         name

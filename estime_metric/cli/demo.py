@@ -22,25 +22,27 @@ def demo(
     any_model: Annotated[bool | None, Parameter(negative="--listed-models")] = None,
     limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = LIMITS,
 ) -> None:
-    """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a
-    file.
+    """Open a web page that shows alarms with their evidence.
+
+    You can paste a pair, compare two summaries, or score a file.
 
     Stop it with Ctrl-C.
 
-    Exit status: 2 on failure.
+    Exit status: 2 if it cannot start.
 
     Example: estime demo -m embedded
 
     Args:
-        model: Encoder to offer, the first one selected; may be repeated. (default: embedded-small)
-        host: Address to listen on; 0.0.0.0 for all of them.
+        model: Encoder to offer on the page. Can be given several times; the first one is selected
+            initially. (default: embedded-small)
+        host: Address to listen on; 0.0.0.0 listens on all addresses.
         port: Port. (default: the first free one from 7860 on)
         browser: Open the page in a browser.
         share: Create a public Gradio link.
-        any_model: Load any encoder whose name is typed in. (default: only if the page is served to
-            this machine alone)
+        any_model: Allow visitors to load any encoder by name. (default: only if the page is
+            reachable from this machine only)
     """
-    if port is not None:  # refuses one that is taken before anything is loaded
+    if port is not None:  # fails before anything is loaded if the port is in use
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

@@ -92,11 +92,11 @@ def explain(
 
 
 def _check_number(pairs: files.Pairs, path: Path, output: Path | None) -> None:
-    """Refuses no pair, and more pairs than the output takes (ValueError)."""
+    """Raises ValueError if there is no pair, or if there are more pairs than the output can show."""
     number = len(pairs)
     if not number:
         first = f" ({pairs.problems[0]})" if pairs.problems else ""
-        raise ValueError(f"There is no pair in {path}{first}.")
+        raise ValueError(f"Expected pairs in {path}, but got none{first}.")
     if output is not None and output.suffix.lower() in PLOTS and number > 1:
         raise ValueError(f"Expected one pair for a plot, but got {number}. Select one with --row.")
     if output is None and number > SHOWN:
@@ -107,7 +107,7 @@ def _check_number(pairs: files.Pairs, path: Path, output: Path | None) -> None:
 
 
 def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
-    """The pairs on some lines, in the order asked for; all if none is named."""
+    """The pairs on the given lines, in the given order; all pairs if no line is given."""
     if not rows:
         return pairs
     for row in rows:

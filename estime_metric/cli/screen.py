@@ -24,14 +24,14 @@ FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
 
 
 class _Block(NamedTuple):
-    """Columns of one group as one column of the screen: ``.393 .193``; the group's name over those
-    of its columns.
+    """Columns of one group as one column of the screen: ``.393 .193``; the group's name above the
+    names of its columns.
     """
 
     heading: str
     cells: list[str]
     text: bool
-    width: int  # cells of the terminal that it takes
+    width: int  # its width in cells of the terminal
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
@@ -54,9 +54,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 
 def print_sections(table: Table, before: str = "") -> None:
-    """Prints each section as a table of its own, whose title is the section's, with ``before`` in
-    front.
-    """
+    """Prints each section as a separate table with the section's title, with ``before`` in front."""
     for section in table.sections:
         print_table(
             replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),))
@@ -64,8 +62,8 @@ def print_sections(table: Table, before: str = "") -> None:
 
 
 def _narrowed(keys: list[_Block], width: int) -> list[_Block]:
-    """Columns of text, the widest of them made narrower until all take ``width`` cells, if they
-    can; none becomes narrower than `LEAST`.
+    """Columns of text, the widest of them made narrower until all fit into ``width`` cells, if
+    possible; none becomes narrower than `LEAST`.
     """
     widths = [key.width for key in keys]
     while sum(widths) > width and max(widths) > LEAST:
@@ -130,9 +128,7 @@ def _print_part(
 
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
-    """The groups of a table; with ``wrap`` the words of a column's name stand below each other if
-    it is too wide.
-    """
+    """The groups of a table; with ``wrap``, a column name that is too wide is broken between words."""
     from estime_metric.comparison.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]

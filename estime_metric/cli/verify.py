@@ -53,8 +53,8 @@ def verify(
 
 
 def _measure() -> dict[str, Any]:
-    """Counts of the example pairs by each encoder of the package: both units, its own layer,
-    float32 on the CPU.
+    """Counts of the example pairs by each bundled encoder: both units, the default layer, float32
+    on the CPU.
     """
     from estime_metric.scorer import EstimeScorer
 

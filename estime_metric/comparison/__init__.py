@@ -1,8 +1,8 @@
-"""Which of two or more systems is more consistent with the same sources? Needs the extra ``meta``.
+"""Compares two or more systems on the same sources. Requires the extra ``meta``.
 
-`compare_results` takes results of `EstimeScorer.score`, `compare_rows` rows as ``estime score -o``
-writes them, which `read_systems` reads or makes from files. Scores whose signatures differ are
-refused.
+`compare_results` compares results of `EstimeScorer.score`. `compare_rows` compares rows in the
+format of ``estime score -o``, which `read_systems` reads from files or computes. Scores with
+different signatures raise an error.
 """
 
 from __future__ import annotations

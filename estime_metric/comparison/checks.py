@@ -14,9 +14,9 @@ LISTED = 5  # offending cells or names that a message lists before it only count
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuses a number that does not lie strictly between 0 and 1 (ValueError)."""
+    """Raises ValueError unless a number is strictly between 0 and 1."""
     if not 0 < value < 1:
-        raise ValueError(f"Expected argument `{name}` to lie between 0 and 1, but got {value}.")
+        raise ValueError(f"Expected argument `{name}` to be between 0 and 1, but got {value}.")
 
 
 def finite(name: str, values: Any, dimensions: int) -> Floats:
@@ -42,13 +42,13 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
 
 
 def alike(dimensions: int, **arguments: Any) -> list[Floats]:
-    """Arguments as `finite` arrays of one shape; TypeError and ValueError name the argument."""
+    """Arguments as `finite` arrays of the same shape; TypeError and ValueError name the argument."""
     arrays = {name: finite(name, values, dimensions) for name, values in arguments.items()}
     first, *others = arrays
     for name in others:
         if arrays[name].shape != arrays[first].shape:
             raise ValueError(
-                f"Expected arguments `{first}` and `{name}` to be of one shape, but got {arrays[first].shape} and "
+                f"Expected arguments `{first}` and `{name}` to have the same shape, but got {arrays[first].shape} and "
                 f"{arrays[name].shape}."
             )
     return list(arrays.values())

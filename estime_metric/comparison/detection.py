@@ -1,7 +1,7 @@
 """Scores and labels -> thresholds, balanced accuracy, area under the ROC curve, also of resamples.
 
-Higher scores are more consistent. Axes: n weightings, k summaries; a weight says how often a
-resample takes a summary.
+Higher scores are more consistent. Axes: n weightings, k summaries; a weight is the number of times
+that a resample contains a summary.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ CONFIDENCE = 0.95
 
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
-    """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0,
+    """The threshold of the authors of AggreFact (after Laban et al. 2022): among the percentiles 0,
     .2, ... 99.8 of the finite scores, (k,), the highest with the best balanced accuracy. Labels,
-    (k,): 1 for a consistent summary, else 0."""
+    (k,), are 1 for a consistent summary, otherwise 0."""
     tried = np.percentile(scores, PERCENTILES)
     reached = balanced_accuracies(labels, scores[None, :] > tried[:, None])
     return float(tried[len(tried) - 1 - int(np.argmax(reached[::-1]))])
@@ -36,9 +36,9 @@ def balanced_accuracies(
     labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None
 ) -> Floats:
     """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is
-    chance; of shape (n,). A class without a summary is left out, as scikit-learn does; NaN where
-    there is no summary at all. ``predicted``, (n, k), or (k,) for the same throughout: which
-    summaries were taken for consistent; the rest as for `areas`."""
+    chance; of shape (n,). A class without a summary is excluded, as in scikit-learn; NaN if there
+    is no summary at all. ``predicted``, (n, k), or (k,) if it is the same for all weightings, says
+    which summaries were classified as consistent; the other arguments are as for `areas`."""
     predicted = np.atleast_2d(predicted)
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
     recalls = []
@@ -49,9 +49,10 @@ def balanced_accuracies(
 
 
 def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
-    """Area under the ROC curve, (n,): how often a consistent summary scores above another, ties
-    half; .5 is chance, NaN where a class has no summary. Labels and scores are as for
-    `choose_threshold`; weights of shape (n, k), ``None`` for each once."""
+    """Area under the ROC curve, (n,): the fraction of pairs in which a consistent summary scores
+    above an inconsistent one, with ties as one half; .5 is chance, NaN if a class has no summary.
+    Labels and scores are as for `choose_threshold`; weights of shape (n, k), ``None`` for each
+    once."""
     weights = np.ones((1, len(labels))) if weights is None else weights
     codes = dense(scores)
     consistent = by_class(weights * (labels == 1), codes)
@@ -95,9 +96,9 @@ def calibrate(
 ) -> Calibration:
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
-    ``scores`` are of shape (k,), not all equal; ``labels``, (k,), 1 for a consistent summary and 0
-    for another, hold both (else ValueError). ``higher_is_better`` is the direction of the scores;
-    ``resamples`` and ``seed`` are of the interval.
+    ``scores`` are of shape (k,), not all equal; ``labels``, (k,), are 1 for a consistent summary,
+    otherwise 0, and contain both (otherwise ValueError). ``higher_is_better`` is the direction of
+    the scores; ``resamples`` and ``seed`` are of the interval.
 
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
@@ -190,8 +191,8 @@ def _share_above(weights: Floats, codes: Codes) -> Floats:
 
 
 def _accuracies_outside(chosen_on: Floats, tried_on: Floats) -> Floats:
-    """For each sample, the accuracy on the summaries outside of it of the threshold that is best
-    inside; samples that lack a class on one side are left out.
+    """For each sample, the accuracy of the threshold that is best on the sample, on the summaries
+    outside of it. Samples that lack a class on one side are excluded.
     """
     usable = np.flatnonzero(np.isfinite(chosen_on[:, 0]) & np.isfinite(tried_on[:, 0]))
     best = np.argmax(chosen_on[usable], axis=1)

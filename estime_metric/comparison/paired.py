@@ -1,8 +1,8 @@
 """Is one system better than another? Paired tests on scores of the same examples.
 
 Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the
-bootstrap (Koehn 2004), and approximate randomization (Noreen 1989; Riezler & Maxwell 2005), in an
-eighth of the time that scipy's takes.
+bootstrap (Koehn 2004), and approximate randomization (Noreen 1989; Riezler & Maxwell 2005), eight
+times as fast as scipy's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from estime_metric.inputs import integer
 LEVEL = 0.05  # a p-value below this is called a difference
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them
 _TOGETHER = 4_000_000  # numbers drawn at once: 32 MB of float64
-_ROUNDING = 1e-12  # sums that differ by less than this share of all differences are equal
+_ROUNDING = 1e-12  # sums that differ by less than this fraction of all differences are equal
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ def paired_bootstrap(
     seed: int = 0,
 ) -> PairedTest:
     """Paired bootstrap: interval and p-value of the mean difference of two systems' scores of the
-    same examples, shape (examples,), at least one, from ``n`` resamples, of which the share
-    ``confidence`` lies within the interval.
+    same examples, shape (examples,), at least one, from ``n`` resamples, of which the fraction
+    ``confidence`` is within the interval.
 
-    The p-value is that of the interval: twice the share of resamples whose difference has the other
-    sign or none.
+    The p-value corresponds to the interval: twice the fraction of resamples in which the difference
+    has the other sign or is 0.
     """
     differences = _differences(first, second)
     integer("n", n, 1)
@@ -156,8 +156,8 @@ def compare_paired(
     """Means, wins and both paired tests of two systems' scores of the same examples, shape
     (examples,).
 
-    An example with a score that is NaN is left out. ``higher_is_better`` is the direction of the
-    scores; the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
+    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores;
+    the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
 
     Example:
         >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
@@ -210,8 +210,9 @@ def compare_each(
     """`compare_paired` of every two systems, or of a baseline with each other system: places of the
     two -> comparison, whose ``p_value`` is corrected by `holm`.
 
-    ``scores`` are of shape (systems, examples); an example of which a score is NaN is left out for
-    all systems. ``baseline`` is the index of a system; the options are those of `compare_paired`.
+    ``scores`` are of shape (systems, examples); an example with a NaN score of any system is
+    excluded for all systems. ``baseline`` is the index of a system; the options are the same as in
+    `compare_paired`.
 
     Example:
         >>> found = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)

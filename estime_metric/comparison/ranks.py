@@ -47,7 +47,7 @@ def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
 
 
 def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], defined: Flags | bool = True) -> Floats:
-    """``part / whole`` in the shape of ``part``; NaN where ``whole`` is 0 or the value is not
+    """``part / whole`` in the shape of ``part``; NaN if ``whole`` is 0 or the value is not
     ``defined``.
     """
     found: Floats = np.divide(

@@ -11,7 +11,7 @@ from estime_metric import files
 
 READABLE = (".csv", ".jsonl", ".parquet")  # endings of the tables that are found in a folder
 
-#: Cells of CSV that stand for a missing number.
+#: Cells of CSV that represent a missing number.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 _TRUTHS = {"true": True, "false": False}
 
@@ -49,8 +49,8 @@ def read_table(
 
 
 def check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing: bool) -> None:
-    """Refuses a column with a cell that is no number, or unless ``allow_missing`` with an empty
-    one: ValueError, which names the line and the file ``name``.
+    """Raises ValueError if a cell of a column is not a number, or if it is empty, unless
+    ``allow_missing``. The message names the line and the file ``name``.
     """
     numbers = pd.to_numeric(table[column], errors="coerce")
     strange = table[column][numbers.isna() & table[column].notna()]

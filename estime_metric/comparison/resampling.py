@@ -15,7 +15,7 @@ RESAMPLES = ("documents", "systems", "both")  # what can be resampled
 
 
 class Samples(NamedTuple):
-    """How often each of n resamples takes each of the D ``documents`` and S ``systems``: float64 of
+    """How often each of n resamples draws each of the D ``documents`` and S ``systems``: float64 of
     shapes (n, D) and (n, S); ``None`` for what is not drawn.
     """
 
@@ -52,7 +52,7 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
 
 
 def draw_items(items: int, n: int, seed: int) -> Floats:
-    """How often each of n resamples takes each of some items of one kind: float64 of shape (n,
+    """How often each of n resamples draws each of some items of one kind: float64 of shape (n,
     items); the same as the documents of `draw`.
     """
     documents = draw((items, 1), "documents", n, seed).documents

@@ -13,8 +13,8 @@ from estime_metric import files
 #: A row as ``estime score -o`` writes it, with the signature: further columns and measures.
 ScoredRow = Mapping[str, Any]
 
-#: Columns that identify an example, tried in this order: after the source, or together with it
-#: where it repeats.
+#: Columns that identify an example, tried in this order after the source, or together with the source if
+#: it repeats.
 ID_COLUMNS = ("id", "document", "doc", "doc_id", "document_id")
 
 LINE = "line"  # the row's number in the table that was scored: tried last
@@ -97,9 +97,9 @@ def join_rows(
 
     Args:
         sides, names: the rows of each system, in any order, and its name for messages.
-        id_column: the column that identifies an example. Where left out: the source, with one of
-            `ID_COLUMNS` where sources repeat; without sources one of `ID_COLUMNS`; else ``line``,
-            unless another of these columns contradicts it.
+        id_column: the column that identifies an example. If omitted: the source, together with one
+            of `ID_COLUMNS` if sources repeat; without sources one of `ID_COLUMNS`; otherwise
+            ``line``, unless another of these columns contradicts it.
         source_column: column of the sources.
     """
     candidates = _candidates(sides, id_column, source_column)
@@ -224,7 +224,7 @@ def read_systems(
             A table was written by ``estime score -o`` or contains pairs; text files contain a
             summary on each line.
         system_column: the column of systems in one table of all.
-        layout: where the texts of pairs are.
+        layout: the columns with the texts of pairs.
         options, progress: of `EstimeScorer` and its progress bar, for pairs.
 
     Raises:
@@ -278,8 +278,8 @@ def _read(path: Path, name: str, layout: files.Layout) -> _Table:
 
 
 def _check_system_column(table: _Table, column: str, layout: files.Layout) -> None:
-    """Refuses a file of several systems that does not say which row is of which, before anything is
-    scored.
+    """Raises an error, before anything is scored, if a file of several systems does not say which
+    row belongs to which system.
     """
     rows = table.rows if table.pairs is None else table.pairs.others
     texts = [] if table.pairs is None else [layout.source_column, layout.summary_column]
@@ -302,7 +302,8 @@ def _check_system_column(table: _Table, column: str, layout: files.Layout) -> No
 def _divide(rows: Sequence[ScoredRow], system_column: str) -> dict[str, list[ScoredRow]]:
     """The rows of one table by their system.
 
-    A line is one summary there, so the lines do not tell which rows belong together.
+    Each line is one summary in such a table, so line numbers do not show which rows belong
+    together.
     """
     by_system: dict[str, list[ScoredRow]] = {}
     for row in rows:

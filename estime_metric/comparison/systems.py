@@ -22,7 +22,7 @@ DEFAULT_MEASURES = (
     RECOMMENDED,
     "alarms",
     "alarm_rate",
-)  # what is compared if nothing else is asked for
+)  # what is compared by default
 
 
 def compare_rows(
@@ -36,10 +36,10 @@ def compare_rows(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Comparison:
-    """Compares two systems or more by their scored rows, over the examples that all of them have.
+    """Compares two or more systems by their scored rows, on the examples that all of them have.
 
-    P-values of one measure are corrected by Holm's method for the number of pairs. Where a cell is
-    empty or NaN, the example is left out for that measure.
+    P-values of one measure are corrected with Holm's method for the number of comparisons. If a
+    cell is empty or NaN, the example is excluded for that measure.
 
     Args:
         sides: the rows of each system as ``estime score -o`` writes them, with the signature, in

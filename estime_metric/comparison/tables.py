@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from estime_metric import files
 
-#: A value in a table: text, a number, or ``None`` where there is none.
+#: A value in a table: text, a number, or ``None`` if there is no value.
 Cell = str | int | float | None
 
-#: Printed where there is no value (``None`` or NaN).
+#: Printed if there is no value (``None`` or NaN).
 EMPTY = "–"
 
 _LATEX = {
@@ -148,7 +148,7 @@ def show(cell: Cell, column: Column) -> str:
 
 
 def interval(low: float, high: float, decimals: int = 2) -> str:
-    """An interval as one cell: ``[0.35, 0.43]``; ``–`` where an end is NaN."""
+    """An interval as one cell: ``[0.35, 0.43]``; ``–`` if an end is NaN."""
     return (
         EMPTY
         if math.isnan(low) or math.isnan(high)

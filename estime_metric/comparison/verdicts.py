@@ -37,8 +37,8 @@ class System:
 
     @property
     def unchecked(self) -> str | None:
-        """Why this system takes part in no verdict, if most of its tokens were not checked; else
-        ``None``.
+        """Why this system is excluded from verdicts, if most of its tokens were not checked;
+        otherwise ``None``.
         """
         if not self.means["coverage"] < LOW_COVERAGE:
             return None
@@ -59,7 +59,7 @@ class Pair:
 
     @property
     def unchecked(self) -> str | None:
-        """Why there is no verdict, if too little of one of the two was checked; else ``None``."""
+        """Why there is no verdict, if too little of one of the two was checked; otherwise ``None``."""
         return " and ".join(filter(None, (self.first.unchecked, self.second.unchecked))) or None
 
     @property
@@ -165,8 +165,8 @@ class Comparison:
         systems: in the order given.
         pairs: measure (``alarms``, or ``alarms_layer12`` of several layers) -> the pairs of systems that
             were tested.
-        scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is
-            undefined.
+        scores: measure -> float64 of shape (systems, examples); NaN for all systems if the score of
+            one system is undefined.
         examples, signature: number of examples, and the one signature of all scores.
         matched_by: the columns by which the rows were joined; ``"order"`` for results.
         baseline: name of the system with which each other is compared; ``None``: every two are
@@ -187,7 +187,7 @@ class Comparison:
 
     def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
         """The comparison of two systems by a measure; ValueError if it was not made. ``first`` and
-        ``second`` are their names in either order, which may be left out where just two were
+        ``second`` are their names in either order, which can be omitted if only two systems were
         compared."""
         check_choice("measure", measure, self.pairs)
         found = self.pairs[measure]

@@ -47,10 +47,10 @@ CLEANING, AGE = 600, 1800
 #: On a narrow page the result is below the texts: brings it into view.
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
 
-#: The pairs that ship with the package.
+#: The bundled pairs.
 _EXAMPLES = read_pairs(EXAMPLES)
 
-#: Options of an event that takes no time.
+#: Options of an event that is handled immediately.
 _INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 _SYSTEM_FONT = (
@@ -63,7 +63,7 @@ _SYSTEM_FONT = (
     "Arial",
 )
 
-#: Shades around the colour in which explanations mark the best match.
+#: Shades around the color in which explanations mark the best match.
 _BLUE = gr.themes.Color(
     name="blue",
     c50="#eef6fb",
@@ -79,7 +79,7 @@ _BLUE = gr.themes.Color(
     c950="#09253a",
 )
 
-#: variable of the theme -> its colours on a light and on a dark page
+#: variable of the theme -> its colors on a light and on a dark page
 _COLOURS = {
     "body_background_fill": ("#faf8f5", "#15171b"),
     "body_text_color": ("#20242c", "#e9e7e2"),
@@ -118,7 +118,7 @@ def launch(
     Raises:
         RefusedError: the first encoder cannot be loaded.
         ValueError: there is no such preset.
-        OSError: the port is taken.
+        OSError: the port is in use.
     """
     handlers = Handlers(Encoders(models, limits, any_model))
     blocks = build(handlers, preset)
@@ -224,7 +224,7 @@ class Controls:
 
     @property
     def inputs(self) -> set[Any]:
-        """The components of which `setting` needs the values."""
+        """The components with the values that `setting` needs."""
         return {self.model, self.unit, self.preset, self.layer}
 
     def setting(self, values: Values) -> Setting:
@@ -314,7 +314,7 @@ class PairTab:
         return {**self.draw(values), self.drawn: self.controls.setting(values)}
 
     def draw_if_changed(self, values: Values) -> Values:
-        """Draws if the tab is seen and the setting is another than that of what is shown."""
+        """Draws if the tab is visible and the setting has changed since the last drawing."""
         setting, drawn = self.controls.setting(values), values[self.drawn]
         if values[self.controls.selected] != self.name or setting == drawn:
             return {self.drawn: drawn}
@@ -534,8 +534,8 @@ def example_labels() -> list[str]:
 
 
 def comparisons() -> list[dict[str, str]]:
-    """The sources of the examples, each with two of its summaries, as `Handlers.compare` takes
-    them.
+    """The sources of the examples, each with two of its summaries, in the format of
+    `Handlers.compare`.
     """
     summaries: dict[str, list[str]] = {}
     for source, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
@@ -547,7 +547,7 @@ def comparisons() -> list[dict[str, str]]:
 
 
 def _html(value: str, **options: Any) -> gr.HTML:
-    """HTML that has its own style, not Gradio's for running text."""
+    """HTML with a separate style instead of Gradio's style for running text."""
     return gr.HTML(value, apply_default_css=False, **options)
 
 
@@ -574,9 +574,7 @@ def _beginning(text: str) -> str:
 
 
 def _theme() -> gr.themes.Base:
-    """Gradio's own components in the colours of the explanations, with fonts that every machine
-    has.
-    """
+    """Gradio's components in the colors of the explanations, with fonts that every machine has."""
     theme = gr.themes.Base(
         primary_hue=_BLUE,
         secondary_hue=_BLUE,

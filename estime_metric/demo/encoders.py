@@ -25,8 +25,8 @@ REMARKS = {
     PAPER_MODEL: "the paper's",
 }
 
-#: Bytes of source embeddings held in memory, so that another layer or summary does not encode the
-#: source again.
+#: Bytes of source embeddings kept in memory, so that the source is not encoded again for another layer or
+#: summary.
 CACHE_BYTES = 400_000_000
 
 
@@ -43,8 +43,8 @@ class Setting:
 class Encoders:
     """Explanations and scores by any of the encoders on offer.
 
-    All layers are read at once and the embeddings of sources cached under hashes: another layer is
-    fast, no text kept.
+    All layers are read in one pass, and the source embeddings are cached under hashes. Another
+    layer is therefore fast, and no text is kept.
 
     Args:
         names: the encoders on offer, as `EstimeConfig.model`.
@@ -86,7 +86,7 @@ class Encoders:
         explanations = scorer.explain_pairs(
             summaries, [source] * len(summaries), layer=config.layer_tuple[0]
         )
-        # All layers were read at once; the signature is that of the one shown.
+        # All layers were read in one pass; the signature names only the layer that is shown.
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
 
     def check(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
@@ -99,7 +99,7 @@ class Encoders:
             check_text(name, text)
             tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
             if tokens > most:
-                reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} this page takes up to {most:,}."
+                reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} the limit of this page is {most:,}."
                 refuse(reason, "max-tokens")
 
     def scorer(self, setting: Setting, *, every_layer: bool = False) -> EstimeScorer:
@@ -107,8 +107,8 @@ class Encoders:
 
         Args:
             setting: what was chosen.
-            every_layer: read all layers, so that another one can be shown at no cost; reading only
-                that of the setting is faster.
+            every_layer: read all layers, so that another one can be shown at no cost. Reading only
+                the layer of the setting is faster.
 
         Raises:
             RefusedError: the encoder is not on offer or cannot be loaded.

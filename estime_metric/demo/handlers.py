@@ -97,8 +97,8 @@ class Handlers:
             yield _message(error), None
 
     def read(self, path: Path, source_column: str, summary_column: str) -> files.Pairs:
-        """The pairs of a file, its invalid rows among the problems. Refuses a file that is too
-        large or of another kind, or holds no pair or too many (RefusedError)."""
+        """The pairs of a file, its invalid rows among the problems. A file that is too large, is of
+        another kind, or contains no pair or too many pairs raises RefusedError."""
         limits = self.encoders.limits
         if path.suffix.lower() not in files.WRITABLE:
             raise RefusedError(f"This page reads files that end in {' or '.join(files.WRITABLE)}.")
@@ -106,7 +106,8 @@ class Handlers:
         if size > limits.max_file_bytes:
             most = f"{limits.max_file_bytes / 1e6:g} MB"
             refuse(
-                f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes"
+                f"The file has {size / 1e6:.1f} MB; the limit of this page is {most}.",
+                "max-file-bytes",
             )
         layout = files.Layout(
             source_column=source_column.strip() or "source",
@@ -178,7 +179,7 @@ def _has_match(explanation: Explanation) -> bool:
 
 
 def _message(error: Exception) -> str:
-    """The message for the visitor; what is logged holds no text of theirs."""
+    """The message for the visitor; the log contains no text of theirs."""
     if isinstance(error, RefusedError):
         return page.notice(str(error))
     _LOG.error("a request failed with %s", type(error).__name__)

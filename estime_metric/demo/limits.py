@@ -13,12 +13,12 @@ WORK = 20_000_000_000
 #: Most bytes of a file's text for each byte that the file may have, and most columns.
 DECODED, COLUMNS = 10, 200
 
-#: Most tokens of a text where `Limits.max_tokens` leaves it open.
+#: Maximum number of tokens of a text if `Limits.max_tokens` is not set.
 TOKENS = 4_000
 
 
 class RefusedError(ValueError):
-    """A request that the demo refuses; the message is for the visitor and holds no text of theirs."""
+    """A request that the demo refuses; the message is for the visitor and contains no text of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Limits:
         ):
             if len(text) > most:
                 refuse(
-                    f"The {name} has {len(text):,} characters; this page takes up to {most:,}.",
+                    f"The {name} has {len(text):,} characters; the limit of this page is {most:,}.",
                     f"max-{name}-chars",
                 )
 

@@ -31,8 +31,8 @@ def asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-#: HTML for the page's head. It holds the style too, since Gradio's own option for styles does not
-#: know ``@container``.
+#: HTML for the page's head. It contains the style too, because Gradio's option for styles does not support
+#: ``@container``.
 HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
 
 #: A progress bar until the first pair of a file is scored.

@@ -1,4 +1,4 @@
-"""The masked language models that ship with the package; see the README in this folder."""
+"""The masked language models that are bundled with the package; see the README in this folder."""
 
 from pathlib import Path
 from typing import Final

@@ -1,8 +1,8 @@
-"""Source embeddings by content: bounded memory, and where asked for a bounded folder that processes
+"""Source embeddings by content: bounded memory and, if requested, a bounded folder that processes
 share.
 
-Keys are digests of everything that the embeddings depend on, so no entry is taken for another or
-has to be invalidated.
+Keys are digests of everything that the embeddings depend on, so entries cannot be confused and
+never have to be invalidated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 _ENTRY = re.compile(rf"{_KEY.pattern}\.source\.safetensors")
 _UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
 
-_ABANDONED = 3600.0  # seconds after which an unfinished file is taken for the rest of a process that was stopped
+_ABANDONED = (
+    3600.0  # seconds after which an unfinished file counts as left over from a stopped process
+)
 
 
 class SourceCache:
@@ -46,16 +48,16 @@ class SourceCache:
     limits, starts with empty memory, and makes the folder when it first writes to it.
 
     Args:
-        memory_bytes: most bytes of embeddings held in memory.
+        memory_bytes: maximum number of bytes of embeddings in memory.
         folder: where entries are kept on disk; made if there is none. ``None`` for memory only.
-        folder_bytes: most bytes in the folder, which each process that writes may exceed by a 64th
-            part.
+        folder_bytes: maximum number of bytes in the folder, which each process that writes may
+            exceed by a 64th part.
 
     Attributes:
         hits, misses: how often an entry was and was not found.
 
     Raises:
-        TypeError, ValueError: a limit is no integer, or negative; the message names it.
+        TypeError, ValueError: a limit is not an integer, or is negative; the message names it.
         OSError: the folder cannot be made.
 
     Example:
@@ -196,7 +198,7 @@ class SourceCache:
                 return None
         _remove(file)
         warnings.warn(
-            f"{file} is damaged: removed, and its source is encoded again.",
+            f"{file} is damaged. It was removed, and its source will be encoded again.",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -219,7 +221,7 @@ class SourceCache:
             if not self._warned:
                 self._warned = True
                 warnings.warn(
-                    f"Source embeddings are not kept in {self.folder}: {error}",
+                    f"Source embeddings could not be written to {self.folder}: {error}",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -258,10 +260,10 @@ class SourceCache:
 
 
 def source_key(signature: str, *arrays: NDArray[np.int64]) -> str:
-    """A digest that stands for the embeddings of one source: 64 hexadecimal digits.
+    """A digest that identifies the embeddings of one source: 64 hexadecimal digits.
 
-    ``signature`` is the complete one of the configuration, ``arrays`` tell its units: token ids,
-    where each begins and ends, its number; int64.
+    ``signature`` is the complete signature of the configuration; ``arrays`` describe the units by
+    token ids, beginnings, ends and numbers, int64.
     """
     digest = hashlib.sha256(signature.encode())
     for array in arrays:

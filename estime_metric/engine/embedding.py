@@ -28,7 +28,7 @@ class PlannedBatch:
         pairs: the batch.
         cached: embeddings that the cache had, on the CPU.
         missing: the sets of units that have to be encoded.
-        windows: the windows of each of them.
+        windows: the windows of each set.
         keys: under which the cache stores a source that is encoded now.
     """
 
@@ -78,8 +78,8 @@ class Embedder:
     def embed(self, planned: PlannedBatch, on_progress: Callable[[float], None]) -> Embeddings:
         """The embeddings of all sets of units of a batch.
 
-        ``on_progress`` is told after each forward pass which share of the batch it was. Errors are
-        those of `MaskedEncoder.encode`.
+        ``on_progress`` is called after each forward pass with its fraction of the batch. Raises the
+        errors of `MaskedEncoder.encode`.
         """
         encoded = self._encoder.encode(
             planned.windows,

@@ -24,9 +24,9 @@ MOST_PRODUCTS = 4_000_000  # dot products that are computed together: 16 MB in f
 #: Similarities below it count as this when a margin is divided by them.
 SMALLEST_SIMILARITY = 1e-9
 
-#: Two dot products with one embedding may change order by rounding alone where they are no further
-#: apart than this share of the product of lengths, by the precision of the embeddings. In bfloat16
-#: and float16 it is two units in the last place.
+#: Two dot products with one embedding may change order only by rounding if they are no further
+#: apart than this fraction of the product of the lengths, by the precision of the embeddings. In
+#: bfloat16 and float16 it is two units in the last place.
 TIE_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2**-6, torch.float16: 2**-9}
 
 
@@ -35,16 +35,17 @@ class Matches:
     """For each summary unit its best matches in the source; each field is of shape (l, s).
 
     Attributes:
-        same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf
-            where there is none; float32.
-        same_at: position of that source unit, the first where several are equal; int64.
-        other: ``o(i)``, the greatest dot product with a source unit of another id, likewise.
-        other_at: its position, likewise.
+        same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf if
+            there is none; float32.
+        same_at: position of that source unit, the first if several are equal; int64.
+        other: ``o(i)``, the greatest dot product with a source unit of another id; as ``same``.
+        other_at: position of that source unit; as ``same_at``.
         winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3);
             int64.
-        ties: where ``same`` and ``other`` are so close that rounding may change the verdict; bool.
+        ties: whether ``same`` and ``other`` are so close that rounding may change the verdict;
+        bool.
         winner_ties: how many source units of another id are as close to ``same``; int64.
-        best_ties: where another source unit is as close to the best match of any id; bool.
+        best_ties: whether another source unit is as close to the best match of any id; bool.
     """
 
     same: Tensor
@@ -63,21 +64,21 @@ class Matches:
 
     @property
     def relative_margin(self) -> Tensor:
-        """``same`` less ``other``, as a share of the larger of the two, so that encoders of any
-        scale are comparable; float32, negative for an alarm, infinity where no source unit has
-        another id.
+        """``same`` minus ``other``, divided by the larger of the two, so that it is comparable
+        across encoders; float32, negative for an alarm, infinity if no source unit has another id.
         """
         best = torch.maximum(self.same, self.other).abs()
         return (self.same - self.other) / best.clamp(min=SMALLEST_SIMILARITY)
 
     @property
     def best_at(self) -> Tensor:
-        """Position of the best match of any id; the same id wins where both are equal; int64."""
+        """Position of the best match of any id; the same id wins if both are equal; int64."""
         return torch.where(self.alarms, self.other_at, self.same_at)
 
     @property
     def alarms_or_unmatched(self) -> Tensor:
-        """Alarms together with units whose id the source lacks, also where it is empty; bool."""
+        """Alarms and units with an id that does not occur in the source, which may be empty;
+        bool."""
         return self.alarms | self.same.isneginf()
 
     def __len__(self) -> int:
@@ -128,7 +129,7 @@ class _OnDevice(NamedTuple):
 
     summary_ids: Tensor  # of all sets of units that were embedded, one after the other
     source_ids: Tensor
-    occurring: Tensor  # rows of the words that occur in the source; empty where units are tokens
+    occurring: Tensor  # rows of the words that occur in the source; empty if units are tokens
 
 
 def match_batch(batch: PairBatch, embeddings: Embeddings, *, normalize: bool) -> list[MatchedPair]:
@@ -229,8 +230,8 @@ def match(
             of shape (l, t, d).
         summary_ids, source_ids: int64 of shape (s,) and (t,).
         normalize: scale embeddings to length one first (appendix C).
-        most_products: dot products that are computed together, so that memory does not grow with the product of both
-            lengths.
+        most_products: dot products that are computed together, so that memory does not grow with
+            the product of both lengths.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
@@ -262,7 +263,7 @@ def _match_rows(
     tolerance: Tensor | float,
 ) -> Matches:
     """Matches a block of summary rows; the source comes in blocks of ``width`` columns.
-    ``tolerance`` is that of ties for each unit of length in the summary, of shape (l, 1) or a
+    ``tolerance`` is the tolerance of ties per unit of length in the summary, of shape (l, 1) or a
     number.
     """
     same = summary.new_full(summary.shape[:2], -torch.inf)  # (l, s)
@@ -310,7 +311,7 @@ def _above(products: Tensor, bound: Tensor) -> Tensor:
 
 
 def _keep_best(best: Tensor, best_at: Tensor, candidates: Tensor, start: int) -> None:
-    """Takes over, in place, the maxima of a block (l, s, block) that exceed the best so far (l, s)."""
+    """Updates, in place, the best values so far (l, s) with the maxima of a block (l, s, block)."""
     values, columns = candidates.max(dim=-1)
     better = values > best
     torch.where(better, values, best, out=best)

@@ -54,7 +54,7 @@ def count_statistics(
     if "soft" in config.measures and not counted["cosines"].isfinite().all():
         name = config.soft_model or config.model
         raise FloatingPointError(
-            f"The input embeddings of {name!r} are not finite, so there is no `soft`."
+            f"The input embeddings of {name!r} are not finite, so `soft` cannot be computed."
         )
     undefined = torch.full(shape, torch.nan, dtype=torch.float64)
     return torch.stack(
@@ -89,9 +89,9 @@ def count_new_ngrams(pairs: Sequence[MatchedPair]) -> Family:
 
 def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
     """``alarms``, ``graded_alarms`` and ``winners`` over the units that are checked, and how many
-    comparisons rounding can decide (``ties``, ``winner_ties``); over all units alarms, with those
-    that the source lacks (``unmatched``), and best matches that rounding can decide (``best_ties``).
-    On the device.
+    comparisons rounding can decide (``ties``, ``winner_ties``); over all units, alarms including
+    the units that do not occur in the source (``unmatched``), and best matches that rounding can
+    decide (``best_ties``). On the device.
     """
     checked = Matches.cat([pair.checked for pair in pairs])
     owners = _owners([pair.checked for pair in pairs], checked.same.device)
@@ -165,7 +165,7 @@ def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
     their best match.
 
     It is float32 of shape (l,), from embeddings of shape (s, d) and (t, d) and positions int64 of
-    shape (l, s); 0 where either side is empty. Divided by ``s`` it is ``soft``. Source: Vasilyev &
+    shape (l, s); 0 if either side is empty. Divided by ``s`` it is ``soft``. Source: Vasilyev &
     Bohannon, arXiv 2112.11638.
     """
     if not len(summary) or not len(source):
@@ -199,9 +199,9 @@ def tau_c(balance: Tensor, positions: Tensor, units: Tensor) -> Tensor:
     """Kendall tau-c between the order of the summary units and the order of their best matches.
 
     ``2 (C - D) / (s^2 (m - 1) / m)`` with ``C - D`` from `concordance` and ``m`` different
-    positions; float64 within -1 .. 1, 1 where the summary follows its source, 0 where there is no
-    order to speak of: fewer than two units, or all matched to one position. Source: Stuart 1953;
-    Vasilyev & Bohannon, arXiv 2112.11638.
+    positions; float64 within -1 .. 1, 1 if the summary follows its source, 0 if the order is
+    undefined: fewer than two units, or all matched to one position. Source: Stuart 1953; Vasilyev &
+    Bohannon, arXiv 2112.11638.
     """
     whole = units**2 * (positions - 1) / positions.clamp(min=1)
     return torch.where(positions > 1, 2 * balance / whole.clamp(min=1), 0.0)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Work:
     """What some pairs give the encoder to do; ``+`` joins the work of several calls.
 
-    It grows in proportion to the texts: a long source takes at most
-    ``distance * window / (window - 2 * margin)`` positions a token, 10.3 by default.
+    It grows in proportion to the texts: a long source needs at most ``distance * window / (window -
+    2 * margin)`` positions per token, 10.3 by default.
 
     Attributes:
         tokens: tokens of the texts; equal texts of one call count once.

@@ -1,4 +1,4 @@
-"""Explanations as HTML: a page that stands alone, or a fragment to put into another page."""
+"""Explanations as HTML: a self-contained page, or a fragment to insert into another page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-#: CSS for all fragments of a page, scoped under ``.estime``; colours and fonts are variables, named
+#: CSS for all fragments of a page, scoped under ``.estime``; colors and fonts are variables named
 #: ``--estime-...``.
 STYLE = _asset("estime.css")
 
@@ -30,7 +30,7 @@ STYLE = _asset("estime.css")
 #: idempotent.
 SCRIPT = _asset("estime.js")
 
-#: Characters that HTML cannot hold, or not as they are.
+#: Characters that HTML cannot contain, or only in another form.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
@@ -41,7 +41,7 @@ def to_html(
     title: str = "ESTIME: alarms and their evidence",
     headings: Sequence[str] | None = None,
 ) -> str:
-    """Draws one explanation or several: the summary with its verdicts beside the source with their
+    """Draws one explanation or several: the summary with its verdicts next to the source with the
     evidence.
 
     Nothing in the texts is read as HTML. Several explanations have one legend above them, and one
@@ -118,8 +118,8 @@ def comparison(
     """Several summaries above their one source: a `fragment` with their counts in a table, and
     names above them.
 
-    Raises ValueError where they differ in source or signature, there is none, or ``names`` is of
-    another length.
+    Raises ValueError if they differ in source or signature, if there are none, or if ``names`` has
+    a different length.
     """
     if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
         wanted = "of one source with one signature"
@@ -213,7 +213,7 @@ def _displayable(value: object) -> Markup:
 
 
 def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
-    """The summary in pieces: each unit with the attributes of its element, what lies between
+    """The summary in pieces: each unit with the attributes of its element, the text between units
     without.
     """
     cursor = 0

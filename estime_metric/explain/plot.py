@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colours that colour-blind readers can tell apart; the marks differ in shape too.
+#: Colors that color-blind readers can distinguish; the marks differ in shape too.
 _ALARM, _MATCH, _QUIET = "#b5410a", "#0a669f", "#7a808b"
 
 LABELLED = 80  # with more words than this, the words are not written along the axis
@@ -23,9 +23,9 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 
     A summary that follows its source is a rising line, which is what the measure ``coherence``
     quantifies. Dots are matches; crosses are alarms, each with a thin line to a ring at the closest
-    occurrence of the same word; squares are words that the source lacks. The larger the graded
-    alarm of a word, the stronger its cross and its name. A pair with nothing to match gives empty
-    axes. By default ``title`` states the counts.
+    occurrence of the same word; squares are words that do not occur in the source. The larger the
+    graded alarm of a word, the stronger its cross and its name. A pair with nothing to match gives
+    empty axes. By default ``title`` states the counts.
 
     Returns:
         A figure that belongs to no window: save it with ``savefig``.
@@ -91,7 +91,7 @@ def _draw(axes: Axes, explanation: Explanation) -> None:
 
 
 def _write_words(axes: Axes, explanation: Explanation) -> None:
-    """The words along the axis, in the colour of their marks; only their numbers if there are many."""
+    """The words along the axis, in the color of their marks; only their numbers if there are many."""
     words = explanation.words
     if not 0 < len(words) <= LABELLED:
         return

@@ -23,14 +23,14 @@ BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 STYLES = {"alarm": "underline ", "absent": "italic ", "match": ""}
 BOLD_FROM = 0.9  # graded alarm
 NARROW = 80  # cells; on narrower terminals each alarm is a block of lines instead of a table row
-_BESIDE = 20  # cells of a table row that hold no text: the margin, and what separates the columns
+_BESIDE = 20  # cells of a table row without text: the margin, and the space between columns
 _DIRECTIONS = frozenset(
     "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )  # would reorder the rest of a line
 
 
 def to_terminal(explanation: Explanation, console: Console | None = None) -> None:
-    """Prints `render` of an explanation; ``console`` is the standard output's where none is given."""
+    """Prints `render` of an explanation; ``console`` defaults to standard output."""
     (console or Console()).print(render(explanation))
 
 
@@ -44,7 +44,7 @@ class TerminalExplanation:
     """A rich renderable: the counts, the summary with its alarms numbered, and each alarm with its
     evidence in context.
 
-    It can be read without colours, and never takes a text for markup or for control codes.
+    It is readable without colors, and never interprets a text as markup or control codes.
     """
 
     explanation: Explanation

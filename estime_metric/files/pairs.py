@@ -208,8 +208,8 @@ def other_columns(row: Row, layout: Layout) -> Row:
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkLimits:
-    """How large a chunk becomes: so many ``pairs`` or ``size`` bytes of text, equal sources counted
-    once.
+    """The size of a chunk: at most ``pairs`` pairs or ``size`` bytes of text, with identical
+    sources counted once.
     """
 
     pairs: int

@@ -76,7 +76,7 @@ def _type_of(values: Sequence[Any]) -> Any:
 
 
 def _common(one: Any, other: Any) -> Any:
-    """The type that takes the values of both."""
+    """The type that can represent the values of both."""
     import pyarrow
 
     fields = [pyarrow.schema([("column", kind)]) for kind in (one, other)]

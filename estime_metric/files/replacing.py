@@ -20,10 +20,11 @@ _CLOSE_FIRST = sys.platform == "win32"
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A name to write to, which takes the place of ``path`` at the end of the block, unless that
+    """A name to write to. The file replaces ``path`` at the end of the block, unless the block
     raises.
 
-    Of a link the target is replaced; what is no plain file, such as a pipe, is written to itself.
+    If ``path`` is a link, its target is replaced. If it is not a plain file, for example a pipe, it
+    is written to directly.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -79,7 +80,7 @@ def _lock_or_refuse(descriptor: int, path: Path) -> None:
 
 
 def _is_named(descriptor: int, name: Path) -> bool:
-    """Whether the open file is still the one of that name."""
+    """Whether the open file is still the file with that name."""
     return name.exists() and os.path.samestat(os.fstat(descriptor), name.stat())
 
 
@@ -101,7 +102,7 @@ def _lock(descriptor: int) -> None:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Errors of the system that name no file, as that of a full disk, name ``path``."""
+    """Adds ``path`` to errors of the system that name no file, such as a full disk."""
     try:
         yield
     except OSError as error:

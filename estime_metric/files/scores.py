@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Number = int | float | None  # ``None`` where a measure is undefined
 
-LINE, FLAG, SIGNATURE = "line", "flag", "signature"  # columns next to those of the measures
+LINE, FLAG, SIGNATURE = "line", "flag", "signature"  # columns in addition to the measures
 
 
 def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
@@ -29,7 +29,7 @@ def score_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
 
 
 def measure_values(result: EstimeResult) -> dict[str, list[Number]]:
-    """The values of a result by the columns of `measure_columns`, as files hold them."""
+    """The values of a result by the columns of `measure_columns`, in the format of files."""
     places = [(measure, layer) for layer in result.layers for measure in result.measures]
     names = measure_columns(result.measures, result.layers)
     return {
@@ -69,8 +69,8 @@ def rows_with(
     """One row per pair: its line, its further columns, its ``values`` by column, and the signature
     if given.
 
-    The names of the added columns begin with ``prefix``; ValueError if a pair has a column of one
-    of these names.
+    The names of the added columns begin with ``prefix``; ValueError if a pair already has a column
+    with one of these names.
     """
     rows = []
     for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):

@@ -27,8 +27,9 @@ def opened(path: Path, size: int | None = None, *, encoded: bool = False) -> Ite
 
     Args:
         path: a file, which is decompressed if its name ends in one of ``COMPRESSED``.
-        size: bytes that may be read at most; ``None`` for any number.
-        encoded: whether another encoding than UTF-8 was asked for; otherwise UTF-16 is refused.
+        size: maximum number of bytes to read; ``None`` for any number.
+        encoded: whether an encoding other than UTF-8 was requested; otherwise UTF-16 raises an
+            error.
 
     Raises:
         LimitError: the decompressed file is larger than ``size``.
@@ -73,7 +74,7 @@ def _decompressed(raw: BinaryIO, ending: str) -> Any:
     if ending != ".zst":
         return raw
     try:
-        import pyarrow  # the package zstandard takes a cut file for a whole one
+        import pyarrow  # the package zstandard does not notice that a file is truncated
     except ImportError as error:
         raise ImportError(
             "Files in .zst need pyarrow: pip install 'estime-metric[files]'."
@@ -107,8 +108,8 @@ class _Counted(io.RawIOBase):
 def write_standard_output(data: bytes) -> None:
     r"""Writes bytes of UTF-8 to standard output as they are, whatever the encoding of the screen is.
 
-    No line break becomes ``\r\n``. A standard output that takes text alone, as that of a notebook,
-    gets the text.
+    No line break becomes ``\r\n``. If standard output accepts only text, as in a notebook, it gets
+    the text.
     """
     sys.stdout.flush()
     binary = getattr(sys.stdout, "buffer", None)

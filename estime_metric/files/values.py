@@ -1,4 +1,4 @@
-"""Values of rows as files can hold them."""
+"""Values of rows in the form in which files can store them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from estime_metric.files.lines import Row
 
 
 def plain(number: float) -> int | float | None:
-    """A measure as files hold it: a count as an integer, NaN as ``None``, anything else rounded to
-    six digits.
+    """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else
+    rounded to six digits.
     """
     if math.isnan(number):
         return None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def estime(
-    measures: str | Sequence[str] = ("alarms", RECOMMENDED),
+    measures: str | Sequence[str] = (RECOMMENDED, "alarms"),
     source: str | None = None,
     explain: bool = True,
     **options: Any,
@@ -89,7 +89,7 @@ async def result_of(future: Future[Judgement]) -> Judgement:
     call_soon = loop.run_sync_soon if is_trio else loop.call_soon_threadsafe
 
     def wake(_: object) -> None:
-        """Is called in this thread if the future is done or cancelled already, else in another."""
+        """Is called in this thread if the future is already done or cancelled, otherwise in another thread."""
         with suppress(RuntimeError):  # the loop has ended: nobody waits
             call_soon(done.set)
 

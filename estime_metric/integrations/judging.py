@@ -26,7 +26,7 @@ from estime_metric.scorer import EstimeScorer
 CACHE_BYTES = 256_000_000
 
 #: The measures that are logged by default; `blank` is always logged too.
-LOGGED = ("alarms", RECOMMENDED)
+LOGGED = (RECOMMENDED, "alarms")
 
 #: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
 WAIT_SECONDS = 0.02
@@ -48,8 +48,8 @@ class Judgement:
     explanation: Explanation | None = None
 
     def text(self) -> str:
-        """The counts, and one line per alarm with its characters and those of its evidence in the
-        source.
+        """The counts, and one line per alarm with its characters and the characters of its evidence
+        in the source.
         """
         shown = self.explanation
         if shown is None:
@@ -202,7 +202,7 @@ class MicroBatcher:
 
     def __init__(self, judge: Judge, wait: float = WAIT_SECONDS, most: int = MOST_PAIRS) -> None:
         self.judge, self.wait, self.most = judge, wait, most
-        #: process id -> its worker, since a thread does not survive a fork and a lock may stay held
+        #: process id -> its worker, because a thread does not survive a fork, and a lock may stay locked
         self._workers: dict[int, _Worker] = {}
 
     def submit(self, prediction: str, source: str) -> Future[Judgement]:
@@ -231,8 +231,8 @@ class _Worker:
         self._lock = threading.Lock()
         self._pending: list[_Waiting] = []
         self._working = False  # while pairs are pending
-        #: Its thread stays: one that ends frees its memory of MKL under a lock, which a child may
-        #: inherit held.
+        #: Its thread never ends: a thread that ends frees its MKL memory under a lock, which a child may
+        #: inherit locked.
         self._pool = ThreadPoolExecutor(1, "estime")
 
     def add(self, waiting: _Waiting) -> None:
@@ -261,8 +261,8 @@ class _Worker:
         return batch
 
     def _judge_apart(self, batch: list[_Waiting]) -> None:
-        """Gives each pair its judgement. If that fails, the halves are judged: it may be because of
-        a single text.
+        """Gives each pair its judgement. If that fails, each half of the batch is judged
+        separately, because the cause may be a single text.
         """
         if not batch:
             return

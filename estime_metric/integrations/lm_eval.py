@@ -28,7 +28,7 @@ class EstimeTask:
             otherwise 0. ``metric_list`` names the same measures.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it.
+        TypeError, ValueError: an option is invalid; the message names it.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class EstimeTask:
         scores.
 
         Args:
-            responses: for each document one response, or several, of which the first is scored.
+            responses: one or several responses per document; only the first one is scored.
             docs: the documents.
 
         Returns:

@@ -1,4 +1,4 @@
-"""Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a
+"""Ray: `score_dataset` adds the measures to a Ray Data dataset, `RayTeam` scores a job on a
 cluster.
 
 Importing this module imports no Ray.
@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 _KEY = "__estime_source"  # column of the hash of the source, while rows are grouped
-_ANSWER = 10.0  # seconds within which the machine of a cluster has to answer; Ray would ask for more than a minute
-_AHEAD = (
-    4  # chunks that may be read ahead of the file, for each actor: bounds what this process holds
-)
-_LOST = 5  # actors that a chunk may cost before the job is given up: it may be what they die of
-_ASKED = 5.0  # seconds after which the cluster is asked again how many actors it holds
+_ANSWER = 10.0  # seconds within which the machine of a cluster has to answer; Ray would wait for more than a minute
+_AHEAD = 4  # chunks per actor that may be read ahead of the output; this limits the memory of this process
+_LOST = 5  # actors that may be lost with one chunk before the job fails: the chunk may be the cause
+_ASKED = 5.0  # seconds between two checks of how many actors the cluster has room for
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +132,7 @@ class _BlockScorer:
         self.prefix, self.look_ahead = prefix, look_ahead
 
     def __call__(self, table: Any) -> Iterator[Any]:
-        """The rows of a block that hold a pair with their measures, a chunk at a time."""
+        """The valid rows of a block with their measures, one chunk at a time."""
         if _KEY in table.column_names:
             table = table.drop_columns([_KEY])
         for column in (self.layout.source_column, self.layout.summary_column):
@@ -157,7 +155,7 @@ class _BlockScorer:
 
         problems = [line.problem for line in chunk if line.problem]
         if problems:
-            _log.warning("left out %d invalid rows; the first %s", len(problems), problems[0])
+            _log.warning("skipped %d invalid rows; the first one %s", len(problems), problems[0])
         lines = [line for line in chunk if not line.problem]
         table = table.take(pyarrow.array([line.number for line in lines], pyarrow.int64()))
         batch = {
@@ -168,8 +166,8 @@ class _BlockScorer:
             name = self.prefix + measure
             if name in table.column_names:
                 raise ValueError(
-                    f"The data set has the column {name!r}, whose name clashes with an output column: choose other "
-                    "names for the output columns with `prefix`."
+                    f"The dataset has a column {name!r}, which is also the name of an output column. Rename the output "
+                    "columns with `prefix`."
                 )
             table = table.append_column(name, pyarrow.array(values, pyarrow.float64()))
         return table
@@ -178,14 +176,16 @@ class _BlockScorer:
 class RayTeam(Workers):
     """Actors of a Ray cluster on one job: each scores whole chunks, this process reads and writes.
 
-    An actor that is lost with its node is replaced as soon as the cluster holds another; its chunk
-    goes to the next free one. The file is that of one process.
+    An actor that is lost with its node is replaced as soon as the cluster has room for another one,
+    and its chunk goes to the next free actor. The output file is the same as that of a single
+    process.
 
     Args:
-        address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else
-            one that is started on this machine. A process that is connected stays so.
-        num_gpus, num_cpus: what each actor takes; ``num_gpus=None`` is one where the cluster has
-            GPUs, else none.
+        address: of the cluster, in the format of ``ray.init``; ``None`` uses a cluster running on
+            this machine, or starts one if there is none. A process that is already connected stays
+            connected.
+        num_gpus, num_cpus: resources per actor; ``num_gpus=None`` is one GPU if the cluster has
+            GPUs, otherwise none.
 
     Raises:
         ImportError: Ray is not installed.
@@ -207,7 +207,7 @@ class RayTeam(Workers):
         score: Callable[[Chunk], ChunkScores],
         stop: Callable[[], bool],
     ) -> Iterator[tuple[Chunk, ChunkScores]]:
-        """As `Workers.run`; RuntimeError where a chunk has cost several actors."""
+        """As `Workers.run`. Raises RuntimeError if several actors were lost with the same chunk."""
         actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
         tasks: dict[int, Chunk] = {}  # what is read and not written
@@ -236,7 +236,7 @@ class RayTeam(Workers):
                     losses[number] += 1
                     if losses[number] == _LOST:
                         raise RuntimeError(
-                            f"chunk {number} was lost with {_LOST} actors one after the other: {gone}"
+                            f"chunk {number} failed {_LOST} times, because each actor that scored it was lost: {gone}"
                         )
                     heappush(waiting, number)
                 while written + 1 in done and not stop():
@@ -269,7 +269,7 @@ class _Actors:
         self.size = 0
 
     def start_missing(self) -> None:
-        """Starts as many actors as the cluster holds, where it has fewer."""
+        """Starts actors until the cluster has no room for more."""
         now = time.monotonic()
         if now - self._asked < _ASKED:
             return
@@ -311,7 +311,7 @@ class _Actors:
 
 
 class _ChunkScorer:
-    """What an actor of a team runs: holds one encoder in what scores a chunk."""
+    """What an actor of a team runs: it scores chunks with one encoder."""
 
     def __init__(self, score: Callable[[Any], Any]) -> None:
         self._score = score
@@ -350,7 +350,7 @@ def _needs(ray: Any, num_gpus: float | None, num_cpus: float | None) -> tuple[fl
 
 
 def _actors_that_fit(ray: Any, num_gpus: float, num_cpus: float) -> int:
-    """How many actors of these needs the nodes of the cluster hold, at least 1."""
+    """The number of actors with these resources for which the cluster has room, at least 1."""
     found = 0
     for node in ray.nodes():
         if node["Alive"]:

@@ -1,4 +1,4 @@
-"""The examples that `ESTIME` keeps, the ids and indices that it takes, each id counted once.
+"""The examples that `ESTIME` keeps, and its ids and indices; each id is counted once.
 
 An example is kept as a row, (1 + k,): its id or NaN, then its ``k`` values.
 """
@@ -50,7 +50,7 @@ def chosen_indices(indices: Any, summaries: int) -> list[int]:
     for index in found:
         if not 0 <= index < summaries:
             raise ValueError(
-                f"Expected argument `indices` to lie within 0..{summaries - 1}, but got {index}."
+                f"Expected argument `indices` to be within 0..{summaries - 1}, but got {index}."
             )
     return found
 
@@ -75,14 +75,14 @@ def _integers(name: str, numbers: Any) -> list[int]:
             or abs(number) > GREATEST_ID
         ):
             raise ValueError(
-                f"Expected argument `{name}` to hold integers up to 2**53 only, but got {number!r} at index {index}."
+                f"Expected argument `{name}` to contain only integers up to 2**53, but got {number!r} at index {index}."
             )
     return listed
 
 
 def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
-    """The first row of each id in order of the ids, and behind them the rows without an id in the
-    order given; and the ids of the dropped rows whose values differ from those of the first.
+    """Returns the first row of each id in the order of the ids, followed by the rows without an id
+    in the given order; and the ids of dropped rows with values that differ from the first row.
     """
     without_id = ids_of(rows).isnan()
     named = rows[~without_id]

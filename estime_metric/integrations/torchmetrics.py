@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
 _Self = TypeVar("_Self", bound="ESTIME")
 
-#: Held while an update is added to the states. The module's own: that of a metric could not be
-#: copied or pickled.
+#: Locked while an update is added to the states. It belongs to the module, because a metric with a lock
+#: could not be copied or pickled.
 _ADDING = threading.Lock()
 
 
 class MetricOptions(EstimeOptions, total=False):
-    """The keywords of `ESTIME`: those of `EstimeConfig` and those of ``torchmetrics.Metric``."""
+    """The keyword arguments of `ESTIME`: those of `EstimeConfig` and of ``torchmetrics.Metric``."""
 
     compute_on_cpu: bool
     dist_sync_on_step: bool
@@ -68,8 +68,8 @@ class MetricOptions(EstimeOptions, total=False):
 
 _CHOOSE_A_MEASURE = (
     "Expected argument `measure` to name what `compute` returns, but got none. "
-    "'inconsistency', from 0 to 1, is the one to select checkpoints and compare systems by: a blank summary has 1, "
-    "the worst value. "
+    "Use 'inconsistency', from 0 to 1, to select checkpoints and compare systems: a blank summary scores 1, the worst "
+    "value. "
     "'alarms' is the paper's score, the number of alarms per summary: a blank summary has 0, the best value, so do "
     "not select by it. "
     "Pass measure='inconsistency' or measure='alarms', or return_dict=True for all measures."
@@ -88,7 +88,7 @@ class ESTIME(Metric):
       example, such as its row number. Examples with the same id are counted once across all
       processes, because ``DistributedSampler`` repeats examples.
     - ``indices`` (int64 tensor, or list of int), optional: which of these pairs to count, as often
-      as they are named; ``BootStrapper``, which resamples tensors only, takes
+      as they are listed; ``BootStrapper``, which resamples only tensors, needs
       ``indices=torch.arange(n)`` as its first keyword argument.
 
     As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
@@ -116,8 +116,8 @@ class ESTIME(Metric):
         config: an `EstimeConfig`; the default is the paper's setting.
         measure: the measure that is returned; required unless ``return_dict`` is set. Select
             checkpoints and compare systems by ``"inconsistency"``; ``"alarms"`` is the paper's
-            score, of which a blank summary has the best value. ``higher_is_better`` and the plot
-            follow it.
+            score, but a blank summary has its best value. ``higher_is_better`` and the plot follow
+            it.
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
@@ -314,8 +314,8 @@ class ESTIME(Metric):
         kept, differing = each_id_once(examples.to(self.total.device))
         if differing:
             rank_zero_warn(
-                f"{len(differing)} examples have the id of another example but different scores, for example id "
-                f"{differing[0]}; they are not counted. Ids must be unique within an epoch, and the metric must be reset "
+                f"{len(differing)} examples have the same id as another example but different scores (for example, id "
+                f"{differing[0]}). They are not counted. Ids must be unique within an epoch, and the metric must be reset "
                 "between epochs."
             )
         values = values_of(kept).view(-1, *self.total.shape)  # (n, l, m)
@@ -367,7 +367,7 @@ class ESTIME(Metric):
         """
         if callable(self.config.splitter) or callable(self.config.tagger):
             return torch.full_like(self.configuration, torch.nan)
-        # The signature is that of a loaded encoder: machines may have different commits of one
+        # The signature comes from the loaded encoder, because machines may have different commits of a
         # model.
         known = repr((self.signature, self._layers, self._measures, self.reduction))
         digest = list(hashlib.sha256(known.encode()).digest())
@@ -382,7 +382,7 @@ class ESTIME(Metric):
 
     def _sync_dist(self, *args: Any, **kwargs: Any) -> None:
         if not len(self.examples):
-            # A process without any takes part with the same shape and dtype as the others.
+            # A process without any participates with the same shape and dtype as the others.
             self.examples = [self._no_examples()]
         super()._sync_dist(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""ESTIME as a reward function for TRL's ``GRPOTrainer`` and the trainers that take the same
+"""ESTIME as a reward function for TRL's ``GRPOTrainer`` and for trainers that accept the same
 functions.
 """
 

@@ -89,7 +89,7 @@ def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(
     assert "3 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
     csv.write_text("inconsistency,label\n0.1,\n")
     refused = run_command("calibrate", csv, status=2)
-    assert "There is no labeled summary in" in refused.stderr
+    assert "Expected labeled summaries in" in refused.stderr
 
 
 def test_a_table_with_another_delimiter_and_encoding(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ REFUSED = [
     ("score", "--nope", "--nope"),
     ("score", "--layers a", "--layers"),
     ("score --example", "x.jsonl", "Expected either files or --example, but got both"),
-    ("score", "--layers 9", "Expected --layers to lie within 0..4"),
+    ("score", "--layers 9", "Expected --layers to be within 0..4"),
     ("score", "--unit sentence", "Expected --unit to be one of token, word, but got 'sentence'"),
     ("score -m embedded-small", "", "Expected either files or --example, but got neither"),
     *(
@@ -198,8 +198,8 @@ REFUSED = [
         "--measures classifier",
         "Expected --classifier to name a trained classifier, since the measure 'classifier'",
     ),
-    ("coherence", "--measures bartscore --source-column text", "There is no summary in"),
-    ("coherence", "--summary-column text", "There is no summary in"),
+    ("coherence", "--measures bartscore --source-column text", "Expected summaries in"),
+    ("coherence", "--summary-column text", "Expected summaries in"),
     ("coherence", "-o out.xlsx", "Expected the output to end in"),
     (
         "compare",
@@ -285,7 +285,7 @@ REFUSED = [
     ("benchmark frank", "-m ./no-such-folder", "no-such-folder"),
     ("benchmark subtle-errors", "--dataset x", "Give a FILE or --dataset"),
     ("benchmark subtle-errors .", "", "documents.jsonl"),
-    ("benchmark subtle-errors empty.jsonl", "", "There is no pair"),
+    ("benchmark subtle-errors empty.jsonl", "", "Expected at least one pair"),
     (
         "benchmark subtle-errors",
         "--generator nobody/nothing",
@@ -298,7 +298,7 @@ REFUSED = [
         "--unit token,token",
         "`units` to name each unit once, but got token, token",
     ),
-    ("benchmark summeval", "-l 99", "Expected --layers to lie within"),
+    ("benchmark summeval", "-l 99", "Expected --layers to be within"),
     ("benchmark summeval", "--references min", "`combine` to be one of mean, max, first"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),
     ("benchmark summeval", "--dataset x", "not both"),

@@ -334,10 +334,10 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
     notice = page.locator("#explained .demo-notice")
     fill(page, "zebrafinch " * 2000, SUMMARY)
     expect(notice).to_contain_text(
-        "The source has 22,000 characters; this page takes up to 20,000."
+        "The source has 22,000 characters; the limit of this page is 20,000."
     )
     fill(page, "a " * 4500, SUMMARY)
-    shown = "The source has 4,500 tokens; with embedded-small (small, in the package) this page takes up to 4,000."
+    shown = "The source has 4,500 tokens; with embedded-small (small, in the package) the limit of this page is 4,000."
     expect(notice).to_contain_text(shown)
     fill(page, SOURCE, " ")
     expect(page.locator("#explained .estime-remark")).to_contain_text("The summary is empty")

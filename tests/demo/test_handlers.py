@@ -242,7 +242,9 @@ def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -
     path = write_jsonl(tmp_path / "p.jsonl", PAIRS)
     with pytest.raises(RefusedError, match="The file has more than 3 rows, the most for this page"):
         limited(max_pairs=3).read(path, "source", "summary")
-    with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
+    with pytest.raises(
+        RefusedError, match=r"The file has 0.0 MB; the limit of this page is 0.0001 MB"
+    ):
         limited(max_file_bytes=100).read(path, "source", "summary")
     said = r"The file has no column `a`; its columns are source, summary, id\. .*“Source column”\.$"
     with pytest.raises(RefusedError, match=said):
@@ -326,7 +328,7 @@ def test_what_is_not_on_offer_or_cannot_be_loaded_is_refused(
         encoders.info(f"{bert_folder}/.")
     with pytest.raises(ValueError, match="`unit`"):
         encoders.explain(["x"], "x", Setting("embedded-small", unit="line"))
-    with pytest.raises(ValueError, match=r"`layers` to lie within 0\.\.6"):
+    with pytest.raises(ValueError, match=r"`layers` to be within 0\.\.6"):
         encoders.explain(["x"], "x", Setting("embedded-small", layer=7))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(
@@ -354,7 +356,7 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
     name = Setting(bert_folder, layer=1)
     assert len(encoders.explain(["a cat"], "a " * 10, name)) == 1
     with pytest.raises(
-        RefusedError, match=r"The source has 11 tokens; with bert this page takes up to 10\."
+        RefusedError, match=r"The source has 11 tokens; with bert the limit of this page is 10\."
     ):
         encoders.explain(["a cat"], "a " * 11, name)
     with pytest.raises(RefusedError, match="The summary has 12 tokens"):
@@ -372,10 +374,10 @@ def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> Non
     limits.check_pair("x" * 10, "y" * 5)
     limits.check_pair("", "")
     with pytest.raises(
-        RefusedError, match="The source has 11 characters; this page takes up to 10"
+        RefusedError, match="The source has 11 characters; the limit of this page is 10"
     ):
         limits.check_pair("x" * 11, "")
-    said = r"The summary has 1,006 characters; this page takes up to 5\. .*`estime demo --max-summary-chars` raises"
+    said = r"The summary has 1,006 characters; the limit of this page is 5\. .*`estime demo --max-summary-chars` raises"
     with pytest.raises(RefusedError, match=said) as refused:
         limits.check_pair("", "secret" + "y" * 1000)
     assert "secret" not in str(refused.value)

@@ -188,7 +188,7 @@ def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: _BlockScore
     ):
         list(block_scorer(table.drop_columns(["text"])))
     with pytest.raises(
-        ValueError, match="the column 'estime_alarms', whose name clashes with an output column"
+        ValueError, match="a column 'estime_alarms', which is also the name of an output column"
     ):
         list(block_scorer(table.append_column("estime_alarms", [[1]])))
 

@@ -115,7 +115,8 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     for start in (0, 4):  # numbered within the batch, not within the data set
         mean.update(**named(pairs[start : start + 4]), ids=range(4))
     with pytest.warns(
-        UserWarning, match="4 examples have the id of another example .* for example id 0;"
+        UserWarning,
+        match=r"4 examples have the same id as another example .* \(for example, id 0\)",
     ):
         mean.compute()
 
@@ -213,7 +214,7 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
 def test_the_measure_is_chosen_by_the_user(bert_folder: str) -> None:
     with pytest.raises(TypeError, match="Expected argument `measure` to name") as refused:
         ESTIME(model=bert_folder)
-    assert "'inconsistency', from 0 to 1, is the one to select checkpoints" in str(refused.value)
+    assert "Use 'inconsistency', from 0 to 1, to select checkpoints" in str(refused.value)
     assert "'alarms' is the paper's score" in str(refused.value)
     assert ESTIME(model=bert_folder, return_dict=True).higher_is_better is None
 
@@ -253,7 +254,7 @@ def test_inputs_are_refused_at_once_by_name_and_index(
     bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metric, two = ESTIME(model=bert_folder, measure="alarms"), ["a", "b"]
-    past = r"`ids` to hold integers up to 2\*\*53 .* at index 1"
+    past = r"`ids` to contain only integers up to 2\*\*53, .* at index 1"
     other = "`ids` to be a list or a tensor of integers, but got"
     for preds, sources, more, error, message in (
         ("a", ["b"], {}, TypeError, "`preds` to be a list of strings, but got a single str"),
@@ -285,7 +286,7 @@ def test_inputs_are_refused_at_once_by_name_and_index(
             TypeError,
             "`indices` to be a list or a tensor of integers, but got 5",
         ),
-        (["a"], ["b"], {"indices": [1]}, ValueError, r"`indices` to lie within 0\.\.0, but got 1"),
+        (["a"], ["b"], {"indices": [1]}, ValueError, r"`indices` to be within 0\.\.0, but got 1"),
         *(
             (two, two, {"ids": [1, bad]}, ValueError, past)
             for bad in ("x", 1.0, True, 2**53 + 1, None)

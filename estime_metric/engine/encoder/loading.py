@@ -106,7 +106,7 @@ class EncoderInfo:
         resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
         for layer in resolved.layer_tuple:
             if layer > self.blocks:
-                wanted = f"lie within 0..{self.blocks}, the layers of {self.name!r}"
+                wanted = f"be within 0..{self.blocks}, the layers of {self.name!r}"
                 raise ValueError(f"Expected argument `layers` to {wanted}, but got {layer}.")
         if self.positions is not None and config.window > (
             most := self.positions - self.special.around

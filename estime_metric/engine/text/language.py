@@ -16,25 +16,26 @@ _OF_EACH, _OF_ALL = 400, 4_000  # characters of each text, and of all together, 
 #: German, French and Spanish 2.4 to 2.8, in other scripts 1.1 at most.
 _LEAST_LETTERS, _LEAST_LETTERS_ELSEWHERE = 3.0, 1.3
 
-_LEAST_TOKENS = 20  # with a letter, below which nothing is said: a few names tell no language
-_LEAST_VOCABULARY = 10_000  # a smaller one cuts words of any language into pieces
+_LEAST_TOKENS = (
+    20  # with a letter, below which no warning is issued: a few names do not identify a language
+)
+_LEAST_VOCABULARY = 10_000  # a smaller one splits words of any language into pieces
 _LEAST_ENTRIES = (
     1_000  # of a vocabulary that knows a script by single characters; that one has 492 Chinese ones
 )
 _LATIN = "LATIN"
 
-#: tokenizer -> script -> entries of the vocabulary with a letter of it; counted when first asked
-#: for, since to look through a vocabulary takes up to a fifth of a second.
+#: tokenizer -> script -> entries of the vocabulary with a letter of it; counted when first needed,
+#: because looking through a vocabulary takes up to a fifth of a second.
 _ENTRIES: WeakKeyDictionary[Tokenizer, dict[str, int]] = WeakKeyDictionary()
 
 
 def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
-    """What says that a tokenizer was not made for the language of most texts; ``None`` where
-    nothing does.
+    """What says that a tokenizer was not made for the language of most texts; ``None`` if nothing
+    does.
 
-    It then cuts their words into pieces, or does not know the letters. Nothing is said of few
-    tokens, nor where one vocabulary was made for several languages and the encoder trained on
-    fewer.
+    Such an encoder splits words into pieces or does not know the letters. There is no answer for
+    few tokens, or if the vocabulary was made for more languages than the encoder was trained on.
     """
     looked_at = _beginnings(texts)
     script = _main_script(looked_at)
@@ -46,7 +47,7 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
         return None
     if script != _LATIN and _entries_of(script, tokenizer) >= _LEAST_ENTRIES:
         return None
-    return f"its tokens hold {known / tokens:.1f} known letters on average"
+    return f"its tokens cover {known / tokens:.1f} known letters on average"
 
 
 def _beginnings(texts: Sequence[str]) -> list[str]:
@@ -62,7 +63,7 @@ def _beginnings(texts: Sequence[str]) -> list[str]:
 
 
 def _main_script(texts: Sequence[str]) -> str | None:
-    """The script of most letters; ``None`` where there is no letter."""
+    """The script of most letters; ``None`` if there is no letter."""
     characters = Counter(character for text in texts for character in text)
     scripts: Counter[str] = Counter()
     for character, count in characters.items():

@@ -19,7 +19,7 @@ class Window:
     start: int
     stop: int
     masked: tuple[int, ...]  # ascending
-    read: tuple[int, ...]  # those of the masked positions whose hidden state is read, ascending
+    read: tuple[int, ...]  # the masked positions with a hidden state that is read, ascending
     rows: tuple[int, ...]  # for each of ``read``, its index among the wanted positions
 
     def __len__(self) -> int:
@@ -54,15 +54,15 @@ def plan_token_windows(
     """Plans the windows for the tokens of one text.
 
     While a wanted position is left, the leftmost, ``t``, opens a window at ``max(0, t - margin)``
-    that holds up to ``window`` positions. From ``t`` on, left to right, each wanted position that
-    is left and at least ``distance`` after the last one masked is masked, up to ``margin`` before
-    the window's right edge, or up to the edge itself where the text ends there. It ends for every
-    input, since ``t`` itself is always masked.
+    with up to ``window`` positions. From ``t`` on, left to right, each wanted position that is left
+    and at least ``distance`` after the last masked one is masked, up to ``margin`` before the
+    window's right edge, or up to the edge itself if the text ends there. The algorithm ends for
+    every input, because ``t`` itself is always masked.
 
     Args:
         length: number of tokens in the text.
         wanted: positions that want an embedding, strictly ascending, within ``range(length)``.
-        window, margin, distance: as of `EstimeConfig`.
+        window, margin, distance: as in `EstimeConfig`.
 
     Source: Vasilyev & Bohannon 2021, section 2; preprint, Figure 1.
 
@@ -110,11 +110,11 @@ def plan_word_windows(
     """Plans the windows for the words of one text, as the authors' released code does.
 
     Groups are formed first, over the whole text: from left to right, each word that is left and at
-    least ``distance`` words after the last one taken joins the group. Each group is then windowed:
-    its leftmost word that is left, with first token ``t``, opens a window at ``max(0, t - margin)``
-    that holds up to ``window`` tokens, and every word of the group up to token ``start + window -
-    margin`` is masked in it, at the end of the text too. All tokens of a word are masked together;
-    the hidden state is read at its first.
+    least ``distance`` words after the last chosen word joins the group. Each group is then
+    windowed: its leftmost word that is left, with first token ``t``, opens a window at ``max(0, t -
+    margin)`` with up to ``window`` tokens, and every word of the group up to token ``start + window
+    - margin`` is masked in it, at the end of the text too. All tokens of a word are masked
+    together; the hidden state is read at its first.
 
     A word that is too long for that is masked alone, as far as its window reaches; the released
     code never ends there.
@@ -124,7 +124,7 @@ def plan_word_windows(
         words: first and one past the last token of each word that wants an embedding; ascending,
             not overlapping.
         indices: index of each of these words in the text, ascending; what ``distance`` counts.
-        window, margin, distance: as of `EstimeConfig`.
+        window, margin, distance: as in `EstimeConfig`.
 
     Source: the authors' released code, ``blanc`` 0.3.4.
 

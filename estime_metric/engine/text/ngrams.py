@@ -56,7 +56,8 @@ class SourceNgrams:
         return cls({size: frozenset(ngrams(words, size)) for size in range(1, LONGEST + 1)})
 
     def new_shares(self, summary: str) -> tuple[float, ...]:
-        """The shares of the summary's words, bigrams and trigrams that the source lacks.
+        """The fractions of the summary's words, bigrams and trigrams that do not occur in the
+        source.
 
         Each is between 0 (all occur in the source) and 1 (none does), and each occurrence counts. A
         summary that is shorter than n words has the share of the next shorter n-grams; a summary

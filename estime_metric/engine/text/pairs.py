@@ -24,10 +24,10 @@ class SummaryUnits:
         units: all of them.
         occurring: which units occur in the source, so that they are checked (Eq. 1); bool of shape
             (n,).
-        checked: the units that are embedded for the alarms: those that occur in the source, by the
-            masking schedule of these alone; all where the units are words.
+        checked: the units that are embedded for the alarms: those that occur in the source, with a
+            masking schedule for these units only; all units if the units are words.
         every: the units that are embedded for the measures over all units; ``checked`` itself if no
-            such measure was asked for or all units occur.
+            such measure is requested or if all units occur.
         rows: the rows of the result that it fills.
     """
 
@@ -78,7 +78,7 @@ class PairBatch:
 
     @property
     def to_embed(self) -> list[Units]:
-        """All sets of units to embed, those of the sources first."""
+        """All sets of units to embed, the sources first."""
         summaries = [summary for group in self.groups for summary in group.summaries]
         return [*self.sources, *(units for summary in summaries for units in summary.embedded)]
 

@@ -33,19 +33,19 @@ Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `ShippedTokeniz
 class Units:
     """The units of one text; two objects are never equal, so that one can be the key of what belongs to it.
 
-    No special tokens are added, and where the text spells one out it is split like any text, as far
-    as the tokenizer can: a Unigram model may still know it as one piece.
+    No special tokens are added. If the text spells out a special token, it is split like any other
+    text, as far as the tokenizer can: a Unigram model may still know it as one piece.
 
     Attributes:
         text: the text itself.
         tokens: ids of all tokens of the text, int64 of shape (p,).
         first, stop: the tokens of each unit are ``tokens[first:stop]``, int64 of shape (n,).
         spans: start and end of each unit in the text, in characters, int64 of shape (n, 2).
-        index: number of each unit in the text, with parts of speech that are left out counted too,
+        index: number of each unit in the text, with parts of speech that are excluded counted too,
             int64 of shape (n,).
         names: what makes units the same for Eq. 1's ``t_i in T``: token ids, or words as written,
             of shape (n,).
-        known: False where a unit may not be checked: a special token, most often the unknown one,
+        known: False if a unit must not be checked: a special token, most often the unknown token,
             bool of shape (n,).
     """
 
@@ -72,7 +72,7 @@ class Units:
         return len(self.first)
 
     def only(self, kept: BoolArray) -> Units:
-        """These units without those where ``kept`` is False; the text around them stays."""
+        """The units with ``kept`` true; the text around the other units stays."""
         return Units(
             text=self.text,
             tokens=self.tokens,
@@ -125,13 +125,14 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
 
 
 def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Splitter) -> list[Units]:
-    """Splits each text into words (`locate_in`), and each word by itself into the encoder's tokens.
+    """Splits each text into words (`locate_in`), and each word separately into the encoder's
+    tokens.
 
-    A word in which the tokenizer finds no token at all (such as a lone control character) is left
-    out.
+    A word in which the tokenizer finds no token at all (such as a lone control character) is
+    excluded.
 
     Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens is read at its
-    neighbour's position.
+    neighbor's position.
     """
     units = []
     for text in texts:
@@ -188,9 +189,9 @@ def leave_out_tags(
 def occurring(summary: Units, source: Units) -> BoolArray:
     """Which units of the summary, of shape (n,), occur in the source: those that Eq. 1 sums over.
 
-    Tokens are the same where their ids are, words where they are written the same, capitals
-    included. An unknown token stands for characters that the tokenizer cannot tell apart, so
-    neither it nor another special token ever occurs.
+    Tokens are the same if their ids are, words if they are written the same, including capitals. An
+    unknown token represents characters that the tokenizer cannot distinguish, so it never counts as
+    occurring, and neither does any other special token.
     """
     known = set(source.names.tolist())
     found = np.fromiter(

@@ -12,8 +12,8 @@ from typing import Any
 
 import regex
 
-#: Text -> its words, in order. A word may differ from the text where the splitter rewrites it
-#: (NLTK's quotes).
+#: Text -> its words, in order. A word may differ from the text if the splitter rewrites it (NLTK's
+#: quotes).
 Splitter = Callable[[str], Sequence[str]]
 
 #: Words -> a tag for each, or a pair (word, tag) for each as ``nltk.pos_tag`` returns.
@@ -31,9 +31,9 @@ _REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}  # of quotatio
 
 
 def split_words(text: str) -> list[str]:
-    """The default splitter: runs of letters and digits, held together by inner hyphens,
-    apostrophes, points and commas; any other character is a word of its own, with the marks
-    (accents) behind it. It depends on no language.
+    """The default splitter: runs of letters and digits, joined by inner hyphens, apostrophes,
+    points and commas; any other character is a separate word, together with the marks (accents)
+    that follow it. It does not depend on the language.
 
     Example:
         >>> split_words("It's 1,200 well-kept cars (U.S. made).")
@@ -66,7 +66,7 @@ def find_tagger(tagger: str | Tagger) -> Tagger:
 
 
 def tags_of(words: list[str], tagger: Tagger) -> list[str]:
-    """One tag for each word; `ValueError` where the tagger returns another number."""
+    """One tag for each word; `ValueError` if the tagger returns a different number of tags."""
     tags = [tag if isinstance(tag, str) else tag[1] for tag in tagger(words)]
     if len(tags) != len(words):
         wanted = f"a tag for each of {len(words)} words"
@@ -75,10 +75,10 @@ def tags_of(words: list[str], tagger: Tagger) -> list[str]:
 
 
 def locate_words(text: str, words: Sequence[str]) -> list[Span]:
-    """The characters of each word, found from left to right, white space around it left out.
+    """The characters of each word, found from left to right, without the white space around it.
 
     A splitter may rewrite: words in other capitals and NLTK's quotation marks are found; any other
-    word that does not stand in the rest of the text gets the empty span where it was looked for.
+    word that does not occur in the rest of the text gets an empty span at the current position.
     """
     spans = []
     cursor = 0
@@ -90,8 +90,8 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span]:
 
 
 def decompose(text: str) -> tuple[str, list[int]]:
-    """``text`` in Unicode form NFKD, as the released code takes it, and for each of its characters
-    (and for its end) the position in ``text`` that it comes from.
+    """``text`` in Unicode form NFKD, as in the released code, and for each of its characters (and
+    for its end) the position in ``text`` that it comes from.
     """
     if text.isascii():
         return text, list(range(len(text) + 1))
@@ -152,4 +152,4 @@ def _with_data(function: Callable[[Any], Any], argument: Any) -> Any:
         return function(argument)
     except LookupError as error:
         data = "nltk.download('punkt_tab') and, for the tagger, nltk.download('averaged_perceptron_tagger_eng')"
-        raise LookupError(f"NLTK's data are missing: run {data} once.") from error
+        raise LookupError(f"NLTK data is missing. Run {data} once.") from error

@@ -1,7 +1,8 @@
 """The formats of tables, a module each.
 
-A reader takes a path and `ReadOptions` and gives the lines of the file, one after the other and
-never all in memory. To add a format, write such a reader and enter its ending in `READERS`.
+A reader is a function from a path and `ReadOptions` to the lines of the file. It yields them one
+after the other and never has all of them in memory. To add a format, write such a reader and add
+its ending to `READERS`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def reader_of(path: Path) -> Reader:
 
 
 def format_ending(path: Path) -> str:
-    """The ending that names the format of a file, in lower case and without that of the
+    """The ending that names the format of a file, in lower case and without the ending of the
     compression.
     """
     endings = [suffix.lower() for suffix in path.suffixes]
@@ -61,5 +62,5 @@ def format_ending(path: Path) -> str:
 
 
 def has_text_cells(path: Path) -> bool:
-    """Whether all cells of a file are text, as those of CSV are, so that ``7`` is no number."""
+    """Whether all cells of a file are text, as in CSV, so that ``7`` is not a number."""
     return not is_standard(path) and format_ending(path) in _DELIMITED

@@ -14,7 +14,7 @@ from estime_metric.files.options import LimitError, ReadOptions
 from estime_metric.files.streams import COMPRESSED
 
 MAX_CELL = 10_000_000  # characters of a cell: a quotation mark that is missing ends here
-_OTHERS = (";", "\t", "|", ",")  # delimiters that a header may have in place of ours
+_OTHERS = (";", "\t", "|", ",")  # delimiters that a header may have instead of the expected one
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Line]:
@@ -23,7 +23,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
     Raises:
         LimitError: the header has too many columns.
         ValueError: the header names a column twice or is not in the encoding, or a cell is too
-            long. Else as `opened`.
+            long. Otherwise as `opened`.
     """
     with opened_text(path, options, newline="") as text:
         reader = csv.reader(text, delimiter=delimiter_of(path, options))
@@ -41,7 +41,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
 
 
 def delimiter_of(path: Path, options: ReadOptions) -> str:
-    """What is between the cells of a file: what was asked for, or what its name says."""
+    """The delimiter of a file: the requested one, or the one that its name implies."""
     if options.delimiter is not None:
         return options.delimiter
     endings = [suffix.lower() for suffix in path.suffixes]

@@ -13,7 +13,7 @@ from estime_metric.files.options import ReadOptions
 from estime_metric.files.streams import opened
 
 _BLOCK = 1 << 14  # characters that are read together
-_SPACE = " \t\n\r"  # what JSON takes for white space
+_SPACE = " \t\n\r"  # white space in JSON
 
 #: An error this near to the end of what was read may come from the cut alone: of the literals and
 #: escapes of JSON, a pair of escaped surrogates is the longest.
@@ -75,7 +75,7 @@ def _refusal(path: Path, problem: str) -> str:
 
 
 class _Text:
-    """The text of a file from some position on; what lies before it is forgotten."""
+    """The text of a file from some position on; the text before it is forgotten."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         self._stream = stream
@@ -85,7 +85,7 @@ class _Text:
         self.is_at_end = False  # whether all of the file was read
 
     def next_character(self) -> str:
-        """The next character that is no white space, which stays; empty at the end of the file."""
+        """The next character that is not white space, without consuming it; empty at the end of the file."""
         while True:
             while self._position < len(self._held):
                 if self._held[self._position] not in _SPACE:

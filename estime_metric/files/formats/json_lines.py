@@ -11,7 +11,7 @@ from estime_metric.files.lines import Line
 from estime_metric.files.options import ReadOptions
 from estime_metric.files.streams import opened
 
-_SPACE = " \t\n\r"  # what JSON takes for white space
+_SPACE = " \t\n\r"  # white space in JSON
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Line]:

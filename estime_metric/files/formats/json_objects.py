@@ -44,6 +44,6 @@ class ObjectDecoder:
     def _integer(self, digits: str) -> int:
         try:
             return int(digits)
-        except ValueError:  # Python refuses to convert so many digits, since that takes long
+        except ValueError:  # Python refuses to convert this many digits, because that is slow
             self._has_long_integer = True
             return 0

@@ -11,10 +11,10 @@ from estime_metric.files.formats.parquet_pages import pages
 from estime_metric.files.lines import Line
 from estime_metric.files.options import DEFAULT_LIMITS, LimitError, ReadLimits, ReadOptions
 
-#: Rows that are decoded together. If the size is limited, a single one: a few bytes of a file can
-#: stand for many equal rows of any size.
+#: Rows that are decoded together. If the size is limited, only one row: a few bytes of a file can
+#: represent many equal rows of any size.
 _BATCH, _LIMITED_BATCH = 64, 1
-_WIDTH = 16  # bytes of a value that is no text, levels included
+_WIDTH = 16  # bytes of a value that is not text, including levels
 _PARTS = 100_000  # parts of the schema, and row groups, that a file with a limited size may have
 
 
@@ -126,10 +126,10 @@ def _check_footer(metadata: Any, path: Path, limits: ReadLimits) -> None:
 
 
 def _check_pages(metadata: Any, stream: BinaryIO, path: Path, size: int) -> None:
-    """Refuses a file before it is decompressed, if that takes more than ``size`` bytes."""
+    """Raises an error before a file is decompressed if that needs more than ``size`` bytes."""
     taken = 0
     for part, column in _parts(metadata):
-        if "DELTA_BYTE_ARRAY" in part.encodings:  # a few bytes can stand for any number
+        if "DELTA_BYTE_ARRAY" in part.encodings:  # a few bytes can represent any number
             raise LimitError(
                 f"Expected no column of {path.name} to have the encoding DELTA_BYTE_ARRAY, whose "
                 f"size cannot be limited, but {column.path!r} has it.",
@@ -161,7 +161,7 @@ def _check_size(path: Path, taken: int, size: int) -> None:
 
 
 def _decoded_size(array: Any) -> int:
-    """Bytes of a batch or an array when each value is on its own, as its rows will be."""
+    """Bytes of a batch or an array when each value is stored separately, as in its rows."""
     import pyarrow.compute
     from pyarrow import types
 

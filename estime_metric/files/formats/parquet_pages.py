@@ -1,7 +1,7 @@
 """How large the pages of a Parquet file are once they are decompressed, by their own headers.
 
 The footer of a file states such sizes too, but only the headers decide how much memory a reader
-takes. They are structures of Thrift's compact protocol, see parquet.thrift of the format.
+needs. They are structures of Thrift's compact protocol, see parquet.thrift of the format.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def pages(stream: BinaryIO, start: int, length: int) -> Iterator[Page]:
 
 
 class _CompactReader:
-    """Reads values of the compact protocol; ValueError where there are none."""
+    """Reads values of the compact protocol; ValueError if there are none."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

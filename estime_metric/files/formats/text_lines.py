@@ -1,4 +1,4 @@
-"""Plain text with one text per line, as sacrebleu and COMET take it."""
+"""Plain text with one text per line, as in the input of sacrebleu and COMET."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TEXT = "text"  # the one column
 def read(path: Path, options: ReadOptions) -> Iterator[Line]:
     r"""The lines of a file, also blank ones, in the column `TEXT`.
 
-    Only ``\n`` ends a line, with or without ``\r`` before it; other characters that Unicode takes
-    for ends of lines are part of a text. Raises as `opened`.
+    Only ``\n`` ends a line, with or without ``\r`` before it; other characters that are line ends
+    in Unicode belong to the text. Raises as `opened`.
     """
     with opened_text(path, options, newline="\n") as lines:
         for number, line in enumerate(lines, start=1):

@@ -25,7 +25,7 @@ def combine(
     """As `evaluate.combine`, but each module gets the inputs and options that it declares.
 
     Args:
-        evaluations: modules, or names that `evaluate.load` takes, as a list or as a dict from
+        evaluations: modules, or names that `evaluate.load` accepts, as a list or as a dict from
             prefixes.
         force_prefix: put the prefix before every key of the result, not only before keys that two
             modules share.
@@ -66,7 +66,7 @@ class Combined(evaluate.CombinedEvaluations):  # type: ignore[misc]
                 )
         self._options = {name: dict(own) for name, own in (options or {}).items()}
         self._added: Added[Example] = Added()
-        #: The inputs that some module declares, and those that `compute` of every module takes.
+        #: The inputs that some module declares, and the arguments that `compute` of every module accepts.
         self._inputs = {"predictions", "references"}
         for module in self.evaluation_modules:
             self._inputs.update(module._feature_names())
@@ -105,10 +105,10 @@ class Combined(evaluate.CombinedEvaluations):  # type: ignore[misc]
         """Computes each module on what was added and what is given here, and forgets it.
 
         An input or option goes to the modules that declare it. An option that none declares by name
-        goes to the modules that take any.
+        goes to the modules that accept any option.
 
         Raises:
-            TypeError: an option that no module takes.
+            TypeError: no module accepts an option.
             ValueError: as for `add_batch`; or whatever a module raises. What is given here is
                 forgotten then. What was added before is kept for another ``compute``; the message
                 says how many, and adding further examples begins anew.
@@ -136,7 +136,7 @@ class Combined(evaluate.CombinedEvaluations):  # type: ignore[misc]
         lengths = {name: len(column) for name, column in listed.items()}
         if len(set(lengths.values())) > 1:
             came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-            raise ValueError(f"Expected inputs of one length, but got {came}.")
+            raise ValueError(f"Expected inputs of the same length, but got {came}.")
         return [
             dict(zip(listed, values, strict=True)) for values in zip(*listed.values(), strict=True)
         ]
@@ -149,7 +149,7 @@ class Combined(evaluate.CombinedEvaluations):  # type: ignore[misc]
             if name not in known and None not in declared:
                 listed = ", ".join(sorted(known)) or "none"
                 raise TypeError(
-                    f"Expected an option that one of the modules takes ({listed}), but got `{name}`."
+                    f"Expected an option that one of the modules accepts ({listed}), but got `{name}`."
                 )
         passed = []
         for names, module in zip(declared, self.evaluation_module_names, strict=True):
@@ -181,7 +181,7 @@ def _columns(examples: list[Example], given: Iterable[str]) -> dict[str, list[An
 
 
 def _declared_options(module: Any) -> set[str] | None:
-    """The options that ``compute`` of a module takes; ``None`` if it takes any keyword."""
+    """The options that ``compute`` of a module accepts; ``None`` if it accepts any keyword."""
     if isinstance(module, Estime):
         return {*OPTIONS, MODEL_REVISION}
     parameters = inspect.signature(module._compute).parameters.values()

@@ -32,25 +32,25 @@ the source position with the most similar embedding. If a different token is at 
 _INPUTS = """
 Args:
     predictions: list of str, the summaries.
-    sources: list of str, the texts that they are judged against, one for each summary.
+    sources: list of str, the source texts, one for each summary.
     references: list of str, read as the sources if `sources` is not given; otherwise ignored. Never pass reference
         summaries alone: a warning is issued if most of them are no longer than the summaries.
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...; and
         `preset="fast"`.
 Returns:
-    inconsistency: float in [0, 1], lower is better: the mean share of what the source lacks and, with a lower weight,
-        of alarms; `estime_metric.measures.MEASURES` has its formula. Use it to select models and compare systems: a
-        blank summary has the worst value, 1. Copying the source is not penalized, so also check `copied`, the summary
-        length and ROUGE.
+    inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
+        alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
+        select models and compare systems: a blank summary has the worst value, 1. Copying the source is not penalized,
+        so also check `copied`, the summary length and ROUGE.
     alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
-    unsupported_rate: float in [0, 1], lower is better: the mean share of tokens that raise an alarm or that the source
-        lacks.
+    unsupported_rate: float in [0, 1], lower is better: the mean fraction of tokens that raise an alarm or do not
+        occur in the source.
     alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.
     coverage: float in [0, 1]: the mean share of tokens that occur in the source, and so are checked.
     estime: float, 0 and up, lower is better: the paper's score, which is the mean of `alarms`.
     blank: int, the number of blank summaries.
     inconsistency_scores, alarms_scores: lists of float, the value of each summary in input order.
-    signature: str, how the numbers came about; it is that of every other way to compute ESTIME.
+    signature: str, how the scores were computed; it is the same in every other toolkit.
     Each name in `measures` adds its mean under its own name, and the list `<name>_scores` with a value for each summary
     in input order. `alarm_rate_scores` has NaN if no token occurs in the source. If several `layers` are read, every
     name but the signature has its layer: `estime_layer12`, `alarms_layer12`, `alarms_layer12_scores`.
@@ -72,7 +72,7 @@ _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).par
 _MEANS = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
 _LISTED = ("inconsistency", "alarms")
 
-#: The encoder's revision: ``evaluate.load`` takes ``revision`` for that of the module script.
+#: The encoder's revision: ``evaluate.load`` uses ``revision`` for the module script.
 MODEL_REVISION = "model_revision"
 
 #: How alike the names of an option and of a keyword are (`difflib`) for the keyword to be a slip.
@@ -83,7 +83,7 @@ _NOT_GIVEN: Any = object()
 
 
 class EvaluateOptions(EstimeOptions, total=False):
-    """The keywords of `Estime`: those of `EstimeConfig`, and those of
+    """The keyword arguments of `Estime`: those of `EstimeConfig` and of
     ``evaluate.EvaluationModule``.
     """
 
@@ -116,10 +116,10 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     others return ``None``.
 
     Args:
-        config_name: omitted, or ``"default"``: there is one configuration.
-        arguments: those of every ``evaluate`` module (``cache_dir``, ``num_process``,
-            ``experiment_id``, ...) and the options of `EstimeConfig`; ``model_revision`` is its
-            ``revision``, which ``evaluate.load`` takes for itself.
+        config_name: omit it, or pass ``"default"``. There is only one configuration.
+        arguments: the arguments of every ``evaluate`` module (``cache_dir``, ``num_process``,
+            ``experiment_id``, ...) and the options of `EstimeConfig`; ``model_revision`` is the
+            ``revision`` of the encoder, because ``evaluate.load`` uses that name for the script.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
@@ -200,13 +200,12 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     def compute(
         self, *, predictions: Any = None, references: Any = _NOT_GIVEN, **named: Any
     ) -> dict[str, Any] | None:
-        """Scores what was added and what is given here, and forgets it.
-
-        Options that are set here are used for this call; those set when loading are used in the
-        others. `evaluate.combine` passes every keyword to each metric, and always passes
-        ``references``. So if ``references`` is given, be it ``None``, only keywords with the exact
-        name of an option are used; the others are ignored, with a warning if one is nearly such a
-        name. Otherwise a keyword that is not an option is an error.
+        """Scores the texts that were added before and the texts passed to this call, and then
+        clears them. Options passed here apply only to this call; all other calls use the options
+        set when the metric was loaded. `evaluate.combine` passes every keyword to each metric, and
+        always passes ``references``. So if ``references`` is given, be it ``None``, only keywords
+        with the exact name of an option are used; the others are ignored, with a warning if one is
+        nearly such a name. Otherwise a keyword that is not an option is an error.
 
         Raises:
             TypeError, ValueError: bad texts or options; the message names the argument and the
@@ -252,7 +251,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         }
         if self.num_process == 1:
             return texts
-        super().add_batch(**texts)  # a process without pairs takes part too
+        super().add_batch(**texts)  # a process without pairs participates too
         gathered: dict[str, list[str]] | None = super().compute()
         return gathered
 
@@ -295,14 +294,14 @@ def _warn_of_references(pairs: list[Pair]) -> None:
     short = sum(len(pair.source) <= len(pair.prediction) for pair in read)
     if 2 * short > len(read):
         warnings.warn(
-            f"`references` were read as the sources, and {short} of {len(read)} are no longer than the summary: if they "
-            "are reference summaries, pass the texts that were summarized as `sources`.",
+            f"`references` were used as the sources, but {short} of {len(read)} are not longer than the summary. If they "
+            "are reference summaries, pass the source texts as `sources`.",
             stacklevel=4,
         )
 
 
 def _own_options(named: dict[str, Any]) -> dict[str, Any]:
-    """The options among keywords that may be those of other metrics too."""
+    """The options among keywords that may also belong to other metrics."""
     known = (*OPTIONS, MODEL_REVISION)
     for name in named:
         if name not in known and (meant := get_close_matches(name, known, n=1, cutoff=_ALIKE)):

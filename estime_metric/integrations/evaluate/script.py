@@ -27,8 +27,8 @@ def register() -> Path:
     """Installs the module script in evaluate's cache of modules, so that
     ``evaluate.load("estime")`` finds it.
 
-    The cache is in the user's home folder, or where ``HF_HOME`` or ``HF_MODULES_CACHE`` says.
-    Returns the path of the script.
+    The cache is in the user's home folder, or in the folder that ``HF_HOME`` or
+    ``HF_MODULES_CACHE`` sets. Returns the path of the script.
 
     Raises:
         OSError: the cache cannot be written.
@@ -61,5 +61,5 @@ def unregister() -> list[Path]:
 
 
 def _home() -> Path:
-    """Where `evaluate` looks for one of its own modules that it cannot get from the Hub."""
+    """The folder in which `evaluate` looks for a module of its own that it cannot get from the Hub."""
     return Path(init_dynamic_modules(), "metrics", "evaluate-metric--estime")

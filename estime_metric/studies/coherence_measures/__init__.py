@@ -1,6 +1,6 @@
-"""Coherence measures of Steen & Markert 2022 that need no published checkpoint of their own; higher
-is more coherent. ``scoring`` has them all by name; ``train`` fine-tunes the encoder of
-``classifier`` on shuffled texts."""
+"""Coherence measures of Steen & Markert 2022 that do not need a published checkpoint; higher is
+more coherent. ``scoring`` has them all by name; ``train`` fine-tunes the encoder of ``classifier``
+on shuffled texts."""
 
 from __future__ import annotations
 

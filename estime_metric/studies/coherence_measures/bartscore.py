@@ -1,6 +1,6 @@
 """BARTScore (Yuan, Neubig & Liu 2021): the mean log-probability of a summary's tokens, special ones
-included, under a sequence-to-sequence model that reads the source, the direction that the toolbox
-paper takes."""
+included, under a sequence-to-sequence model that reads the source, the direction of the toolbox
+paper."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _TARGET_LIMITS = (
 class BartScore:
     """Scores summaries by their probability given their sources. ``model`` is a
     sequence-to-sequence model of transformers, Hub name or folder (BART, Pegasus, T5 ...);
-    ``device`` as ``torch.device`` takes it, ``None``: CUDA if there is one; ``token_budget`` the
-    most tokens of sources and summaries in a forward pass, padding included; with ``truncate``
-    texts longer than the model's positions are cut, else refused. Raises OSError where the model
-    cannot be loaded, ValueError where it is another kind or lacks a weight."""
+    ``device`` in the format of ``torch.device``, ``None``: CUDA if there is one; ``token_budget``
+    the most tokens of sources and summaries in a forward pass, padding included; with ``truncate``
+    texts longer than the model's positions are truncated; otherwise they raise an error. Raises
+    OSError if the model cannot be loaded, ValueError if it is of another kind or lacks a weight."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class BartScore:
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> NDArray[np.float64]:
         """The score of each pair, float64 of shape (n,), zero or less, higher is better. The token
         budget changes it by no more than rounding. An empty summary has its special tokens only.
-        Raises TypeError, ValueError as `check_pairs`, and ValueError for a text that is too long
-        where ``truncate`` is False."""
+        Raises TypeError, ValueError as `check_pairs`, and ValueError for a text that is too long if
+        ``truncate`` is False."""
         predictions, sources = check_pairs(predictions, sources)
         tokenizer, cut = self.tokenizer, self.truncate
         targets = token_ids(

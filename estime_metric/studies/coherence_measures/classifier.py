@@ -1,9 +1,10 @@
-"""The coherence classifier: an encoder fine-tuned to tell a text from the same text shuffled.
+"""The coherence classifier: an encoder fine-tuned to distinguish a text from the same text
+shuffled.
 
 Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for
 all texts, so that texts of different lengths can be compared (section 7.4). The score of a text is
-the log-odds of its being in the original order: any real number, higher is more coherent, 0 where
-both are as likely.
+the log-odds of its being in the original order: any real number, higher is more coherent, 0 if both
+are as likely.
 """
 
 from __future__ import annotations
@@ -35,14 +36,13 @@ SHUFFLED, ORIGINAL = 0, 1
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Options of `train_classifier`; the defaults are the paper's where it names them (appendix
-    A.6).
+    """Options of `train_classifier`; the defaults are the paper's if it states them (appendix A.6).
 
-    ``learning_rate`` is that of AdamW, falling linearly to zero. A step takes ``batch_size`` texts,
-    originals and shuffled ones mixed; the ``shuffles`` of each text are drawn once (1 for
-    CNN/DailyMail, 20 for WSJ). ``validation`` is the share of the texts held out to choose the best
-    epoch by F1 of the originals; 0 keeps the last epoch. The ``seed`` is that of the shuffles, the
-    split, the order, the new head and the dropout.
+    ``learning_rate`` is the learning rate of AdamW, falling linearly to zero. A step uses
+    ``batch_size`` texts, originals and shuffled ones mixed; the ``shuffles`` of each text are drawn
+    once (1 for CNN/DailyMail, 20 for WSJ). ``validation`` is the fraction of the texts held out to
+    choose the best epoch by F1 of the originals; 0 keeps the last epoch. The ``seed`` determines
+    the shuffles, the split, the order, the new head and the dropout.
     """
 
     epochs: int = 6
@@ -61,16 +61,16 @@ class TrainingOptions:
             )
         if not 0 <= self.validation < 1:
             raise ValueError(
-                f"Expected argument `validation` to lie within 0..1, below 1, but got {self.validation}."
+                f"Expected argument `validation` to be at least 0 and below 1, but got {self.validation}."
             )
 
 
 class CoherenceClassifier:
     """Scores texts by the log-odds of their being in order. ``model`` is a folder or Hub name of a
-    classifier that `save` wrote; or of an encoder (``"embedded-small"``: that of the package),
-    whose head is then new, from ``seed``, and knows nothing until it is trained, which ``trained``
-    says. ``device`` and ``truncate`` are as in `BartScore`. Raises OSError where the model cannot
-    be loaded, ValueError where a weight of the encoder is missing."""
+    classifier that `save` wrote; or of an encoder (such as ``"embedded-small"``), which then gets a
+    new head from ``seed`` that has to be trained; see ``trained``. ``device`` and ``truncate`` are
+    as in `BartScore`. Raises OSError if the model cannot be loaded, ValueError if a weight of the
+    encoder is missing."""
 
     def __init__(
         self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0
@@ -125,9 +125,9 @@ class CoherenceClassifier:
 def shuffled_pairs(
     texts: Sequence[str], shuffles: int = 1, seed: int = 0
 ) -> list[tuple[str, list[str]]]:
-    """Each text that has another order, with so many shuffled forms, some equal where it has few
-    orders; its own sentences are joined as theirs, so that nothing but their order tells the two
-    apart."""
+    """Each text that can be shuffled, with the given number of shuffled forms, some of them equal
+    if it has few orders. Its sentences are joined in the same way as the shuffled ones, so that
+    only their order differs."""
     pairs = []
     for index, text in enumerate(texts):
         forms = [shuffle_text(text, (seed, index, number)) for number in range(shuffles)]
@@ -146,14 +146,14 @@ def train_classifier(
     truncate: bool = False,
     on_epoch: Callable[[int, float, float], object] = lambda *_: None,
 ) -> CoherenceClassifier:
-    """Trains a coherence classifier on texts and their shuffled forms; returns that of the best
-    epoch.
+    """Trains a coherence classifier on texts and their shuffled forms; returns the classifier of
+    the best epoch.
 
-    On the CPU the same seed gives the same classifier. ``texts`` are coherent; those of fewer than
-    two sentences are left out. ``model``, ``device`` and ``truncate`` are as in
+    On the CPU the same seed gives the same classifier. ``texts`` are coherent; texts with fewer
+    than two sentences are excluded. ``model``, ``device`` and ``truncate`` are as in
     `CoherenceClassifier`. ``on_epoch`` is called after each epoch with its number from 1, the mean
-    loss in training, and F1 of the held-out texts (NaN without). Raises TypeError, ValueError where
-    fewer than two texts can be shuffled, or one is too long for the encoder.
+    loss in training, and F1 of the held-out texts (NaN without). Raises TypeError, and ValueError
+    if fewer than two texts can be shuffled or one is too long for the encoder.
     """
     options = options or TrainingOptions()
     pairs = shuffled_pairs(check_texts("texts", texts), options.shuffles, options.seed)
@@ -245,7 +245,7 @@ def _load(source: str, seed: int) -> tuple[Any, bool]:
 
 
 def _limit(model: Any, tokenizer: Any) -> int | None:
-    """The longest input, special tokens included; ``None`` where there is no limit."""
+    """The longest input, special tokens included; ``None`` if there is no limit."""
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         return None

@@ -1,6 +1,6 @@
 """The entity graph (Guinaudeau & Strube 2013): a directed graph of the sentences of a text, linked
-where they speak of the same entities. Any callable sentence -> {entity: weight} finds these; the
-paper weighs subject 3, object 2, other 1."""
+if they mention the same entities. Any callable sentence -> {entity: weight} finds these; the paper
+weighs subject 3, object 2, other 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from estime_metric.studies.meta.shuffle import split_sentences
 
 #: A sentence -> its entities, each with the weight of its role there.
 EntityFinder = Callable[[str], Mapping[str, float]]
-#: English words that name nothing: what remains is taken for an entity by `content_words`.
+#: English function words: `content_words` treats all other words as entities.
 _FUNCTION_WORDS = """
 about above after again against all almost already also although always among and another any anyone anything are
 around because been before being below between both but can cannot could did does doing done down during each either
@@ -31,11 +31,11 @@ _STOP = frozenset(_FUNCTION_WORDS.split())
 
 
 def content_words(sentence: str) -> dict[str, float]:
-    """The default finder: lower-cased words of three letters or more that are no function words,
-    each of weight 1.
+    """The default finder: lower-cased words of three or more letters that are not function words,
+    each with weight 1.
 
-    A possessive "'s" is cut off, other words with an apostrophe are left out. It takes verbs and
-    adjectives for entities too, and knows no lemmas: "bee" and "bees" are two.
+    A possessive "'s" is cut off, other words with an apostrophe are excluded. It also treats verbs
+    and adjectives as entities, and does not lemmatize: "bee" and "bees" are two.
 
     Example:
         >>> content_words("The bees found the flower, which the bees remember.")
@@ -79,8 +79,7 @@ def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
     """The score of a text: the mean outdegree of its sentences, 0 or more, higher is more coherent.
 
     The edge of two sentences is the sum over their common entities of the product of the weights in
-    both, over the number of sentences from one to the other: the variant that the toolbox paper
-    takes.
+    both, over the number of sentences from one to the other: the variant of the toolbox paper.
 
     Example:
         >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")

@@ -24,8 +24,9 @@ class CoherenceOptions:
     """What the measures need. ``classifier``: folder or Hub name of a trained one (``python -m
     estime_metric.studies.coherence_measures.train``). ``bartscore_model``: Hub name or folder.
     ``tagger``: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``); ``None``: content
-    words. ``device``: ``None`` takes CUDA if there is one. ``truncate``: cut texts that are longer
-    than a model's positions, else they are refused. ``seed``: of the random baseline."""
+    words. ``device``: ``None`` uses CUDA if there is one. ``truncate``: truncate texts that are
+    longer than a model's positions; otherwise they raise an error. ``seed``: the seed of the random
+    baseline."""
 
     classifier: str | Path | None = None
     bartscore_model: str = BARTSCORE_MODEL
@@ -65,8 +66,8 @@ def coherence_scores(
     coherent in each.
 
     Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad
-    texts, an unknown measure or one that lacks what it needs, OSError where a model cannot be
-    loaded, ImportError where a tagger is not installed.
+    texts, an unknown measure or one that lacks what it needs, OSError if a model cannot be loaded,
+    ImportError if a tagger is not installed.
 
     Example:
         >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colors."]
@@ -80,7 +81,7 @@ def coherence_scores(
 
 
 def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> str:
-    """One line that says how the scores of these measures come about.
+    """One line that says how the scores of these measures were computed.
 
     Example:
         >>> coherence_signature(["entity_graph", "length"], CoherenceOptions()).split("|")[:3]

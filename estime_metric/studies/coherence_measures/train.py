@@ -1,7 +1,7 @@
 """Trains a coherence classifier: ``python -m estime_metric.studies.coherence_measures.train
 TEXTS.jsonl --output FOLDER``.
 
-TEXTS.jsonl (or .jsonl.gz) holds one coherent text in each line, such as reference summaries:
+TEXTS.jsonl (or .jsonl.gz) contains one coherent text per line, such as reference summaries:
 ``{"text": "..."}``. Any encoder of transformers can be started from, also ``--model
 embedded-small``. The folder is then a ``CoherenceClassifier``.
 """
@@ -19,9 +19,7 @@ from estime_metric.studies.coherence_measures.classifier import TrainingOptions,
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the command line, trains, saves; returns the exit status: 0, or 2 where that was not
-    possible.
-    """
+    """Reads the command line, trains, saves; returns the exit status: 0, or 2 on failure."""
     parser = argparse.ArgumentParser(
         prog="python -m estime_metric.studies.coherence_measures.train", description=__doc__
     )

@@ -45,9 +45,9 @@ def coherence(
 
     Args:
         file: Table with one summary per row, in any format of 'estime score'.
-        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs
-            --classifier; bartscore, which needs the sources and --bartscore-model; the baselines
-            length and random.
+        measures: Comma-separated: entity_graph (no requirements), classifier (needs --classifier),
+            bartscore (needs the sources and --bartscore-model), and the baselines length and
+            random.
         output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
         classifier: Folder or Hub name of a trained classifier (python -m
             estime_metric.studies.coherence_measures.train).
@@ -56,7 +56,7 @@ def coherence(
         tagger: 'nltk' makes the entity graph link nouns. (default: content words, which needs no
             NLTK data)
         truncate: Truncate texts that are longer than the model's maximum input.
-        device: cpu, cuda ... (default: cuda if available, else cpu)
+        device: cpu, cuda ... (default: cuda if available, otherwise cpu)
         seed: Seed of the measure random.
     """
     from estime_metric.studies.coherence_measures import (
@@ -83,7 +83,7 @@ def coherence(
     for problem in read.problems:
         warn(f"skipped {problem}")
     if not read.rows:
-        raise ValueError(f"There is no summary in {file}.")
+        raise ValueError(f"Expected summaries in {file}, but got none.")
     summaries = [row.cells[summary_column] for row in read.rows]
     sources = [row.cells[source_column] for row in read.rows] if "bartscore" in asked else None
     found = scoring.coherence_scores(summaries, asked, sources=sources, options=needed)
@@ -140,7 +140,7 @@ def _read(
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
             raise ValueError(
-                f"Expected no column {taken!r} in {path.name}, since the output has one of that name."
+                f"Expected no column {taken!r} in {path.name}, because the output has a column with that name."
             )
         lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
         if lacking is not None:

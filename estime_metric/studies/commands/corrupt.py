@@ -74,7 +74,7 @@ def corrupt(
 
     Args:
         output: A .jsonl, .csv or .parquet file; '-' for standard output.
-        seed: Another seed picks other words.
+        seed: Random seed that selects which words are replaced.
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)
@@ -82,7 +82,7 @@ def corrupt(
     for problem in pairs.problems:
         warn(f"skipped {problem}")
     if not pairs.lines:
-        raise ValueError(f"There is no pair in {file}.")
+        raise ValueError(f"Expected pairs in {file}, but got none.")
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
@@ -109,7 +109,7 @@ def corrupt(
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
-    """``"1,3"`` as ``(1, 3)``, ascending; ValueError if it is no list of integers from 1 on."""
+    """``"1,3"`` as ``(1, 3)``, ascending; ValueError if it is not a list of integers from 1 on."""
     numbers = sorted(set(options.parse_integers("--errors", text)))
     if numbers[0] < 1:
         raise ValueError(f"Expected --errors to be numbers of at least 1, but got {text!r}.")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WRITABLE = (".csv", ".md", ".tex")
 NAMED = 3  # correlations that a note names, before it only counts them
-#: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of
+#: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
 #: it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
@@ -134,7 +134,7 @@ def meta_evaluate(
     if output is not None:
         _write(output, tables, frames)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
-        warn(f"left out: {line}")
+        warn(f"excluded: {line}")
     for table in tables:
         print_sections(table, f"{table.title}: ")
         say("\n".join([*table.notes, ""]))

@@ -71,7 +71,7 @@ def bias_matrix(
 ) -> BiasMatrix:
     """The bias matrix of a measure; all NaN of no document, empty of no system.
 
-    Pairs that are judged equal are left out; those that the measure ties count as wrong. Systems
+    Pairs that are judged equal are excluded; pairs that the measure ties count as wrong. Systems
     whose mean judgements are equal (after rounding to 1e-9) keep their order. Scores and judgements
     are (d, s), higher is better; ``compared`` is ``"same_document"``: two systems' summaries of one
     document, as in the authors' released code; or ``"all_documents"``: each summary of one with
@@ -107,7 +107,8 @@ def bias_matrix(
 
 @dataclass(frozen=True, eq=False)
 class _PairCounts:
-    """Pairs of summaries of each two systems, (s, s), and those of them that are ranked right."""
+    """The number of pairs of summaries of each two systems, (s, s), and how many are ranked
+    correctly."""
 
     total: Counts
     right: Counts

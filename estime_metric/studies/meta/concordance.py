@@ -61,7 +61,7 @@ class Products(NamedTuple):
     judgements: Floats
 
     def cosine(self, defined: Flags) -> Floats:
-        """Their cosine, NaN where it is not ``defined``."""
+        """Their cosine, NaN if it is not ``defined``."""
         return np.clip(ratio(self.both, np.sqrt(self.scores * self.judgements), defined), -1, 1)
 
 
@@ -122,7 +122,7 @@ def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Float
     differences.
     """
     total = np.zeros(len(weights))
-    if x.ndim == 2 or y.ndim == 2:  # each weighting has signs of its own, of few items
+    if x.ndim == 2 or y.ndim == 2:  # each weighting has separate signs, of few items
         x, y = np.broadcast_to(x, weights.shape), np.broadcast_to(y, weights.shape)
         for item in range(weights.shape[1]):
             signs = np.sign(x[:, item, None] - x) * np.sign(y[:, item, None] - y)
@@ -170,7 +170,7 @@ def accuracy(counts: Tally) -> Floats:
     return ratio(counts.concordant, counts.ordered_judgements)
 
 
-#: method -> its values under each weighting, float64 of shape (n,), NaN where it is undefined.
+#: method -> its values under each weighting, float64 of shape (n,), NaN if it is undefined.
 METHODS: dict[str, Callable[[Tally], Floats]] = {
     "spearman": spearman,
     "pearson": pearson,
@@ -183,7 +183,7 @@ METHODS: dict[str, Callable[[Tally], Floats]] = {
 
 def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> Floats:
     """The mean of a correlation over the g groups in which it is defined, for ``accuracy`` the
-    share of all pairs; of shape (n,), NaN where no group has a value. ``tallies`` are under n
+    share of all pairs; of shape (n,), NaN if no group has a value. ``tallies`` are under n
     weightings or one for all; ``weights``, (n, g), says how often each group counts."""
 
     def total(values: Iterable[Floats]) -> Floats:

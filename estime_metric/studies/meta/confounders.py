@@ -28,8 +28,8 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
 
 
 def capitalization(texts: Sequence[Sequence[str]]) -> Floats:
-    """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row:
-    shape (0, 0). A confounder of the paper, where most systems write no capitals.
+    """Number of upper-case letters of each of (d, s) summaries, in rows of equal length; the shape
+    is (0, 0) if there is no row. A confounder of the paper, where most systems write no capitals.
 
     Example:
         >>> capitalization([["no capital", "Two in Rome"], ["", "USA"]])
@@ -74,7 +74,7 @@ def mean_over_noise(
     scale: float = NOISE,
 ) -> float:
     """A statistic of a pseudo-measure with ties broken at random, averaged over runs (Table 1,
-    columns "(r)"). ``statistic`` takes (d, s) scores to a number; ``scores`` and ``scale`` are as
-    in `break_ties`; run ``k`` has the seed ``seed + k``."""
+    columns "(r)"). ``statistic`` maps (d, s) scores to a number; ``scores`` and ``scale`` are as in
+    `break_ties`; run ``k`` has the seed ``seed + k``."""
     integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

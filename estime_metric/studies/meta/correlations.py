@@ -2,12 +2,12 @@
 section 4).
 
 ``spearman`` (of mid-ranks), ``pearson``, ``kendall_a`` (ties count neither way), ``kendall_b``
-(corrected for ties; Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) lie
+(corrected for ties; Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) are
 within -1..1. ``accuracy``, within 0..1, is the share of the pairs of all groups that the judgements
 order which the scores order alike; a tie of the scores is wrong.
 
-A group whose judgements are all equal is left out of the mean; so is one whose scores are all
-equal, but for ``kendall_a`` and ``accuracy``, which are 0 there.
+A group with equal judgements is excluded from the mean; so is a group with equal scores, except for
+``kendall_a`` and ``accuracy``, which are then 0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class UndefinedCorrelationError(ValueError):
 
 @dataclass(frozen=True)
 class Correlation:
-    """A ``value``, higher is better, of so many ``groups``: documents (``pairwise``), systems
+    """A ``value``, higher is better, of a number of ``groups``: documents (``pairwise``), systems
     (``intra_system``) or 1; ``left_out`` of them are undefined."""
 
     value: float
@@ -87,7 +87,7 @@ def group_values(
     scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str
 ) -> Floats:
     """The statistic of each document (``pairwise``) or system (``intra_system``), or the one value;
-    as `correlate`, but NaN where it is undefined."""
+    as `correlate`, but NaN if it is undefined."""
     x, y = _checked(scores, judgements, level, method)
     return np.array(
         [METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64
@@ -97,7 +97,7 @@ def group_values(
 def observed(
     scores: Floats, judgements: Floats, level: str, methods: Iterable[str]
 ) -> dict[str, Correlation]:
-    """Each method's `Correlation`, whose value is NaN where it is undefined."""
+    """Each method's `Correlation`, whose value is NaN if it is undefined."""
     counts = list(tallies(scores, judgements, level))
     found = {}
     for method in methods:
@@ -115,9 +115,9 @@ def weighted(
     documents: Floats | None = None,
     systems: Floats | None = None,
 ) -> dict[str, Floats]:
-    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined. Scores
-    and judgements are of shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D)
-    and (n, S), say how often each sample takes each of them, once where left out."""
+    """method -> its values in n samples, float64 of shape (n,), NaN if it is undefined. Scores and
+    judgements are of shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and
+    (n, S), say how often each sample contains each of them (once if omitted)."""
     counts = list(tallies(scores, judgements, level, documents, systems))
     groups = {"pairwise": documents, "intra_system": systems}.get(level)
     if groups is None:
@@ -137,7 +137,7 @@ def tallies(
     documents: Floats | None = None,
     systems: Floats | None = None,
 ) -> Iterator[Tally]:
-    """The counts of each group of a level, under the samples that `weighted` takes."""
+    """The counts of each group of a level, under the samples of `weighted`."""
     of_documents = np.ones((1, scores.shape[0])) if documents is None else documents
     of_systems = np.ones((1, scores.shape[1])) if systems is None else systems
     if level == "summary":

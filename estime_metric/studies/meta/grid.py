@@ -18,10 +18,10 @@ _DROP = 'With missing="drop" (--drop-missing)'
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The scores of one ``measure`` beside the judgements of one quality (``judgement``), for every
-    summary. ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and
+    """The scores of one ``measure`` next to the judgements of one quality (``judgement``), for
+    every summary. ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and
     ``judgements``, finite float64 of shape (D, S); higher is better. ``dropped`` says what `join`
-    left out, one sentence each."""
+    excluded, in one sentence each."""
 
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -61,15 +61,15 @@ def join(
             judgements.
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
-        document, system: columns of names, compared as text (7 is ``"7"``); a pair where the two
-            tables differ.
+        document, system: columns of names, compared as text (7 is ``"7"``); a pair of names if the
+            two tables differ.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
-            left out, then documents that lack a cell for a system that remains. ``Grid.dropped``
+            excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``
             says which.
 
     Raises:
-        TypeError: a table is no DataFrame, or a column holds no numbers.
+        TypeError: a table is not a DataFrame, or a column contains no numbers.
         ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is
             missing while ``missing="error"``; nothing remains; all scores or all judgements are
             equal.
@@ -114,7 +114,7 @@ def join(
     if left_out and not drop:
         raise ValueError(
             f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(left_out)}. "
-            f"{_DROP} they are left out."
+            f"{_DROP} they are excluded."
         )
     complete = (x.notna() & y.notna()).all(axis=1)
     x, y = x[complete], y[complete]
@@ -153,7 +153,7 @@ class _ColumnNames(NamedTuple):
 def _wide(
     table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool
 ) -> pd.DataFrame:
-    """One table as documents by systems, in order of appearance; NaN where there is no cell."""
+    """One table as documents by systems, in order of appearance; NaN if there is no cell."""
     if not isinstance(table, pd.DataFrame):
         raise TypeError(
             f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
@@ -188,7 +188,7 @@ def _wide(
     if not drop and values.isna().any():
         raise ValueError(
             f"Expected {where} to be finite, but there is NaN at {cell_names(values.index[values.isna()])}. "
-            f"{_DROP} these documents are left out."
+            f"{_DROP} these documents are excluded."
         )
     if values.empty:
         return pd.DataFrame(dtype=np.float64)

@@ -75,7 +75,7 @@ def correlation_with_length(
     scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b"
 ) -> dict[str, float]:
     """Correlation of (d, s) scores of a measure, or of judgements, with the (d, s) lengths of the
-    summaries, by one of `METHODS`: level -> value, for each of `LEVELS`; NaN where it is undefined.
+    summaries, by one of `METHODS`: level -> value, for each of `LEVELS`; NaN if it is undefined.
     """
     check_choice("method", method, METHODS)
     table, sizes = alike(2, scores=scores, lengths=lengths)
@@ -97,7 +97,7 @@ def agreement_by_length_difference(
 
     Pairs of summaries that are judged different, of any document and system, are drawn at random
     without repetition. The curve of a measure that prefers long summaries rises; a tie of the
-    measure counts one half. All tables are (d, s), higher scores and judgements are better; the
+    measure counts as one half. All tables are (d, s), higher scores and judgements are better; the
     options are as in `accuracy_by_length_difference`.
     """
     tables = alike(2, scores=scores, judgements=judgements, lengths=lengths)

@@ -14,11 +14,11 @@ from estime_metric.comparison.reading import READABLE, check_numbers, read_table
 from estime_metric.measures import measure_of
 from estime_metric.studies.meta.grid import Grid, join
 
-#: Names of the columns of documents and of systems that are tried in turn where none is given.
+#: Names of the columns of documents and of systems that are tried in turn if none is given.
 DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
 SYSTEM_COLUMNS = ("system", "system_id", "summarizer", "model", "model_id")
 
-#: A column's name; or its names in the scores and in the judgements, ``None`` where it is to be
+#: A column's name; or its names in the scores and in the judgements, ``None`` if it is to be
 #: found.
 ColumnNames = str | tuple[str | None, str | None] | None
 
@@ -46,20 +46,19 @@ def read_grids(
     system: ColumnNames = None,
     missing: str = "error",
 ) -> list[Grid]:
-    """Reads a grid for each judged quality and measure: the measures of the first quality, then
-    those of the second, and so on.
+    """Reads a grid for each judged quality and measure, ordered by quality and then by measure.
 
     Args:
-        scores: a table, or a folder of tables, whose measures are called ``FILE``, or
-            ``FILE.COLUMN`` where a file holds several columns of numbers.
+        scores: a table, or a folder of tables, with measures called ``FILE``, or ``FILE.COLUMN`` if
+            a file contains several columns of numbers.
         judgements: a table.
-        measures, qualities: columns or measures of the scores, and columns of the judgements; where
-            left out, all that hold numbers, but for ``not_measures``.
+        measures, qualities: columns or measures of the scores, and columns of the judgements; if
+            omitted, all numeric columns except ``not_measures``.
         directions: measure, or column of scores without its layer -> whether higher is better; the
-            others are negated. Where left out, higher is better for all.
-        not_measures: columns of numbers that are not taken unasked, such as line numbers.
-        document, system: their columns; a pair where the tables name one differently. Where left
-            out, the first of `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that is there.
+            others are negated. If omitted, higher is better for all.
+        not_measures: numeric columns that are used only if they are listed, such as line numbers.
+        document, system: their columns; a pair of names if the tables differ. If omitted, the first
+            of `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that exists.
         missing: as in `join`.
 
     Raises:
@@ -163,8 +162,8 @@ def _read(
 def _numeric(
     table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]
 ) -> tuple[str, ...]:
-    """The columns that hold mostly numbers: a stray word is an error; ``NAME_layerLAYER`` is skipped
-    where ``NAME`` is.
+    """The columns that contain mostly numbers: a stray word is an error; ``NAME_layerLAYER`` is
+    skipped if ``NAME`` is.
     """
     numbers = tuple(
         str(name)

@@ -51,7 +51,7 @@ def resampled(
     grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]
 ) -> dict[str, Floats]:
     """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples),
-    NaN where there is none; in chunks, so that memory does not grow with their number."""
+    NaN if there is none; in chunks, so that memory does not grow with their number."""
     methods, rows = list(methods), sample_count(samples.documents, samples.systems)
     found = {level: np.empty((len(methods), rows)) for level in levels}
     step = max(1, _TOGETHER // max(1, grid.scores.size))
@@ -87,7 +87,7 @@ def bootstrap(
 
     Returns:
         One row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high`` (NaN
-        where undefined); ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples
+        if undefined); ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples
         without a value, not in the interval.
     """
     levels, methods = list(levels), list(methods)
@@ -144,8 +144,8 @@ def bootstrap_groups(
 ) -> pd.DataFrame:
     """The correlation of each group with its interval: systems over resampled documents
     (``"intra_system"``; Steen & Markert 2022, Figure 5), or documents over resampled systems
-    (``"pairwise"``), all over the same resamples: a row for each, ``group``, ``value`` (NaN where
-    it is undefined), ``low``, ``high``, ``undefined``."""
+    (``"pairwise"``), all over the same resamples: a row for each, ``group``, ``value`` (NaN if it
+    is undefined), ``low``, ``high``, ``undefined``."""
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)
     check_share("confidence", confidence)

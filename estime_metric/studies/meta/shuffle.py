@@ -41,12 +41,12 @@ class ShuffledText:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Sentences of a text, without blank ones: its lines where it has several, else its parts by
+    """Sentences of a text, without blank ones: its lines if it has several, otherwise its parts by
     end marks.
 
-    A part ends with ``.``, ``!`` or ``?`` and closing quotes and brackets, where white space and
-    then no lower-case letter follow ("v. stiviano" is whole). It knows no abbreviations: "Mr.
-    Smith" is cut.
+    A part ends with ``.``, ``!`` or ``?`` and closing quotes and brackets, if white space and then
+    no lower-case letter follow ("v. stiviano" is whole). It knows no abbreviations: "Mr. Smith" is
+    cut.
 
     Example:
         >>> split_sentences("It rained . Nobody came , said v. jones . 'Why ?' Nobody knows .")
@@ -64,9 +64,9 @@ def shuffle_text(
     """The text with its sentences in a random order that reads differently; all such orders are
     equally likely.
 
-    Sentences are joined by a newline if the text has lines, else by a space. A text without two
-    different sentences comes back unchanged: leave such pairs out of an accuracy. The seed is as
-    ``numpy.random.default_rng`` takes it.
+    Sentences are joined by a newline if the text has lines, otherwise by a space. A text without
+    two different sentences comes back unchanged: leave such pairs out of an accuracy. The seed has
+    the format of ``numpy.random.default_rng``.
     """
     sentences = list(splitter(text))
     order = list(range(len(sentences)))
@@ -76,7 +76,7 @@ def shuffle_text(
     shuffled = sentences
     while (
         shuffled == sentences
-    ):  # two sentences that differ are swapped with a chance of one half at least
+    ):  # two sentences that differ are swapped with a probability of at least one half
         order = [int(index) for index in rng.permutation(len(sentences))]
         shuffled = [sentences[index] for index in order]
     return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
@@ -102,9 +102,9 @@ def shuffle_texts(
 
 
 def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
-    """Share of pairs whose original is scored higher, within 0..1, 0.5 by chance; a tie counts one
-    half; NaN of no pair. Takes (n,) scores of originals, higher is better, and of the same texts
-    shuffled.
+    """Fraction of pairs in which the original is scored higher, within 0..1, 0.5 by chance; a tie
+    counts as one half; NaN without pairs. The arguments are (n,) scores of originals, higher is
+    better, and of the same texts shuffled.
 
     Example:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
@@ -116,9 +116,9 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LengthCurve:
-    """Means by a length; the last bucket at either end takes all that lies beyond the limit.
-    ``lengths``: (b,) lower edges of the buckets that hold a pair, rising, each ``width`` wide;
-    ``means``: (b,) share of the pairs ranked right, a tie counting one half, within 0..1;
+    """Means by a length; the last bucket at either end contains everything beyond the limit.
+    ``lengths``: (b,) lower edges of the buckets that contain a pair, rising, each ``width`` wide;
+    ``means``: (b,) fraction of the pairs ranked correctly, a tie counting as one half, within 0..1;
     ``counts``: (b,) number of pairs."""
 
     lengths: Floats
@@ -143,13 +143,14 @@ def accuracy_by_length_difference(
 
     The curve of a measure that sees coherence alone is flat; one that prefers long texts rises,
     since the difference is the original's length minus the shuffled text's (section 7.4, Figure 4;
-    the defaults are the paper's). A tie counts one half; in the authors' released code it is wrong.
+    the defaults are the paper's). A tie counts as one half; in the authors' released code it is
+    wrong.
 
     Args:
         originals, shuffled: (n,) scores of the originals, higher is better, and of the same texts
             shuffled.
-        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first where
-            left out.
+        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first if
+            omitted.
         pairs, seed: most pairs, drawn at random without repetition.
         width, limit: of a bucket; differences beyond ``-limit`` and ``limit`` are counted there.
     """
@@ -170,7 +171,7 @@ def accuracy_by_length_difference(
 
 
 def length_curve(lengths: Floats, values: Floats, width: float, limit: float) -> LengthCurve:
-    """Mean of values (n,) in buckets of lengths (n,) of a positive ``width`` (else ValueError)."""
+    """Mean of values (n,) in buckets of lengths (n,) of a positive ``width`` (otherwise ValueError)."""
     if not width > 0:
         raise ValueError(f"Expected argument `width` to be positive, but got {width}.")
     edges = (np.floor(lengths / width) * width).clip(-limit, limit)
@@ -180,6 +181,6 @@ def length_curve(lengths: Floats, values: Floats, width: float, limit: float) ->
 
 
 def wins(better: Floats, worse: Floats) -> Floats:
-    """1 where the first is higher, one half where they are equal, else 0; of shape (n,)."""
+    """1 where the first is higher, one half if they are equal, otherwise 0; of shape (n,)."""
     won: Floats = (better > worse) + 0.5 * (better == worse)
     return won

@@ -3,7 +3,7 @@ summaries.
 
 `permutation_test` swaps the two measures' standardized scores of a summary, a document or a system
 (PERM-BOTH, PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights;
-``scipy.stats.permutation_test`` would copy the table for each. `williams_test` takes the items as
+``scipy.stats.permutation_test`` would copy the table for each. `williams_test` treats the items as
 independent draws from a normal distribution, which summaries of one document are not (Williams
 1959; Graham & Baldwin 2014).
 """
@@ -62,8 +62,8 @@ _DIFFERENCES = [
 @dataclass(frozen=True)
 class Difference:
     """Two measures' correlations with the same judgements, ``first`` and ``second``, with the
-    ``p_value`` of the alternative; the interval of their difference, ``None`` where the test gives
-    none; and the samples left out as ``undefined``."""
+    ``p_value`` of the alternative; the interval of their difference, ``None`` if the test gives
+    none; and the excluded samples as ``undefined``."""
 
     first: float
     second: float
@@ -125,8 +125,8 @@ def permutation_test(
     Args:
         first, second: two measures, with the same judgements of the same summaries.
         level, method: one of `LEVELS` and of `METHODS`.
-        swap: what keeps together: each of the ``summaries`` alone, those of one of the
-            ``documents`` or ``systems``.
+        swap: what is swapped together: each of the ``summaries`` alone, or all summaries of one of
+            the ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
         n, seed: number of permutations, and seed.
 
@@ -352,7 +352,7 @@ def _after_swaps(
     first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats
 ) -> Iterator[Tally]:
     """The counts of each group, of the first measure after each of n swaps, then of the second: the
-    scores of both are items side by side, of which a swap takes one or the other by its weight."""
+    scores of both are items next to each other, from which a swap chooses by their weights."""
     rows, documents, systems = swapped.shape
     if level == "system":
         moved = (swapped * (second - first)).mean(axis=1)  # (n, S)

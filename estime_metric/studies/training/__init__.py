@@ -1,1 +1,1 @@
-"""How the encoders that ship were trained and chosen, and the formula of `inconsistency` with them."""
+"""How the bundled encoders were trained and chosen, and the formula of `inconsistency` with them."""

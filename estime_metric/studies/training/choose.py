@@ -1,18 +1,18 @@
-"""Choose weights and layer of an embedded encoder by several sets of judgements, by a rule written
+"""Choose weights and layer of a bundled encoder by several sets of judgements, by a rule written
 down beforehand.
 
     python -m estime_metric.studies.training.choose make CORPUS MAKER injected.jsonl
     python -m estime_metric.studies.training.choose score FOLDER injected.jsonl DATA -o scores/NAME
     python -m estime_metric.studies.training.choose rank scores/A scores/B ...
-    python -m estime_metric.studies.training.choose score FOLDER injected.jsonl DATA --half test -o test/NAME
-    python -m estime_metric.studies.training.choose report test/A test/B ...
+    python -m estime_metric.studies.training.choose score FOLDER injected.jsonl DATA --half test -o
+    test/NAME python -m estime_metric.studies.training.choose report test/A test/B ...
 
 `make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a
 prediction head, finds the wrong words. `score` measures one candidate at all layers; `DATA` has
-``bump``, ``frank``, ``cliff`` and ``summeval``. `rank` prints seven figures of each layer, their mean, and for
-the best layer of each candidate the difference from the first one's best with its standard error
-(paired bootstrap over documents). The rule stands in docs/training.md. `report` prints what the
-other halves give, with intervals; nothing is chosen by it.
+``bump``, ``frank``, ``cliff`` and ``summeval``. `rank` prints seven figures of each layer, their
+mean, and for the best layer of each candidate the difference from the first one's best with its
+standard error (paired bootstrap over documents). The rule is in docs/training.md. `report` prints
+the results on the held-out splits, with intervals; nothing is chosen by it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def sentences_of(source: str) -> list[list[str]]:
 
 
 def pseudo_summary(sentences: Sequence[list[str]], rng: random.Random) -> list[str]:
-    """Words of three of the sentences: half of them cut at a comma, one word in fifteen left out."""
+    """Words of three of the sentences: half of them cut at a comma, one word in fifteen omitted."""
     words: list[str] = []
     for i in sorted(rng.sample(range(len(sentences)), 3)):
         sentence = sentences[i]
@@ -181,7 +181,7 @@ def read(path: Path) -> list[dict[str, object]]:
 def rows_of(injected: Path, data: Path, half: str = "valid") -> list[dict[str, object]]:
     """Every pair that is scored: set, document, source, summary, and its label or judgements.
 
-    The half ``test`` is what the rule does not see; it has no injected errors, and SummEval's other
+    The split ``test`` is held out from the rule; it has no injected errors, and SummEval's other
     documents.
     """
     rows: list[dict[str, object]] = []
@@ -288,7 +288,7 @@ def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> Non
 
 
 def roc_area(clean: Floats, wrong: Floats) -> float:
-    """Area under the ROC curve: chance that a wrong one has the higher score, ties half."""
+    """Area under the ROC curve: chance that a wrong one has the higher score, ties as one half."""
     ranks = rankdata(np.concatenate([wrong, clean]))[: len(wrong)]
     return float((ranks.sum() - len(wrong) * (len(wrong) + 1) / 2) / (len(wrong) * len(clean)))
 
@@ -332,7 +332,7 @@ class Candidate:
         """The figures of a layer; with `rng` of documents drawn with replacement, the same for
         every candidate.
 
-        Injected errors and extracts are left out if none were scored.
+        Injected errors and extracts are excluded if none were scored.
         """
         k = self.layers.index(layer)
         unsupported = self.alarms[k] + self.tokens[k] - self.overlap[k]
@@ -466,8 +466,7 @@ def rank(candidates: Sequence[Candidate]) -> None:
 
 
 def report(candidates: Sequence[Candidate]) -> None:
-    """Print the figures of the half that the rule does not see with 95 % intervals, and what the
-    means differ by.
+    """Print the figures of the held-out split with 95% intervals, and the differences of the means.
 
     One layer of each candidate; the first one is compared with.
     """
@@ -495,7 +494,7 @@ def _mean(candidate: Candidate, layer: int, rng: np.random.Generator) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -504,17 +503,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     making.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files, as for train.py")
     making.add_argument("maker", help="encoder with a prediction head, which finds wrong words")
     making.add_argument("out", type=Path)
-    making.add_argument("--documents", type=int, default=100, help="documents to take")
+    making.add_argument("--documents", type=int, default=100, help="documents to use")
     making.add_argument("--seed", type=int, default=0)
     scoring = commands.add_parser("score", help="measure one candidate")
     scoring.add_argument("folder", help="folder of the encoder")
     scoring.add_argument("injected", type=Path, help="what `make` wrote")
     scoring.add_argument("data", type=Path, help="folder with bump, frank, cliff and summeval")
     scoring.add_argument("-o", "--out", type=Path, required=True)
-    scoring.add_argument("--layers", type=int, nargs="+", help="left out: all")
+    scoring.add_argument("--layers", type=int, nargs="+", help="default: all")
     scoring.add_argument("--distance", type=int, default=2)
     scoring.add_argument("--dtype", default="float32")
-    scoring.add_argument("--every", type=int, default=1, help="take one source in so many")
+    scoring.add_argument("--every", type=int, default=1, help="use only every N-th source")
     scoring.add_argument(
         "--half", choices=["valid", "test"], default="valid", help="what is chosen by, or the rest"
     )
@@ -522,9 +521,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ranking.add_argument(
         "folders", type=Path, nargs="+", help="what `score` wrote; the first is compared with"
     )
-    reporting = commands.add_parser(
-        "report", help="print the figures of the half that the rule does not see"
-    )
+    reporting = commands.add_parser("report", help="print the figures of the held-out split")
     reporting.add_argument("folders", type=Path, nargs="+", help="what `score --half test` wrote")
     args = parser.parse_args(arguments)
     if args.command == "make":

@@ -22,7 +22,7 @@ from torch import Tensor
 DISTANCES = (2, 2, 2, 3, 4)  # between masked tokens, one drawn for each block
 LEFT_OUT = frozenset(
     {"zach-porter/NLP", "mlschmitt/classic-books-markdown"}
-)  # licence not stated or not verified
+)  # license not stated or not verified
 
 
 def held_out(text: str) -> bool:
@@ -121,9 +121,9 @@ class BlockStream:
     """Blocks of one length without end: each epoch cuts the documents again and shuffles the
     blocks.
 
-    A block lies within one document; what is left at a document's ends is dropped. The stream
-    depends on nothing but its arguments and `position`, the number of blocks drawn so far, so it
-    resumes exactly where it was left.
+    A block is within one document; the rest at a document's ends is dropped. The stream depends on
+    nothing but its arguments and `position`, the number of blocks drawn so far, so it resumes
+    exactly where it was left.
     """
 
     def __init__(self, corpus: Corpus, length: int, seed: int, position: int = 0) -> None:
@@ -212,7 +212,7 @@ def random_masks(
     """Random masks of blocks (b, t), (b, t) bool.
 
     `continues` (v,) says which ids continue a word. Each block masks a share drawn from `rates` of
-    its tokens, by whole words with probability `whole`, else by single tokens.
+    its tokens, by whole words with probability `whole`, otherwise by single tokens.
     """
     masked = np.zeros(blocks.shape, bool)
     for row, flags in zip(blocks, masked, strict=True):
@@ -230,8 +230,8 @@ def spaced_masks(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray
     """Masks as ESTIME makes them, bool of `shape` (b, t): in each row every second to fourth token,
     from any phase on.
 
-    In a third of the rows up to half of them are left out, as where ESTIME wants only tokens of the
-    source.
+    In a third of the rows, up to half of them are excluded, because ESTIME masks only tokens of the
+    source in a summary.
     """
     rows, length = shape
     distances = rng.choice(DISTANCES, rows)

@@ -1,5 +1,5 @@
-"""Write a training checkpoint as a folder that ships: configuration, tokenizer, and weights stored
-as int8.
+"""Write a training checkpoint as the folder of a bundled encoder: configuration, tokenizer, and
+weights stored as int8.
 
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --blocks 7 --layer 7
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --layer 5 --head
@@ -55,11 +55,11 @@ def export(
     Args:
         weights: of the base model, named as in `transformers` without the family's prefix
             (``embeddings.word_embeddings.weight``); with `head` those of the prediction head too,
-            under their whole names (``cls.predictions.bias``). Poolers and blocks that are left out
+            under their whole names (``cls.predictions.bias``). Poolers and blocks that are excluded
             may be among them.
         config: its configuration.
         tokenizer_folder: folder of ``tokenizer.json`` and ``tokenizer_config.json``.
-        out: where to; each file is written beside its final place and moved.
+        out: where to; each file is written next to its final place and moved.
         layer: the layer that ESTIME reads by default.
         blocks: lowest blocks to keep; ``None`` for all.
         head: keep the prediction head; its decoder is tied to the input embeddings.
@@ -70,7 +70,7 @@ def export(
     blocks = blocks or config.num_hidden_layers
     if not 0 <= layer <= blocks:
         raise ValueError(
-            f"Expected argument `layer` to lie within 0..{blocks}, the blocks kept, but got {layer}."
+            f"Expected argument `layer` to be within 0..{blocks}, the blocks kept, but got {layer}."
         )
     family = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
     kept = {}
@@ -118,8 +118,8 @@ def export(
 
 
 def quantize(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 of shape (n, d) and float16 scales of shape (n,): of the scales tried, those of least
-    squared error.
+    """int8 of shape (n, d) and float16 scales of shape (n,): among the scales tried, those with the
+    least squared error.
     """
     weight = weight.detach().float()
     largest = weight.abs().amax(dim=1)
@@ -151,7 +151,7 @@ def write_int8(weights: Mapping[str, Tensor], file: Path) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Tensor]:
-    """The weights of a checkpoint of `train`, named as `export` takes them; the head is taken for
+    """The weights of a checkpoint of `train`, named as in `export`; the head is assumed to be
     BERT's.
     """
     named = {}
@@ -164,7 +164,7 @@ def read_checkpoint(path: Path) -> dict[str, Tensor]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("start", type=Path, help="folder the training started from")
     parser.add_argument("out", type=Path, help="folder to write")
     parser.add_argument(
-        "--blocks", type=int, help="lowest blocks to keep; left out: all that were trained"
+        "--blocks", type=int, help="lowest blocks to keep (default: all that were trained)"
     )
     parser.add_argument(
         "--layer", type=int, required=True, help="the layer that is read by default"

@@ -4,9 +4,10 @@
     python -m estime_metric.studies.training.formula choose DATA parts/embedded parts/embedded-small
     python -m estime_metric.studies.training.formula report DATA parts/embedded parts/embedded-small
 
-``measure`` explains every pair once and keeps what any formula of the rule needs. ``choose`` sees the halves for choices alone and
-prints the best candidates, the chosen one, and the choices with one set left out. ``report`` prints the other halves. DATA holds
-``bump``, ``frank``, ``cliff`` and ``summeval``.
+``measure`` explains every pair once and keeps what any formula of the rule needs. ``choose`` sees
+only the splits for choices and prints the best candidates, the chosen one, and the choices with one
+set excluded. ``report`` prints the held-out splits. DATA contains ``bump``, ``frank``, ``cliff``
+and ``summeval``.
 """
 
 from __future__ import annotations
@@ -57,14 +58,14 @@ class JudgedPair:
     of: str
     half: str
     document: str
-    group: str  # the system, the data set, the pair of BUMP
+    group: str  # the system, the dataset, the pair of BUMP
     summary: str
     source: str
     judged: float
 
 
 def read_pairs(data: Path) -> list[JudgedPair]:
-    """All pairs of all sets, both halves."""
+    """All pairs of all sets, both splits."""
     return [
         *_bump(data / "bump"),
         *_frank(data / "frank"),
@@ -225,7 +226,7 @@ class Parts:
 
 
 class Half:
-    """One half of all sets: which pairs it has, and the resamples of their documents."""
+    """One split of all sets: its pairs, and the resamples of their documents."""
 
     def __init__(
         self, pairs: Sequence[JudgedPair], half: str, resamples: int = RESAMPLES, seed: int = 0
@@ -252,7 +253,7 @@ class Half:
         return [self.pairs[i].group for i in self.rows[name]]
 
     def figures(self, values: Floats) -> dict[str, Floats]:
-        """Set -> its figure on the half itself and on each resample, of shape (1 + resamples,); higher is better."""
+        """Set -> its figure on the split itself and on each resample, of shape (1 + resamples,); higher is better."""
         scores = {name: -values[rows] for name, rows in self.rows.items()}
         return {
             "bump": 2 * self.consistency(scores["bump"]) - 1,
@@ -277,7 +278,7 @@ class Half:
         return found
 
     def partial(self, name: str, scores: Floats, method: str, within: str = "") -> Floats:
-        """The correlation with the judgements, the system held constant; ``within`` begins the groups that count."""
+        """The correlation with the judgements, controlling for the system; ``within`` begins the groups that count."""
         groups = self.groups(name)
         kept = np.array([group.startswith(within) for group in groups])
         codes = codes_of([group for group, one in zip(groups, kept, strict=True) if one])
@@ -291,7 +292,7 @@ class Half:
         return weighted_partial(self.weights[name], scores, self.judged(name), codes, method)
 
     def area(self, scores: Floats, origin: str) -> Floats:
-        """The area under the ROC curve on one of CLIFF's data sets."""
+        """The area under the ROC curve on one of CLIFF's datasets."""
         kept = np.array([group == origin for group in self.groups("cliff")])
         labels = self.judged("cliff")[kept].astype(np.int64)
         return areas(labels, scores[kept], self.weights["cliff"][:, kept])
@@ -311,7 +312,7 @@ def scores_of(figures: Mapping[str, Floats], sets: Iterable[str] = SETS) -> Floa
 def choose(found: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[Formula]]:
     """The best formula, the chosen one, and all within one standard error of the best.
 
-    ``found``: formula -> its score on the half and on each resample, of shape (1 + resamples,).
+    ``found``: formula -> its score on the split and on each resample, of shape (1 + resamples,).
     """
     best = max(found, key=lambda formula: found[formula][0])
     near = [
@@ -330,7 +331,8 @@ def _scores(half: Half, encoders: Sequence[Parts], formula: Formula) -> dict[str
 
 
 def print_choice(half: Half, encoders: Sequence[Parts]) -> Formula:
-    """Applies the rule, prints the best candidates and the choices with one set left out; returns the chosen one."""
+    """Applies the rule, prints the best candidates and the choices with one set excluded; returns
+    the chosen one."""
     figures = {formula: _scores(half, encoders, formula) for formula in candidates()}
     means = {formula: scores_of(of_sets) for formula, of_sets in figures.items()}
     best, chosen, near = choose(means)
@@ -409,7 +411,7 @@ def _ends(values: Floats) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -419,7 +421,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measuring.add_argument("-m", "--model", required=True)
     measuring.add_argument("--distance", type=int, default=2)
     measuring.add_argument("-o", "--out", type=Path, required=True)
-    for name, text in (("choose", "apply the rule"), ("report", "print the other halves")):
+    for name, text in (("choose", "apply the rule"), ("report", "print the held-out splits")):
         command = commands.add_parser(name, help=text)
         command.add_argument("data", type=Path)
         command.add_argument(

@@ -57,7 +57,7 @@ class Trainee(nn.Module):
 
     @classmethod
     def start(cls, folder: Path, blocks: int | None, counts: np.ndarray | None = None) -> Trainee:
-        """The lowest `blocks` of the encoder in `folder` (all by default), random where it has no
+        """The lowest `blocks` of the encoder in `folder` (all by default), random if it has no
         weights.
 
         A BERT keeps its own head; another encoder begins with a `NormHead`. `counts` (v,) of the

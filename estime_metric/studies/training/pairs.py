@@ -1,7 +1,7 @@
 """Pairs of a source and pseudo-summaries of it, and the loss that matches their masked tokens.
 
 ESTIME asks of a masked summary token which masked source token is most similar, and raises an alarm
-where that is another token. The loss asks the same of a block of a document and of sentences cut
+if that is a different token. The loss asks the same of a block of a document and of sentences cut
 out of it: each masked token of a pseudo-summary should have a larger dot product with the same
 token of its source than with any other. No judgement and no summary written by anyone is needed for
 it.
@@ -33,7 +33,7 @@ TEMPERATURE = 0.03  # of the dot products, in mean squared lengths of the embedd
 ACROSS = (
     0.5  # weight of the loss in which all sources of the batch compete, not the summary's own alone
 )
-IMPOSSIBLE = -1e4  # stands for minus infinity among logits
+IMPOSSIBLE = -1e4  # represents minus infinity among logits
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class MatchingPairs:
 
     @property
     def targets(self) -> Tensor:
-        """True ids of all masked positions, those of the summaries first, (m + s,)."""
+        """True ids of all masked positions, the summaries first, (m + s,)."""
         return torch.cat([self.summaries.targets, self.sources.targets])
 
     @property
@@ -66,8 +66,8 @@ class MatchingPairs:
 
 
 def _owners(batch: MaskedBatch, rows: int) -> Tensor:
-    """Which source each masked position belongs to, (m,), where so many rows of the batch belong to
-    one source.
+    """Which source each masked position belongs to, (m,), if the given number of rows of the batch
+    belong to one source.
     """
     return batch.positions // (rows * batch.ids.shape[1])
 
@@ -121,9 +121,9 @@ def matching_loss(summaries: Tensor, sources: Tensor, pairs: MatchingPairs) -> T
     masked source tokens.
 
     `summaries` (m, d) and `sources` (s, d) are the embeddings at the masked positions of `pairs`.
-    The share is a softmax of dot products; tokens that no masked source token equals are left out.
-    Once the tokens of the summary's own source compete, and once those of all sources; the two are
-    weighted by `ACROSS`.
+    The share is a softmax of dot products; tokens that no masked source token equals are excluded.
+    In one term only the tokens of the summary's own source compete, in the other the tokens of all
+    sources; the two are weighted by `ACROSS`.
     """
     length = torch.cat([summaries, sources]).detach().float().pow(2).sum(1).mean()
     logits = (summaries @ sources.T).float() / (length * TEMPERATURE)  # (m, s)

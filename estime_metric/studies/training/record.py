@@ -38,16 +38,16 @@ EDGES = (0.0, 0.1, 0.5, 0.9)
 def operating_point(
     data: aggrefact.AggreFact, scores: Floats, *, resamples: int = 1000, seed: int = 0
 ) -> dict[str, Any]:
-    """One threshold for all cells, and what it reaches on the test half of each.
+    """One threshold for all cells, and its accuracy on the test split of each.
 
     Args:
-        data: both halves of every cell.
+        data: both splits of every cell.
         scores: of each summary, lower is better.
         resamples, seed: of the intervals.
 
     Returns:
         ``threshold``, from which on a summary is flagged: the one with the highest mean of the
-        balanced accuracies on the ``val`` halves of the cells. ``balanced_accuracy``: cell ->
+        balanced accuracies on the ``val`` splits of the cells. ``balanced_accuracy``: cell ->
         value, lower and upper end of the 95% interval of a bootstrap over summaries, number of
         summaries.
     """

@@ -1,23 +1,22 @@
-"""Train the embedded encoders: masked language modelling and matching, resumable, on a CPU or a
-GPU.
+"""Train the bundled encoders: masked language modeling and matching, resumable, on a CPU or a GPU.
 
     python -m estime_metric.studies.training.train CORPUS START WORK --blocks 8 --minutes 50
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --blocks 7
 
 `CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``)
 per line, `START` the folder of a BERT or an MPNet with its tokenizer (without weights: random
-ones), `WORK` keeps token ids and checkpoint, and is all that another machine needs beside `START`;
-`export` makes the folder that ships.
+ones), `WORK` keeps token ids and checkpoint, and is all that another machine needs next to `START`;
+`export` makes the folder of the bundled encoder.
 
 Most blocks are masked as ESTIME masks them, the others at random. With ``--matching`` every other
-batch holds sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
+batch contains sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
 summary token be most similar to the same token of its source (`pairs`).
 
-At its start the script times forward and backward in float32 and in bfloat16, and takes the faster.
-Short blocks come first, long ones at the end. The learning rate falls with the larger of ``steps /
---steps`` and ``time / --minutes``; time counts only while the script runs. Started again with the
-same `WORK`, it resumes exactly where its last checkpoint was made: weights, optimizer, and the
-position in each stream of blocks. A run that ends by steps is repeatable.
+At its start the script times forward and backward in float32 and in bfloat16, and uses the faster
+one. Short blocks come first, long ones at the end. The learning rate falls with the larger of
+``steps / --steps`` and ``time / --minutes``; time counts only while the script runs. Started again
+with the same `WORK`, it resumes exactly where its last checkpoint was made: weights, optimizer, and
+the position in each stream of blocks. A run that ends by steps is repeatable.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ def loss_of(model: Trainee, group: MaskedBatch | MatchingPairs, args: argparse.N
 
 
 def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Tensor:
-    """Mean cross-entropy of `heads` positions, spread evenly; of all where there are fewer.
+    """Mean cross-entropy of `heads` positions, spread evenly; of all if there are fewer.
 
     Always as many, since a CPU keeps a kernel, and its memory, for every size of a product.
     """
@@ -380,12 +379,12 @@ def report(model: Trainee, aside: list[np.ndarray], vocabulary: Vocabulary, spen
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of those of the process."""
+    """Command line; ``arguments`` replace the arguments of the process."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz"
+        "corpus", type=Path, help="folder of *.jsonl.gz files; not read if WORK has tokens.npz"
     )
     parser.add_argument(
         "start",
@@ -399,7 +398,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="checkpoint of another run to start from, with as many blocks or more",
     )
     parser.add_argument(
-        "--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all"
+        "--blocks", type=int, help="lowest blocks of the encoder to keep (default: all)"
     )
     parser.add_argument(
         "--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus"
@@ -432,7 +431,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=int,
         nargs="+",
         default=[-1],
-        help="layers that are matched; left out: the topmost",
+        help="layers that are matched (default: the topmost)",
     )
     parser.add_argument(
         "--lr",
@@ -451,7 +450,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--save-minutes", type=float, default=5.0, help="minutes between checkpoints"
     )
     parser.add_argument(
-        "--dtype", choices=("float32", "bfloat16"), help="of the products; left out: the faster one"
+        "--dtype", choices=("float32", "bfloat16"), help="of the products (default: the faster one)"
     )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=2)

@@ -232,7 +232,7 @@ def test_layers_out_of_range_and_windows_too_long_are_refused(
     assert resolved(layers=[BLOCKS, 0]).layers == (BLOCKS, 0)
     assert resolved(window=POSITIONS - 2).window == POSITIONS - 2
     with pytest.raises(
-        ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"
+        ValueError, match=rf"`layers` to be within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"
     ):
         resolved(layers=[1, BLOCKS + 1])
     with pytest.raises(

@@ -161,7 +161,7 @@ def test_an_option_that_nobody_takes_is_refused(
     metric: Estime, texts: dict, gold: list[str]
 ) -> None:
     both = combine([UnigramRecall(), metric])
-    with pytest.raises(TypeError, match=r"one of the modules takes .*, but got `layer_index`\.$"):
+    with pytest.raises(TypeError, match=r"one of the modules accepts .*, but got `layer_index`\.$"):
         both.compute(**texts, references=gold, layer_index=2)
 
 
@@ -183,7 +183,7 @@ def test_single_examples_by_singular_names(metric: Estime, texts: dict, gold: li
     assert combine([metric]).compute(predictions=[], sources=[])["alarms_scores"] == []
     with pytest.raises(ValueError, match="but got `articles`"):
         both.add(prediction="A cat.", article="A cat.")
-    with pytest.raises(ValueError, match="of one length, but got 1 predictions, 2 sources"):
+    with pytest.raises(ValueError, match="of the same length, but got 1 predictions, 2 sources"):
         both.add_batch(predictions=["A cat."], sources=["A cat.", "A dog."])
     both.add(prediction="A cat.", reference="A cat.")
     both.add(prediction="A cat.", source="A cat sat.")

@@ -195,7 +195,7 @@ def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, tex
         f"{summary} today" if number < 2 else summary[1:]
         for number, summary in enumerate(summaries)
     ]
-    said = r"`references` were read as the sources, and 4 of 6 are no longer than the summary"
+    said = r"`references` were used as the sources, but 4 of 6 are not longer than the summary"
     with pytest.warns(UserWarning, match=said):
         metric.compute(predictions=summaries, references=gold)
     metric.add_batch(predictions=summaries, references=gold)
@@ -227,8 +227,8 @@ def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, tex
             TypeError,
             "`references`.* list at index 0",
         ),
-        ({"predictions": "a", "sources": ["b"]}, TypeError, "`predictions`.* bare str"),
-        ({"predictions": ["a"], "references": "b"}, TypeError, "`references`.* bare str"),
+        ({"predictions": "a", "sources": ["b"]}, TypeError, "`predictions`.* single str"),
+        ({"predictions": ["a"], "references": "b"}, TypeError, "`references`.* single str"),
         (
             {"predictions": ["a", "b"], "sources": ["c"]},
             ValueError,

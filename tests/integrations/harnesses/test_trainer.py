@@ -63,7 +63,7 @@ def test_errors(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokeniz
     compute_metrics = estime_compute_metrics(bert_tokenizer, ["A source."], model=bert_folder)
     with pytest.raises(ValueError, match="predict_with_generate"):
         compute_metrics(transformers.EvalPrediction(np.zeros((1, 4, 9), dtype=np.float32), None))
-    with pytest.raises(ValueError, match="of one length"):
+    with pytest.raises(ValueError, match="to have the same length"):
         compute_metrics(transformers.EvalPrediction(np.zeros((2, 4), dtype=np.int64), None))
     with pytest.raises(TypeError, match="`sources` to be a list of strings"):
         estime_compute_metrics(bert_tokenizer, "A source.")

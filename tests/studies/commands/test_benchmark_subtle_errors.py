@@ -147,7 +147,7 @@ def test_data_sets_of_the_hub_and_summeval(
     assert "1 error, 3 pairs" in run("--dataset", folder, *options).stdout
     assert "1 error, 2 pairs" in run("--dataset", folder, "--pairs", 2, *options).stdout
     assert (
-        "Expected --pairs to lie within 0..3, but got 4"
+        "Expected --pairs to be within 0..3, but got 4"
         in run("--dataset", folder, "--pairs", 4, *options, status=2).stderr
     )
     if SUMMEVAL.is_dir():

@@ -220,11 +220,11 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
     )
     refused = run(scores, fewer, status=2)
     assert (
-        'system without judgements: s5. With missing="drop" (--drop-missing) they are left out.'
+        'system without judgements: s5. With missing="drop" (--drop-missing) they are excluded.'
         in refused.stderr
     )
     shown = run(scores, fewer, "--drop-missing", "--levels", "system", "-n", 5)
-    assert shown.stderr.splitlines() == ["left out: system without judgements: s5"]
+    assert shown.stderr.splitlines() == ["excluded: system without judgements: s5"]
     assert "9 documents, 5 systems" in shown.stdout
 
 

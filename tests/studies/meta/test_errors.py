@@ -36,7 +36,7 @@ WRONG_TYPE: list[tuple[Callable[[], object], str]] = [
 WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: correlate(ONE, ONE, level="document"), "`level` to be one of summary, system"),
     (lambda: correlate(ONE, ONE, method="kendall"), "`method` to be one of spearman, pe"),
-    (lambda: correlate(ONE, [[1], [2]]), r"one shape, but got \(1, 2\) and \(2, 1\)"),
+    (lambda: correlate(ONE, [[1], [2]]), r"the same shape, but got \(1, 2\) and \(2, 1\)"),
     (lambda: correlate([[1, NAN]], ONE), r"`scores` to be finite, but got nan at index \(0, 1\)"),
     (
         lambda: correlate(ONE, [[1, np.inf]]),
@@ -50,7 +50,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.bias_matrix(A, A, ["a"]), "`systems` to contain 2 names, but got 1"),
     (lambda: m.bias_matrix(A, A, ["a", "a"]), "'a' twice"),
     (lambda: m.bias_matrix(A, A, ["a", "b"], "both"), "`compared` to be one of same_doc"),
-    (lambda: calibrate([1, 2], [1]), "`labels` to be of one shape"),
+    (lambda: calibrate([1, 2], [1]), "`labels` to have the same shape"),
     (lambda: calibrate([1, 2], [1, 1]), "both 0 and 1, but got no 0"),
     (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to contain 0 and 1, but got 2"),
     (lambda: calibrate([1, 1], [1, 0]), "`scores` to contain different numbers"),
@@ -73,7 +73,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.capitalization([["a", "b"], ["c"]]), "rows of 2 texts, but got 1 in row 1"),
     (
         lambda: m.compare_paired([1, 2], [1], higher_is_better=True),
-        r"of one length, but got \(2,\), \(1,\)",
+        r"the same length, but got \(2,\), \(1,\)",
     ),
     (
         lambda: m.correlation_with_length(ONE, [[1], [2]]),
@@ -94,7 +94,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: m.accuracy_by_length_difference([1], [0], [1, 2]),
-        "`originals` and `lengths` to be of one shape",
+        "`originals` and `lengths` to have the same shape",
     ),
     (
         lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], width=0),
@@ -127,7 +127,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
         "`resample` to be one of documents, systems, both",
     ),
     (lambda: m.bootstrap(FIRST, n=0), "`n` to be at least 1"),
-    (lambda: m.bootstrap(FIRST, confidence=95), "`confidence` to lie between 0 and 1"),
+    (lambda: m.bootstrap(FIRST, confidence=95), "`confidence` to be between 0 and 1"),
     (lambda: m.bootstrap(FIRST, levels=["document"]), "`levels` to be one of summary"),
     (lambda: m.bootstrap(FIRST, methods=["tau"]), "`methods` to be one of spearman"),
     (
@@ -164,7 +164,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
 for _test in (m.paired_bootstrap, m.approximate_randomization):
     WRONG_VALUE += [
         (partial(_test, [], []), "at least one example"),
-        (partial(_test, [1, 2], [1]), r"of one shape, but got \(2,\) and \(1,\)"),
+        (partial(_test, [1, 2], [1]), r"the same shape, but got \(2,\) and \(1,\)"),
         (partial(_test, [1, NAN], [1, 2]), r"`first` to be finite, but got nan at index \(1,\)"),
         (partial(_test, [1, 2], [1, 3], n=0), "`n` to be at least 1"),
     ]

@@ -58,7 +58,7 @@ def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> Non
 def test_seventeen_scored_systems_and_sixteen_judged_ones() -> None:
     scored = {**SCORED, ("a", "Z"): 1, ("b", "Z"): 2, ("c", "Z"): 3}
     with pytest.raises(
-        ValueError, match=r'system without judgements: Z. With missing="drop" .* they are left out.'
+        ValueError, match=r'system without judgements: Z. With missing="drop" .* they are excluded.'
     ):
         joined(scored, JUDGED)
     grid = joined(scored, JUDGED, missing="drop")

@@ -404,5 +404,5 @@ def test_what_is_exported_ships(folders: tuple[Path, Path], tmp_path: Path) -> N
     else:
         with pytest.raises(ValueError, match="`weights` to contain the prediction head"):
             export.main([*given, "--head"])
-    with pytest.raises(ValueError, match=r"`layer` to lie within 0..1, the blocks kept, but got 2"):
+    with pytest.raises(ValueError, match=r"`layer` to be within 0..1, the blocks kept, but got 2"):
         export.main([*given, "--layer", "2"])

@@ -28,7 +28,7 @@ from estime_metric.studies.benchmarks.shared.records import read_records
 SPLITS = ("val", "test")
 ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
 #: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as
-#: references and LEAD-3, belong to no class and are left out.
+#: references and LEAD-3, belong to no class and are excluded.
 CLASSES = {
     "recent": ("BART", "PegasusDynamic", "T5", "Pegasus", "bart", "pegasus"),
     "transformers": ("BertSum", "BertExtAbs", "BertExt", "GPT2", "BERTS2S", "TranS2S", "bert_sum"),
@@ -56,14 +56,14 @@ CLASSES = {
     ),
 }
 _CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
-#: The authors' files, in the folder ``data``; the second holds only the class ``recent``.
+#: The authors' files, in the folder ``data``; the second contains only the class ``recent``.
 TABLES, SPANS = (
     ("aggre_fact_final.csv", "aggre_fact_sota.csv"),
     Path("error_type_mapping", "CLIFF_error_types.csv"),
 )
 #: What ends the name of a detector's column.
 SCORE = "_score"
-#: Columns of `AggreFact.table`, before those of published scores; the group follows from the
+#: Columns of `AggreFact.table`, before the columns of published scores; the group follows from the
 #: system.
 COLUMNS = [
     "dataset",
@@ -91,11 +91,11 @@ _RENAMED = {
 class AggreFact(Listed):
     """Labeled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
-    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its
-    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans``
-    the list of texts that annotators marked, in CLIFF, else ``None``. Further columns are published
-    scores, higher is better. ``left_out``: how many summaries of the file are of no class or no
-    split.
+    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the dataset, a slash, its
+    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, otherwise 0;
+    ``spans`` the list of texts that annotators marked, in CLIFF, otherwise ``None``. Further
+    columns are published scores, higher is better. ``left_out``: how many summaries of the file are
+    of no class or no split.
     """
 
     origin: str
@@ -181,10 +181,10 @@ def read(folder: str | Path) -> AggreFact:
     It is the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or
     ``aggre_fact_sota.csv``, with ``error_type_mapping/CLIFF_error_types.csv`` for the marked words;
     this alone for CLIFF alone). Or it has ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``,
-    ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` as
-    `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken, since
-    AggreFact has those of XSum under XSumFaith; those without an error in any sentence are
-    consistent. Raises OSError where a file is missing, ValueError for a table that lacks a column
+    ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` in the layout
+    of `frank.data.read`, or both. From FRANK, only the summaries of CNN/DailyMail are used, because
+    AggreFact has the summaries of XSum under XSumFaith; summaries without an error in any sentence
+    are consistent. Raises OSError if a file is missing, ValueError for a table that lacks a column
     and a label that is neither 0 nor 1.
     """
     folder = Path(folder)
@@ -209,7 +209,7 @@ def of_split(data: AggreFact, split: str) -> AggreFact:
 
 
 def with_spans(data: AggreFact) -> AggreFact:
-    """The summaries whose words were judged, those of CLIFF; ValueError if there are none."""
+    """The summaries with judged words, which are those of CLIFF; ValueError if there are none."""
     return AggreFact(
         f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True)
     )
@@ -274,7 +274,7 @@ def _read_marked(path: Path) -> pd.DataFrame:
 
 
 def _read_csv(path: Path, names: Sequence[str], dtype: Any) -> pd.DataFrame:
-    """A table of the authors, its columns by our names."""
+    """A table of the authors, with the column names of this package."""
     table = pd.read_csv(path, keep_default_na=False, dtype=dtype)
     if missing := [name for name in names if name not in table.columns]:
         raise ValueError(

@@ -49,8 +49,8 @@ def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
 
 
 def draw_words(parts: Mapping[str, pd.DataFrame]) -> Figure:
-    """The share of marked words among those with the largest margins, over how many are taken;
-    dotted: among all of them. ``parts``: see `words.parts`.
+    """The fraction of marked words among the words with the largest margins, as a function of their
+    number; dotted: among all words. ``parts``: see `words.parts`.
     """
     from estime_metric.comparison.plots.style import (
         COLORS,

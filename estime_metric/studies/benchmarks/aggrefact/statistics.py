@@ -33,7 +33,8 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 #: Section of the detectors whose scores or accuracies are the authors'.
 PUBLISHED = "Published detectors"
 DETECTION = "detection.csv"
-#: In place of a dataset: the mean of those of an origin and a class, weighted by their summaries.
+#: Instead of a dataset: the mean over the datasets of an origin and a class, weighted by their
+#: summaries.
 MEAN = "mean"
 #: The columns of a `Place`.
 PLACE = list(Place._fields)
@@ -52,9 +53,9 @@ _VALUES = [
 def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Each measure in each cell: origin of the articles, dataset, class of systems.
 
-    The threshold is chosen on ``val`` (`detection.choose_threshold`); accuracy and area are those
-    of ``test``, with 95% intervals of a bootstrap over documents, with the threshold kept. A cell
-    that lacks one of the splits is left out, as is a summary without a score.
+    The threshold is chosen on ``val`` (`detection.choose_threshold`); accuracy and area are
+    computed on ``test``, with 95% intervals from a bootstrap over documents that keeps the
+    threshold. A cell that lacks one of the splits is excluded, as is a summary without a score.
 
     ``detection.csv``: ``column``, ``measure``, ``section``, ``origin``, ``dataset`` (`MEAN` for the
     mean of the cells of an origin and a class), ``group`` (the class), ``summaries``,
@@ -76,7 +77,7 @@ def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) 
 
 
 def printed_column(detector: str) -> ScoreColumn:
-    """The row of a detector of which the paper's accuracies are shown."""
+    """The row of a detector with the accuracies published in the paper."""
     return ScoreColumn(f"printed:{detector}", f"{detector}, printed", PUBLISHED)
 
 

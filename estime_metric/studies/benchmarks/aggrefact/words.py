@@ -1,7 +1,7 @@
 """Word by word: are alarms and absent words where annotators marked an error?
 
 A word of an `Explanation`, punctuation included, is marked if it shares a character with a span of
-CLIFF (Cao & Wang 2021). How often words are marked differs between data sets: compare lifts.
+CLIFF (Cao & Wang 2021). How often words are marked differs between datasets: compare lifts.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 
 
 def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
-    """Where spans are in a text, in characters; one that does not occur is left out.
+    """Where spans are in a text, in characters; one that does not occur is excluded.
 
-    Of a span that occurs several times, the occurrence after the span before it is taken, whole
-    words first.
+    If a span occurs several times, the occurrence after the previous span is used, whole words
+    first.
 
     Example:
         >>> locate("a cat and a cat", ["and", "cat", "dog"])
@@ -77,12 +77,13 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
 
     Returns:
         For ``alarms``, ``absent`` words and ``both``: ``words``, how many could have been flagged,
-        for alarms those that the source has, else all; ``flagged``, how many were; ``precision``,
-        the share of these that are marked; ``recall``, the share of all marked words that are
-        flagged; ``f1``; ``lift``, precision divided by the share of marked words among those that
-        could be flagged, 1 is chance; ``average_precision``, the mean precision over the ranks of
-        the marked words: alarms by margin, the largest first, and then matches; absent words above
-        others; for both, absent words first. NaN if there is nothing to divide by.
+        for alarms the words that occur in the source, otherwise all; ``flagged``, how many were;
+        ``precision``, the fraction of these that are marked; ``recall``, the fraction of all marked
+        words that are flagged; ``f1``; ``lift``, precision divided by the fraction of marked words
+        among those that could be flagged, 1 is chance; ``average_precision``, the mean precision
+        over the ranks of the marked words: alarms by margin, the largest first, and then matches;
+        absent words above others; for both, absent words first. NaN if there is nothing to divide
+        by.
 
     Example:
         >>> from estime_metric import EstimeScorer
@@ -152,7 +153,7 @@ def _ratio(part: float, whole: float) -> float:
 def parts(
     words: pd.DataFrame, origins: Sequence[str], labels: Sequence[int]
 ) -> dict[str, pd.DataFrame]:
-    """All words, those of each of `ORIGINS`, and those of its summaries with an error alone
+    """All words, the words of each of `ORIGINS`, and the words of its summaries with an error
     (``labels`` 0).
     """
     origin_of_word = np.array(origins)[words["summary"]]

@@ -1,8 +1,8 @@
 """BUMP (Ma et al. 2023): pairs of a reference summary of CNN/DailyMail and the same summary with one
 error that a person put in, with the scores of published measures.
 
-The authors' files (github.com/dataminr-ai/BUMP, folder ``data``) are read. In task 1 the annotators
-were asked for an error of each type; in task 2 they chose the error.
+The authors' files (github.com/dataminr-ai/BUMP, folder ``data``) are read. In task 1, the
+annotators had to make an error of each type; in task 2, they chose the error.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Bump(Crossed):
     """Pairs of summaries, at least one: a reference and the same with an error.
 
     Attributes:
-        origin: where the data come from.
+        origin: where the data comes from.
         documents: names of the N pairs; each has the two ``systems`` `REFERENCE` and `EDITED`.
         articles: the article of each pair.
         errors: the type of error of each pair.
@@ -197,7 +197,7 @@ def _error_of(row: Record, path: Path) -> str:
         if field in row:
             return str(row[field])
     raise ValueError(
-        f"Expected each record of {path.name} to have 'error_type', but that of pair {row['id']} does not."
+        f"Expected each record of {path.name} to have 'error_type', but the record of pair {row['id']} does not."
     )
 
 

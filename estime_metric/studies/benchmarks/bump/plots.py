@@ -23,7 +23,7 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Chance, in per cent.
+#: Chance, in percent.
 MIDDLE = 50
 #: Measures of each kind in the plot by type of error.
 SHOWN = 3

@@ -1,6 +1,6 @@
 """What is computed of scores on BUMP: consistency, areas under the ROC curve, and paired tests.
 
-Axes: N pairs, n resamples of the articles. All shares are in per cent.
+Axes: N pairs, n resamples of the articles. All shares are in percent.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ def pair_scores(scores: Scores[Bump], column: ScoreColumn) -> PairScores:
 def analyze(scores: Scores[Bump], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Consistency and area of each measure, over all pairs and by type of error, and paired tests.
 
-    Intervals are those of a bootstrap over articles, the same ones for every measure. A pair of
-    which a summary lacks a score is left out of that measure.
+    Intervals come from a bootstrap over articles, the same ones for every measure. If a summary of
+    a pair lacks a score, the pair is excluded for that measure.
 
     ``consistency.csv``: ``column``, ``measure``, ``section``, ``error`` (`ALL` or a type),
-    ``pairs``, ``ties`` (pairs with two equal scores, which count as misses), ``consistency`` (per
-    cent of the pairs in which the reference has the better score), ``area`` (area under the ROC
-    curve over the references and the edited summaries of these pairs, in per cent), and of both the
+    ``pairs``, ``ties`` (pairs with two equal scores, which count as misses), ``consistency``
+    (percent of the pairs in which the reference has the better score), ``area`` (area under the ROC
+    curve over the references and the edited summaries of these pairs, in percent), and of both the
     ends of the 95% interval, ``NAME_low`` and ``NAME_high``. ``tests.csv``: see `tests`.
     """
     data, articles = scores.data, Resamples(scores.data.articles, resamples, seed)
@@ -122,7 +122,7 @@ def consistency(pairs: PairScores, inside: npt.NDArray[np.int64], weights: Float
 
 
 def area(pairs: PairScores, inside: npt.NDArray[np.int64], weights: Floats) -> Floats:
-    """Area under the ROC curve in per cent: references against edited summaries, of any two pairs."""
+    """Area under the ROC curve in percent: references against edited summaries, of any two pairs."""
     labels = np.repeat([1, 0], len(inside))
     values = np.concatenate([pairs.reference[inside], pairs.edited[inside]])
     return 100 * areas(labels, values, np.tile(weights, 2))
@@ -135,9 +135,9 @@ def tests(scores: Scores[Bump], articles: Resamples) -> pd.DataFrame:
     consistencies in points, over the pairs that both score, with the ends of its interval,
     ``difference_low`` and ``difference_high``, and the two-sided ``p_bootstrap`` of the paired
     bootstrap over articles; ``only_first`` and ``only_second``, the pairs in which one of the two
-    alone prefers the reference; and ``p_mcnemar``, the exact two-sided test of McNemar, which takes
-    pairs as independent. ``nearest``: whether no other published measure has a consistency closer
-    to this one's.
+    alone prefers the reference; and ``p_mcnemar``, the exact two-sided test of McNemar, which
+    treats pairs as independent. ``nearest``: whether no other published measure has a consistency
+    closer to this one's.
     """
     by_pair = {column.name: pair_scores(scores, column) for column in scores.known}
     published = [column for column in scores.known if column.section == PUBLISHED]

@@ -112,7 +112,7 @@ def _tests(scores: Scores[Bump], found: pd.DataFrame, notes: tuple[str, ...]) ->
         "Difference: the consistency of the measure minus that of the published measure closest to it, in points. "
         "p, bootstrap: two-sided paired bootstrap over articles, which keeps the pairs of an article together. "
         "Won alone, lost alone: pairs in which only this measure, or only the published one, prefers the reference; "
-        "McNemar's exact test, two-sided, takes them as independent. The p-values are not corrected for the number of tests."
+        "McNemar's exact test, two-sided, treats them as independent. The p-values are not corrected for the number of tests."
     )
     title = f"BUMP: paired tests of each measure against the nearest published one; {scores.data.origin}."
     return Table("bump-tests", title, columns, [Section("", rows)], (about, *notes))

@@ -35,7 +35,7 @@ class ShuffleScores:
 
     @property
     def accuracy(self) -> float:
-        """Share of originals that are scored higher, a tie counts one half (Table 4)."""
+        """Fraction of originals that are scored higher; a tie counts as one half (Table 4)."""
         return shuffle_accuracy(self.originals, self.shuffled)
 
     @property
@@ -56,7 +56,7 @@ class CoherenceScores(Crossed):
     """The published scores, and the judgements of coherence.
 
     Attributes:
-        origin: where they come from.
+        origin: where the data comes from.
         documents, systems: D and S names, those that are judged, in the order of
             ``summeval.jsonl``.
         summaries: D times S texts, all systems of the first document first.

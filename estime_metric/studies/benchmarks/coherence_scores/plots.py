@@ -17,7 +17,7 @@ from estime_metric.studies.meta.lengths import count_lengths
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The paper's best measures (Figures 2 and 5), of which plots are drawn.
+#: The paper's best measures (Figures 2 and 5), which are plotted.
 DRAWN = (
     "human",
     "ccl-roberta-large-ours-cnndm",

@@ -132,8 +132,8 @@ def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0)
     """Table 1: the statistics of each pseudo-measure; NAME + " (r)" with ties broken at random,
     mean over runs.
 
-    Without noise ``τ_intra`` is NaN. Capitalization is the property of the system, since the first
-    letter of each sentence of these texts has been capitalized; the paper counts capitals.
+    Without noise ``τ_intra`` is NaN. Capitalization is the property of the system, because the
+    first letter of each sentence of these texts has been capitalized; the paper counts capitals.
     """
     pseudo_measures = {
         "capitalization": _property(data, "produces_capitals"),
@@ -160,8 +160,8 @@ def gruen_components(data: CoherenceScores) -> pd.DataFrame:
     """Table 5: system-level tau-b with coherence of GRUEN's components (both names equal) and of
     each sum of two.
 
-    They are taken as they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is a loss),
-    penalties as they are.
+    They are used in the form in which they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is
+    a loss), penalties unchanged.
     """
     components = dict(data.components)
     components["cola"] = components["cola"] / 8

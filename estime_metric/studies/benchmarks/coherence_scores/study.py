@@ -1,5 +1,5 @@
-"""The published coherence scores, from their columns to their plots, as
-`estime_metric.studies.benchmarks.shared.study.run` takes the study.
+"""The published coherence scores, from their columns to their plots, for
+`estime_metric.studies.benchmarks.shared.study.run`.
 """
 
 from __future__ import annotations

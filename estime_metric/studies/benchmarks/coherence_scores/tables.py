@@ -96,7 +96,7 @@ def table_4(frame: pd.DataFrame) -> Table:
         rows.append((row.measure, row.accuracy, printed, met, row.across))
     title = "Table 4 of Steen & Markert 2022: shuffle accuracy on 1,000 reference summaries of CNN/DailyMail."
     notes = (
-        "here: computed from the published scores, a tie counts one half; paper: as printed; 0.5 by chance.",
+        "here: computed from the published scores, a tie counts as one half; paper: as printed; 0.5 by chance.",
         "across, computed here, not printed: each original against the shuffled form of each other text (section 7.4).",
     )
     return _table("table4", title, columns, rows, *notes)
@@ -153,7 +153,7 @@ def _table(
 
 
 def _here_and_paper(first: str, statistics: Iterable[str]) -> list[Column]:
-    """A column of text, then ours and the paper's of each statistic."""
+    """A column of text, then for each statistic the computed and the published value."""
     columns = [Column(first, text=True)]
     for statistic in statistics:
         columns += [Column(HERE, statistic, decimals=2), Column(PAPER, statistic, decimals=2)]

@@ -33,7 +33,8 @@ from estime_metric.studies.benchmarks.shared.records import (
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
 DATASETS = {"cnndm": "CNN/DailyMail", "bbc": "XSum"}
-#: Published metrics, in the order of tables. Those that the data lack are left out, others follow.
+#: Published metrics, in the order of tables. Metrics that the data lacks are skipped, others
+#: follow.
 METRICS = (
     "BertScore P Art",
     "BertScore R Art",
@@ -77,11 +78,11 @@ _KEYS = {*_NAMES, "dataset", "split"}
 
 @dataclass(frozen=True, eq=False)
 class Frank(Listed):
-    """Judged summaries. Not every system summarized every document: those of CNN/DailyMail and of
-    XSum differ.
+    """Judged summaries. Not every system summarized every document: CNN/DailyMail and XSum have
+    different systems.
 
     Attributes:
-        origin: where they come from.
+        origin: where the data comes from.
         keys: document and system of each of N summaries, each pair once (ValueError).
         datasets: N keys of `DATASETS`.
         sources: document -> its text.
@@ -89,8 +90,8 @@ class Frank(Listed):
         factuality: share of the sentences without an error, finite float64 of shape (N,); higher is
             better.
         flipped: type of error -> factuality with the labels of that type inverted, of the same shape.
-        metrics: published metric -> its scores, float64 of shape (N,), NaN where it has none;
-            higher is better.
+        metrics: published metric -> its scores, float64 of shape (N,), NaN if it has none; higher
+            is better.
     """
 
     origin: str

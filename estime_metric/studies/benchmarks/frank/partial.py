@@ -1,9 +1,8 @@
 """Partial correlations that control for a categorical variable, under weights: what a resample of
 documents gives.
 
-The residuals of a regression on one indicator for each category are the values less the mean of
-their category. For Spearman the values are first replaced by their mid-ranks, those of all items
-together.
+The residuals of a regression on one indicator for each category are the values minus the mean of
+their category. For Spearman, the values are first replaced by their mid-ranks among all items.
 
 Axes: n weightings, k items, g categories.
 """
@@ -47,7 +46,7 @@ def partial_correlation(
     codes = codes_of(categories) if categories is not None else np.zeros(len(x), dtype=np.int64)
     if not len(x) == len(y) == len(codes):
         raise ValueError(
-            f"Expected columns of one length, but got {len(x)}, {len(y)} and {len(codes)}."
+            f"Expected columns of the same length, but got {len(x)}, {len(y)} and {len(codes)}."
         )
     return float(weighted_partial(np.ones((1, len(x))), x, y, codes, method)[0])
 
@@ -58,8 +57,8 @@ def weighted_partial(
     """As `partial_correlation`, for several samples together: float64 of shape (n,), NaN if a
     sample has no value.
 
-    ``weights``, (n, k), say how often each sample takes each item; ``categories`` are numbers from
-    0, of shape (k,).
+    ``weights``, (n, k), say how often each sample contains each item; ``categories`` are numbers
+    from 0, of shape (k,).
     """
     check_choice("method", method, METHODS)
     x, y = (

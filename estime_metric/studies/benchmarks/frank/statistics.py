@@ -37,7 +37,7 @@ KINDS = ("partial", "plain")
 CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"
 #: Weights of the resamples that are computed together: 8 MB of float64.
 _TOGETHER = 1_000_000
-#: Correlations of two measures up to here are those of each other's opposite.
+#: Two measures with a correlation up to this value are each other's opposite.
 _OPPOSITE = -1 + 1e-12
 
 Indices = npt.NDArray[np.int64]
@@ -51,8 +51,8 @@ def part_name(part: str) -> str:
 def analyze(scores: Scores[Frank], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Correlations with factuality, differences to the best, and the ablation by type of error.
 
-    Intervals are those of a bootstrap over documents, the same ones for every measure. A summary
-    without a score is left out of that measure.
+    Intervals come from a bootstrap over documents, the same ones for every measure. A summary
+    without a score is excluded for that measure.
 
     ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``part`` (one of
     `PARTS`), ``kind`` (one of `KINDS`), ``method``, ``value`` (NaN if scores or judgements are
@@ -139,7 +139,8 @@ def ablation(scores: Scores[Frank], judged: _Judged) -> pd.DataFrame:
 
 def differences(scores: Scores[Frank], found: pd.DataFrame) -> pd.DataFrame:
     """Each measure against the one with the highest partial correlation, by Williams' test, which
-    takes summaries as independent draws; the number of systems is taken off its degrees of freedom.
+    treats summaries as independent draws; the number of systems is subtracted from its degrees of
+    freedom.
 
     Tidy: ``column``, ``part``, ``method``, ``best`` (the column of the best), ``difference`` (its
     correlation minus this one's, over the summaries that both score) and the two-sided ``p_value``;

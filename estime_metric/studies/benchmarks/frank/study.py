@@ -1,6 +1,4 @@
-"""FRANK, from its measures to its plots, as `estime_metric.studies.benchmarks.shared.study.run` takes
-it.
-"""
+"""FRANK, from its measures to its plots, for `estime_metric.studies.benchmarks.shared.study.run`."""
 
 from __future__ import annotations
 

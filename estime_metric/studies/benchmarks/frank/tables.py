@@ -106,7 +106,7 @@ def _differences(scores: Scores[Frank], found: pd.DataFrame, notes: tuple[str, .
     about = (
         f"The best: {'; '.join(best)}.",
         "p: Williams' test, two-sided, over the summaries that both score. It assumes that summaries are independent, "
-        "which those of one document are not, and is approximate for ρ.",
+        "which summaries of one document are not, and is approximate for ρ.",
     )
     title = "FRANK: how far each measure's partial correlation is behind the best one's, and Williams' test."
     parts = by_section(scores, SECTIONS, lookup(found, "column", "part", "method"))

@@ -1,9 +1,9 @@
-"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should
+"""Measures that the paper's tables set next to ESTIME, and trivial ones that any measure should
 beat, each also a block.
 
-All take lists of texts and return float64 of shape (summaries,); lists of other lengths raise
-ValueError. Words are those of `lower_words`, which `new_words` and its like count too. An empty
-summary has ROUGE, BLEU and lengths of 0, a divergence of 1.
+All functions accept lists of texts and return float64 of shape (summaries,); lists of different
+lengths raise ValueError. Words are split by `lower_words`, as for `new_words`. An empty summary has
+ROUGE, BLEU and lengths of 0, a divergence of 1.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def rouge(
 ) -> dict[str, Floats]:
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
-    The paper takes ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say
-    how it treats eleven references. The mean over them, with stemming, gives its rows. ``combine``
-    is ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone;
-    ``advance`` is called after each summary. Raises ImportError without ``rouge-score``, ValueError
-    for a summary without references or another ``combine``.
+    The paper uses ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how
+    it combines eleven references. The mean over the references, with stemming, reproduces its rows.
+    ``combine`` is ``"mean"`` or ``"max"`` over the references, or ``"first"``, which uses only the
+    first one; ``advance`` is called after each summary. Raises ImportError without ``rouge-score``,
+    ValueError for a summary without references or another ``combine``.
 
     Example:
         >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
@@ -92,10 +92,10 @@ def bleu(
 ) -> Floats:
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
-    All references at once, as BLEU defines it, or the ``first`` alone; lower-cased, tokenization
-    ``13a``, exponential smoothing. The paper takes NLTK's, with settings that it does not state:
-    its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is called after each
-    summary.
+    Uses all references together, as BLEU defines it, or only the ``first``; lower-cased,
+    tokenization ``13a``, exponential smoothing. The paper uses NLTK's BLEU with settings that it
+    does not state, so its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is
+    called after each summary.
     """
     try:
         from sacrebleu import sentence_bleu
@@ -182,8 +182,8 @@ def new_shares(summaries: Texts, sources: Texts) -> dict[str, Floats]:
 def each(
     summaries: Texts, references: Sequence[Texts], combine: str, advance: Advance | None
 ) -> Iterator[tuple[str, Texts]]:
-    """Each summary with those of its references that count; calls ``advance`` when the caller is
-    done with it.
+    """Each summary with the references that are used; calls ``advance`` when the caller is done
+    with it.
     """
     check_choice("combine", combine, COMBINE)
     if len(summaries) != len(references):
@@ -242,9 +242,7 @@ def divergence_block() -> Block:
 
 
 def rouge_block(references: References | None, combine: str = "mean") -> Block:
-    """`rouge` against references; against the sources, in their place, where ``references`` is
-    ``None``.
-    """
+    """`rouge` against the references, or against the sources if ``references`` is ``None``."""
     section, suffix, against = REFERENCE_BASED, "", combine
     if references is None:
         section, suffix, against = REFERENCE_FREE, ", source", "source"
@@ -262,7 +260,7 @@ def rouge_block(references: References | None, combine: str = "mean") -> Block:
 
 
 def bleu_block(references: References, combine: str = "mean") -> Block:
-    """`bleu` against all references, against the first alone where ``combine`` is ``"first"``."""
+    """`bleu` against all references, or only the first one if ``combine`` is ``"first"``."""
     first = combine == "first"
 
     def compute(data: Summaries, advance: Advance) -> list[Floats]:

@@ -1,5 +1,5 @@
-"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes; ``torchmetrics`` 1.9 pairs the
-texts of a batch wrongly, since it sorts summaries and references by length, each for itself."""
+"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME supports; ``torchmetrics`` 1.9 pairs
+the texts of a batch wrongly, because it sorts summaries and references by length independently."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ BATCH = 32
 
 
 class BertScorer:
-    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded. ``model``
-    is a Hub name, a folder or an encoder of the package; ``layer`` a hidden layer (else
-    ValueError), 0 the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as
-    ``bert_score``; ``device`` as in `EstimeConfig`."""
+    """An encoder that compares texts; EncoderUnavailableError if it cannot be loaded. ``model`` is
+    a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer (otherwise ValueError), 0
+    the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
+    ``device`` as in `EstimeConfig`."""
 
     def __init__(
         self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None
@@ -55,7 +55,7 @@ class BertScorer:
         self.layer = round(PAPER_DEPTH * info.blocks) if layer is None else layer
         if not 0 <= self.layer <= info.blocks:
             raise ValueError(
-                f"Expected argument `layer` to lie within 0..{info.blocks}, but got {layer}."
+                f"Expected argument `layer` to be within 0..{info.blocks}, but got {layer}."
             )
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)
@@ -73,10 +73,10 @@ class BertScorer:
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
-        Precision is the mean of the best cosines of the summary's tokens, recall that of the
-        reference's, F1 their harmonic mean; no special tokens, no weights by inverse document
-        frequency, no rescaling. A text without tokens has 0 in all three. The rest is as in
-        `rouge`; a text longer than the encoder can read is refused too (ValueError).
+        Precision is the mean of the best cosines of the summary's tokens, recall the mean for the
+        reference's tokens, F1 their harmonic mean; no special tokens, no weights by inverse
+        document frequency, no rescaling. A text without tokens has 0 in all three. The rest is as
+        in `rouge`; a text longer than the encoder can read is refused too (ValueError).
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = each(summaries, references, combine, advance)
@@ -145,7 +145,8 @@ def bertscore_block(
     combine: str = "mean",
     device: str | None = None,
 ) -> Block:
-    """BERTScore as measures of a benchmark; the options are those of `BertScorer` and its `score`."""
+    """BERTScore as measures of a benchmark; the options are the same as in `BertScorer` and its
+    `score`."""
 
     def prepare() -> Prepared:
         scorer = BertScorer(model, layer=layer, device=device)

@@ -44,8 +44,8 @@ PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXX
 class BlancScorer:
     """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with
     ``albert`` in its name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for
-    example ``"cuda"``, the CPU where left out; ``options`` those of ``blanc.BlancHelp`` or
-    ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError where
+    example ``"cuda"``, the CPU if omitted; ``options`` those of ``blanc.BlancHelp`` or
+    ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError if
     the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and bad
     options."""
 
@@ -91,8 +91,8 @@ class BlancScorer:
 
 
 def blanc_block(model: str, kind: str = "help", *, device: str | None = None) -> Block:
-    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS` it stands above the
-    paper's row.
+    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS`, its row is directly above
+    the paper's row.
     """
     check_choice("kind", kind, KINDS)
     name = model.rstrip("/").rsplit("/", 1)[-1]
@@ -111,9 +111,9 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
 
 
 def load_package() -> ModuleType:
-    """The module ``blanc.blanc``; ImportError where it is not installed. ``blanc`` 0.3.4 imports
-    names that ``transformers`` 5 lacks: ``AdamW``, for which torch's stands in, and a model in a
-    module which its ``__init__`` loads: it is passed over."""
+    """The module ``blanc.blanc``; ImportError if it is not installed. ``blanc`` 0.3.4 imports names
+    that ``transformers`` 5 lacks: ``AdamW``, which torch's replaces, and a model in a module that
+    its ``__init__`` loads, which is skipped."""
     if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
     found = importlib.util.find_spec("blanc")

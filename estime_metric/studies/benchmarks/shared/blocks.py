@@ -32,8 +32,8 @@ class ScoreColumn:
         label: what the row is called in tables, with ``(-)`` in front if ``lower_is_better``.
         section: one of `SECTIONS`, or the study's own.
         lower_is_better: whether the scores are negated before anything is computed from them.
-        layer, unit: those of a measure of ESTIME, else ``None``.
-        main: whether the row is in the main tables; if not, it is in the table of layers alone.
+        layer, unit: of a measure of ESTIME, otherwise ``None``.
+        main: whether the row is in the main tables; if not, it is only in the table of layers.
     """
 
     name: str

@@ -25,8 +25,8 @@ class Summaries(Protocol):
 
     Attributes:
         key_names: what the two parts of a key are called in files.
-        origin: where the data come from, for readers.
-        digest: some digits that change with any text, name or judgement.
+        origin: where the data comes from, for readers.
+        digest: digits that change with any text, name or judgement.
         documents, systems: names, each once, in order.
         keys, summaries, source_of_each: of each summary its key, its text and its source.
     """

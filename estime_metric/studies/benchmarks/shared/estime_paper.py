@@ -21,7 +21,7 @@ class RhoAndTau(NamedTuple):
     tau: float
 
 
-# Rho and tau of Table 1, by quality, of Table 2, and of Table 3, where it has the row: 2,000 pairs
+# Rho and tau of Table 1, by quality, of Table 2, and of Table 3, if it has the row: 2,000 pairs
 # of CNN/DailyMail, 3 errors each. The first nine measures need no reference summary.
 _ROWS = """
 BLANC-AXXL      0.200  0.098   0.246  0.179   0.127  0.093   0.115  0.066   0.812  0.617   0.036  0.042

@@ -62,15 +62,15 @@ class Resamples:
         self._weights = drawn_weights(len(groups), resamples, seed)
 
     def weights(self, rows: npt.NDArray[np.int64]) -> Floats:
-        """How often the sample itself, then each resample takes each of k summaries, given by their
-        indices; float64 of shape (1 + resamples, k).
+        """How often the sample itself, and then each resample, contains each of k summaries, given
+        by their indices; float64 of shape (1 + resamples, k).
         """
         return self._weights[:, self._group_of_each[rows]]
 
 
 def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
-    """How often the sample itself, then each resample takes each item; float64 of shape (1 +
-    resamples, items).
+    """How often the sample itself, and then each resample, contains each item; float64 of shape (1
+    + resamples, items).
     """
     if not items:
         return np.zeros((1 + resamples, 0))
@@ -82,8 +82,8 @@ def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> di
     resamples, the others: ``value``, ``low`` and ``high``; with a name ``NAME``, ``NAME_low`` and
     ``NAME_high``.
 
-    With ``widened`` the interval is widened to the value if that is outside: a resample that takes
-    a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
+    With ``widened`` the interval is widened to the value if that is outside: a resample that
+    contains a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
     """
     value = float(drawn[0])
     around = interval(drawn[1:], CONFIDENCE)

@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face Hub, without a long wait if there is no network."""
+"""Datasets of the Hugging Face Hub, without a long wait if there is no network."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.meta.grid import cell_names
 
 #: Names of the columns that identify a summary, by the part of its key: the first name that a table
-#: has is taken. ``pair`` and ``n_errors`` are those of subtle errors, ``pair`` and ``version`` those
-#: of BUMP, ``domain`` and ``id`` those of SummEdits.
+#: has is used. Subtle errors use ``pair`` and ``n_errors``, BUMP ``pair`` and ``version``,
+#: SummEdits ``domain`` and ``id``.
 DOCUMENT = ("document", "doc_id", "hash", "pair", "domain")
 SYSTEM = ("system", "model_name", "n_errors", "version", "id")
 #: Columns without scores: names, what ``estime score`` writes in addition to its measures, and human
@@ -51,10 +51,11 @@ _PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.T
 
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
-    """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending
-    have to differ. ``lower`` are columns for which lower is better, in any of the files; those of
-    ESTIME are known. Raises OSError for a file that cannot be read, ImportError for Parquet without
-    pyarrow, TypeError and ValueError as `own_block`, and where no file has a column of ``lower``.
+    """A block of measures for each file (CSV, JSON Lines or Parquet). The file names without their
+    endings must differ. ``lower`` are columns for which lower is better, in any of the files; not
+    needed for ESTIME's own columns. Raises OSError for a file that cannot be read, ImportError for
+    Parquet without pyarrow, TypeError and ValueError as `own_block`, and ValueError if no file has
+    a column of ``lower``.
     """
     paths, lower = [Path(file) for file in files], list(lower)
     names = [path.stem for path in paths]
@@ -82,8 +83,8 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
             numbers per measure, with NaN for a missing score. Columns of text and those in
             `NO_SCORES` are not measures.
         name: follows the measures' names in tables, and precedes the names of their columns.
-        lower: columns for which lower is better; those of ESTIME (``alarms``, ``alarms_layer21``) are
-            known.
+        lower: columns for which lower is better; not needed for ESTIME's own columns (``alarms``,
+            ``alarms_layer21``).
 
     Raises:
         TypeError: a column has both numbers and text.
@@ -144,7 +145,7 @@ def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """A table, with the signature that is stated beside it as a column."""
+    """A table, with the signature that is stated next to it as a column."""
     table = read_table(path, (*DOCUMENT, *SYSTEM))
     beside = None if "signature" in table else read_meta(path).get("signature")
     return table.assign(signature=beside) if beside else table
@@ -153,7 +154,7 @@ def _read(path: Path) -> pd.DataFrame:
 def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
     systems = _names(table, "systems", SYSTEM, name)
     if systems.name == "n_errors" and "n_missing" in table:
-        systems = systems + table["n_missing"]  # the errors that were asked for
+        systems = systems + table["n_missing"]  # the errors that were requested
     documents = _names(table, "documents", DOCUMENT, name)
     keys = pd.MultiIndex.from_arrays(
         [[str(cell) for cell in part] for part in (documents, systems)]

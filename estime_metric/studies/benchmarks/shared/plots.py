@@ -19,8 +19,8 @@ MARKERS_EXPLAINED = "blue: computed or from a file, cross: trivial, square: publ
 
 
 def gray_markers(sections: Sequence[str], published: str) -> list[str]:
-    """The marker of each row that is drawn in gray, those of trivial baselines and of the section
-    ``published``; empty for the others.
+    """The marker of each row that is drawn in gray: trivial baselines and the section
+    ``published``; empty for all other rows.
     """
     markers = {TRIVIAL: "x", published: "s"}
     return [markers.get(section, "") for section in sections]

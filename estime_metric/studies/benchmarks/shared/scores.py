@@ -37,7 +37,7 @@ class Scores(Generic[Data]):
 
     Attributes:
         data: the summaries.
-        columns: all columns that were asked for.
+        columns: all columns that were requested.
         values: name of a column -> float64 of shape (summaries,).
         signatures, problems, notes: by block: how its scores came about, why it could not be
             computed, and what a reader has to know of it.

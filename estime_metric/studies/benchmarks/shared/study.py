@@ -70,9 +70,9 @@ def run(
     Args:
         study: for example `estime_metric.studies.benchmarks.frank.study.FrankStudy`.
         data: what is scored, in the form that the study reads.
-        blocks: the measures, most often ``study.blocks(data)`` and perhaps others.
-        folder: scores, tables and plots are written there. Without matplotlib there are no plots,
-            and ``Scores.problems`` says so.
+        blocks: the measures, usually ``study.blocks(data)`` and perhaps more.
+        folder: the folder for scores, tables and plots. Without matplotlib there are no plots, and
+            ``Scores.problems`` says so.
         resume, progress: as in `compute_scores`.
         resamples, seed: bootstrap samples of the intervals, and the seed of the random numbers.
     """

@@ -98,7 +98,7 @@ def measure_table(
     first: str = "measure",
 ) -> Table:
     """A table with these columns behind the labels of its rows, under ``first``; parts without rows
-    are left out.
+    are excluded.
     """
     sections = [
         Section(

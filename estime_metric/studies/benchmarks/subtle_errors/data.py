@@ -25,8 +25,8 @@ class Versions(Crossed):
     numbers for systems.
 
     ``corrupted`` are the pairs' summaries with all errors, ``numbers`` ascend, ``generator`` is the
-    errors' signature; ``versions`` and their texts, the ``summaries``, are those of the first pair,
-    the clean one first, then of the next.
+    errors' signature; ``versions`` and their texts, the ``summaries``, are listed pair by pair, the
+    clean one first.
     """
 
     documents: tuple[str, ...]
@@ -43,7 +43,7 @@ class Versions(Crossed):
     key_names = ("pair", "n_errors")
 
     def complete(self, number: int) -> list[int]:
-        """Indices of the pairs whose summary has that many errors."""
+        """Indices of the pairs with the given number of errors in the summary."""
         return [index for index, one in enumerate(self.corrupted) if len(one.errors) >= number]
 
 
@@ -56,9 +56,9 @@ def make_versions(
     names: Sequence[str] | None = None,
     progress: bool = False,
 ) -> Versions:
-    """Puts errors into summaries, which are taken to be free of errors.
+    """Inserts errors into summaries, which are assumed to be free of errors.
 
-    ``numbers`` ascend to the number that ``corrupt`` makes; ``names`` are those of the pairs
+    ``numbers`` ascend to the number that ``corrupt`` makes; ``names`` are the names of the pairs
     (default: their indices).
 
     Raises:
@@ -97,7 +97,8 @@ def make_versions(
 
 @dataclass(frozen=True)
 class CleanPairs:
-    """Pairs whose summaries are taken to be free of errors: sources, summaries, and their names."""
+    """Pairs with summaries that are assumed to be free of errors: sources, summaries, and their
+    names."""
 
     sources: list[str]
     summaries: list[str]
@@ -112,9 +113,9 @@ def cnn_dailymail(
     path: str = CNN_DAILYMAIL,
     edition: str | None = CNN_DAILYMAIL_EDITION,
 ) -> CleanPairs:
-    """A random selection of CNN/DailyMail, as the paper took 2,000 pairs (it does not say of which
-    split): articles, their highlights (the human summaries; a line for each sentence) and their
-    ids.
+    """A random selection of CNN/DailyMail, as in the paper, which uses 2,000 pairs (it does not say
+    of which split): articles, their highlights (the human summaries; a line for each sentence) and
+    their ids.
 
     Args:
         pairs: how many; ``None`` for the whole split in its order.
@@ -140,7 +141,7 @@ def cnn_dailymail(
     if pairs is not None:
         if not 0 <= pairs <= len(loaded):
             raise ValueError(
-                f"Expected argument `pairs` to lie within 0..{len(loaded)}, but got {pairs}."
+                f"Expected argument `pairs` to be within 0..{len(loaded)}, but got {pairs}."
             )
         loaded = loaded.shuffle(seed=seed).select(range(pairs))
     return CleanPairs(

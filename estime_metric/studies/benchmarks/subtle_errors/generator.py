@@ -34,11 +34,10 @@ class SubtleError:
     Attributes:
         span, clean_span: start and end of the word in the corrupted and in the clean text, in
             characters.
-        original, replacement: the word that stood there and the one that stands there now, as
-            written.
+        original, replacement: the old and the new word, as written.
         rank: rank of the new word's token among all tokens of the vocabulary, by the model's
-            prediction; 1 is the top. It is 2 where the original itself was the top, and more where
-            what stood before it was no whole word.
+            prediction; 1 is the top. It is 2 if the original itself was the top, and more if the
+            predictions before it were not whole words.
         probability: what the model gave that token, 0 to 1, over the whole vocabulary.
         step: how many errors were put in before this one.
     """
@@ -61,7 +60,7 @@ class Corrupted:
         text: the text with the errors in it; outside of their spans it is ``clean``, character by
             character.
         errors: the errors, from left to right.
-        n_missing: how many errors fewer than asked for; 0 unless the text has too few whole words.
+        n_missing: number of missing errors; 0 unless the text has too few whole words.
     """
 
     clean: str
@@ -70,14 +69,14 @@ class Corrupted:
     n_missing: int
 
     def first(self, n_errors: int) -> Corrupted:
-        """This text with the ``n_errors`` errors alone that were put in first, as the generator
-        makes it when asked for that many. Raises ValueError for a number that is negative or more
-        than were asked for.
+        """This text with only the first ``n_errors`` errors, the same as if the generator had been
+        asked for this number. Raises ValueError if the number is negative or larger than the
+        requested number.
         """
         asked = len(self.errors) + self.n_missing
         if not 0 <= n_errors <= asked:
             raise ValueError(
-                f"Expected argument `n_errors` to lie within 0..{asked}, but got {n_errors}."
+                f"Expected argument `n_errors` to be within 0..{asked}, but got {n_errors}."
             )
         return substitute(
             self.clean, [error for error in self.errors if error.step < n_errors], n_errors
@@ -102,7 +101,7 @@ def substitute(clean: str, errors: Sequence[SubtleError], n_asked: int) -> Corru
 
 
 class PredictionHead:
-    """A masked language model with its prediction head: which token stands at a masked position?"""
+    """A masked language model with its prediction head: which token is at a masked position?"""
 
     def __init__(self, config: EstimeConfig) -> None:
         try:
@@ -143,13 +142,13 @@ class PredictionHead:
 
 
 class SubtleErrors:
-    """Puts subtle errors into texts: masks a word, predicts it, takes the best prediction that is
-    another word.
+    """Inserts subtle errors into texts: masks a word, predicts it, and inserts the best prediction
+    that is a different word.
 
     The words are picked at random among those that are one token, each at most once. A prediction
-    is taken if it is one whole word itself, is not the original in other capitals or accents, and
-    leaves all other tokens of the text as they are. Where capitals make no difference to the
-    tokenizer, the new word has the capitals of the old one.
+    is accepted if it is a whole word, is not the original in other capitals or accents, and leaves
+    all other tokens of the text unchanged. If capitals make no difference to the tokenizer, the new
+    word has the capitals of the old one.
 
     The result depends only on the text and the options: not on its position in the list, nor on the
     other texts. Errors come in one order for each text, so ``n_errors=1`` makes the first of the
@@ -207,7 +206,8 @@ class SubtleErrors:
 
     @property
     def signature(self) -> str:
-        """One line that says how the errors came about; loads the model, which tells its revision."""
+        """One line that says how the errors were made. Loads the model, because its revision is
+        part of the line."""
         model = (
             EstimeConfig(model=self._config.model, revision=self.head.revision)
             .signature()
@@ -305,8 +305,8 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
     tokens.
 
     A word is what `estime_metric.engine.text.words.split_words` finds, with a letter or digit in
-    it. It is whole where exactly one token touches it, that token touches nothing else and is not
-    the unknown one. A word that an invisible character joins to its neighbor (zero-width joiner,
+    it. It is whole if exactly one token touches it, and that token touches nothing else and is not
+    the unknown token. A word that an invisible character joins to its neighbor (zero-width joiner,
     soft hyphen) is part of one.
     """
     spans, found, low = units.spans.tolist(), [], 0
@@ -354,7 +354,7 @@ def ignores_case(tokenizer: Any) -> bool:
 
 
 def with_case_of(word: str, model: str) -> str:
-    """A lower-case word with the capitals of another: all, the first, or none; none too where a
+    """A lower-case word with the capitals of another: all, the first, or none; none also if a
     capital is longer.
 
     Example:
@@ -385,7 +385,7 @@ def shuffled(words: list[WholeWord], text: str, seed: int) -> list[WholeWord]:
 
 
 def _joined(text: str, start: int, stop: int) -> bool:
-    """Whether an invisible character stands right before or behind a word."""
+    """Whether an invisible character is directly before or after a word."""
     return any(
         unicodedata.category(char) == "Cf"
         for char in (text[max(0, start - 1) : start] + text[stop : stop + 1])

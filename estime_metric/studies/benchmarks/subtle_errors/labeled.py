@@ -47,15 +47,15 @@ def labeled_rows(
     Args:
         sources, corrupted: one source for each summary, and what `SubtleErrors` made of the
             summaries.
-        n_errors: numbers of errors; the errors of the smaller are among those of the larger.
+        n_errors: numbers of errors; a smaller number uses a subset of the errors of a larger one.
             ``None``: all errors.
         ids: a name for each pair; ``None`` counts from 0.
 
     Returns:
         Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted,
-        ``n_errors`` the errors that are in the summary, ``n_missing`` how many fewer than asked
-        for; ``errors`` has a row with `ERROR_FIELDS` for each. A summary into which no error could
-        be put has only its clean row.
+        ``n_errors`` the number of errors in the summary, ``n_missing`` the number of missing ones;
+        ``errors`` has a row with `ERROR_FIELDS` for each. A summary into which no error could be
+        put has only its clean row.
     """
     texts = check_texts("sources", sources)
     names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)

@@ -1,4 +1,4 @@
-"""The plots of the experiment: alarms by number of errors, and where they fall."""
+"""The plots of the experiment: alarms by number of errors, and their positions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntervalLine:
-    """A line with intervals: the field it shows, its label, color and style, and how far it is moved
-    aside, so that those of several lines can be told apart.
+    """A line with intervals: the field it shows, its label, color and style, and how far it is
+    moved aside, so that several lines can be distinguished.
     """
 
     field: str

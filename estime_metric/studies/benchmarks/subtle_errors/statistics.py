@@ -1,5 +1,5 @@
-"""What scores and alarms say: clean summaries told from corrupted ones, more alarms with more
-errors, alarms on errors.
+"""What scores and alarms say: whether they distinguish clean from corrupted summaries, rise with
+the number of errors, and are on errors.
 
 Axes: ``d`` pairs, ``n`` resamples of them. A number ``NAME`` comes with the ends of its 95%
 interval, ``NAME_low`` and ``NAME_high``, widened to the number if it is outside.
@@ -155,8 +155,8 @@ def _by_pair(data: Versions, values: Floats) -> Floats:
 class Sampler:
     """Resamples pairs, the same ones for everything that is computed with it.
 
-    ``weights``, float64 of shape (1 + n, d), say how often the sample itself, then each resample
-    takes each pair.
+    ``weights``, float64 of shape (1 + n, d), say how often the sample itself, and then each
+    resample, contains each pair.
     """
 
     def __init__(self, pairs: int, n: int = 1000, seed: int = 0) -> None:
@@ -164,9 +164,7 @@ class Sampler:
         self.weights = drawn_weights(pairs, n, seed)
 
     def sum(self, values: npt.ArrayLike) -> Floats:
-        """Sums over the pairs: that of the sample first, then those of the resamples; of shape (1 +
-        n,).
-        """
+        """Sums over the pairs, for the sample first and then for the resamples; of shape (1 + n,)."""
         array = np.asarray(values, dtype=np.float64)  # (d,)
         return np.concatenate([[array.sum()], self.weights[1:] @ array])
 
@@ -202,8 +200,8 @@ class CleanAndCorrupted(NamedTuple):
 def agree(
     scores: Mapping[str, CleanAndCorrupted], sampler: Sampler, seed: int = 0
 ) -> dict[str, dict[str, Any]]:
-    """The paper's Table 3 (section 4): does a measure tell clean summaries (1) from the same with
-    errors (0)?
+    """The paper's Table 3 (section 4): does a measure distinguish clean summaries (1) from the same
+    summaries with errors (0)?
 
     Args:
         scores: measure -> its scores, (d,) of each kind.
@@ -213,8 +211,9 @@ def agree(
         By measure: ``pairs``; ``spearman`` and ``kendall_c``, the correlation with the labels over
         all summaries, NaN if all scores are equal; ``behind``, how much lower its Spearman
         correlation is than the first measure's; ``auc``, the chance that a clean summary scores
-        higher than a corrupted one of any pair, ties half; ``preferred``, the same within pairs;
-        ``p_value`` of the mean difference within pairs by approximate randomization, two-sided.
+        higher than a corrupted one of any pair, ties as one half; ``preferred``, the same within
+        pairs; ``p_value`` of the mean difference within pairs by approximate randomization,
+        two-sided.
 
     Raises:
         TypeError, ValueError: the scores are not numbers, not finite, or of two lengths.
@@ -382,7 +381,7 @@ class AlarmCounts:
         errors: all errors.
         checkable: errors with a checked unit near.
         seen: errors with an alarm near.
-        seen_by_chance: as many alarms at random would see so many errors.
+        seen_by_chance: as many alarms at random would see that many errors.
         seen_before: errors with an alarm near in the clean text.
     """
 

@@ -1,6 +1,5 @@
-"""Subtle errors, from their measures to their plots, as
-`estime_metric.studies.benchmarks.shared.study.run` takes the study (Vasilyev & Bohannon 2021,
-section 4).
+"""Subtle errors, from their measures to their plots, for
+`estime_metric.studies.benchmarks.shared.study.run` (Vasilyev & Bohannon 2021, section 4).
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class SubtleErrorsStudy:
     """The study of subtle errors.
 
     Attributes:
-        scorer: must compute all of `FURTHER_MEASURES`; of several layers the first one's alarms are
-            located.
+        scorer: must compute all of `FURTHER_MEASURES`; if there are several layers, the positions
+            of alarms are analyzed for the first one.
         baselines: whether measures that need no model are computed too.
         progress: whether the scorer shows its own bars.
     """

@@ -1,5 +1,5 @@
-"""The tables of the experiment for readers: Table 3 of the paper, the rise of alarms, and where they
-fall.
+"""The tables of the experiment for readers: Table 3 of the paper, the rise of alarms, and their
+positions.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def rise_table(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Tab
         sections.append(Section(str(measure), [(*clean[:3], *nothing), *others]))
         notes.append(f"{measure}: {_verdict(rows)}")
     pairs = _count(len(scores.data.complete(scores.data.numbers[-1])), "pair")
-    title = f"Rise with the number of errors, layer {layer}, {pairs} that can take all of them"
+    title = f"Rise with the number of errors, layer {layer}, {pairs} that have enough words for all of them"
     return _table("rise", title, Column("errors"), _RISE, sections, notes)
 
 

@@ -43,7 +43,7 @@ class SummEdits(Listed):
     """Judged summaries, at least one.
 
     Attributes:
-        origin: where the data come from.
+        origin: where the data comes from.
         keys: domain and id of each of N summaries, each once (ValueError).
         domains: the domains, in the order of tables.
         document_of_each: a name for the document of each summary; the edits of one document belong

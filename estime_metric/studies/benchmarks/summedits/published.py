@@ -1,4 +1,4 @@
-"""Balanced accuracies on SummEdits as published, in per cent; none was computed by this package.
+"""Balanced accuracies on SummEdits as published, in percent; none was computed by this package.
 
 Source: the README of github.com/salesforce/factualNLG. For models that give a number, it does not
 say how the threshold was chosen.

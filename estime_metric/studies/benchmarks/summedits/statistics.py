@@ -1,5 +1,5 @@
 """What is computed of scores on SummEdits: areas under the ROC curve and balanced accuracies by
-domain. All are in per cent.
+domain. All are in percent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PU
 PUBLISHED = "Published"
 #: In place of a domain: the mean of the domains that the data have.
 MEAN = "mean"
-#: Accuracy and area of a measure that says nothing, in per cent.
+#: Accuracy and area of a measure that says nothing, in percent.
 CHANCE = 50
 DETECTION = "detection.csv"
 _VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area_high"]
@@ -44,9 +44,9 @@ def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) 
     """How well each measure detects consistent summaries in each domain, and the mean of the
     domains.
 
-    The accuracies are those of thresholds from the other documents of the domain, see
-    `cross_validated`. Intervals are those of a bootstrap over documents, with the thresholds kept.
-    A summary without a score is left out of that measure.
+    The accuracies use thresholds from the other documents of the domain, see `cross_validated`.
+    Intervals come from a bootstrap over documents, with the thresholds kept. A summary without a
+    score is excluded for that measure.
 
     ``detection.csv``: ``column``, ``measure``, ``section``, ``domain`` (or `MEAN`), ``summaries``,
     ``accuracy`` (balanced accuracy), ``area`` (area under the ROC curve), and of both the ends of
@@ -77,8 +77,8 @@ def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) 
 def cross_validated(
     labels: Labels, scores: Floats, documents: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
-    """Which of k summaries are taken for consistent: those with a score above the threshold that
-    suits the summaries of all *other* documents best (`detection.choose_threshold`).
+    """Which of k summaries are classified as consistent: those with a score above the threshold
+    that is best for the summaries of all *other* documents (`detection.choose_threshold`).
 
     Labels and scores are of shape (k,), higher scores are more consistent; ``documents`` names the
     document of each summary. ValueError for fewer than two documents.
@@ -96,9 +96,7 @@ def cross_validated(
 
 
 def published(data: SummEdits) -> pd.DataFrame:
-    """The published accuracies as rows of the tidy table; the mean is that of the domains in the
-    data.
-    """
+    """The published accuracies as rows of the tidy table; the mean is over the domains in the data."""
     rows = []
     for model, accuracies in PUBLISHED_ACCURACIES.items():
         ids = ids_of(ScoreColumn(f"published:{model}", model, PUBLISHED))
@@ -116,7 +114,7 @@ def published(data: SummEdits) -> pd.DataFrame:
 @dataclass(frozen=True, eq=False)
 class DomainDetection:
     """What was found in a domain: the number of ``summaries`` with a score, and ``accuracies`` and
-    ``areas`` in per cent, those of the sample and then of every resample.
+    ``areas`` in percent, for the sample and then for every resample.
     """
 
     domain: str

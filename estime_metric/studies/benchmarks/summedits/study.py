@@ -1,5 +1,5 @@
-"""SummEdits, from its measures to its plot, as `estime_metric.studies.benchmarks.shared.study.run`
-takes it.
+"""SummEdits, from its measures to its plot, for
+`estime_metric.studies.benchmarks.shared.study.run`.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ from estime_metric.studies.benchmarks.shared.records import (
     read_records,
 )
 
-#: The Hub's data set and the commit of it that is read.
+#: The Hub's dataset and the commit of it that is read.
 HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
-#: Columns of the Hub's data set. Each row is a source; the lists hold an entry for each system.
+#: Columns of the Hub's dataset. Each row is a source; the lists contain an entry for each system.
 HUB_TEXT, HUB_SUMMARIES, HUB_REFERENCES = "text", "machine_summaries", "human_summaries"
 DOCUMENTS, REFERENCES = "documents.jsonl", "references.jsonl"
 SUMMARIES, SYSTEMS = "summeval.jsonl", "systems.csv"
@@ -39,16 +39,16 @@ class SummEval(Crossed):
     """Every document with every system, once.
 
     Attributes:
-        origin: where it comes from.
+        origin: where the data comes from.
         documents, systems: D and S names, in order.
         sources, references: the text of each document, and its references, at least one
             (ValueError).
         summaries: D times S texts, all systems of the first document first.
         judgements: quality -> finite float64 of shape (D, S): the mean of the experts, 1 to 5,
             higher is better.
-        named_systems: whether the data name the systems; else a position in the list stands for a
-            system.
-        names: system -> a name for readers, where there is one.
+        named_systems: whether the data names the systems; otherwise a position in the list
+            identifies a system.
+        names: system -> a name for readers, if there is one.
     """
 
     origin: str
@@ -112,11 +112,11 @@ class SummEval(Crossed):
 def read(
     folder: Path | None = None, dataset: str | None = None, limit: int | None = None
 ) -> SummEval:
-    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see
-    `from_hub`).
+    """SummEval from a folder (see `read_folder`), otherwise from the Hub or a folder of its layout
+    (see `from_hub`).
 
-    The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the
-    first documents.
+    The usual ``dataset`` is read at a fixed commit, any other in its current state; ``limit`` is
+    the number of first documents to use.
     """
     if folder is not None:
         data = read_folder(folder)
@@ -132,9 +132,8 @@ def read_folder(folder: Path) -> SummEval:
 
     It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``,
     ``references``) and ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four
-    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError where a file is
-    missing; ValueError names a row that is not such a record, and a summary that is missing or
-    occurs twice.
+    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError if a file is missing;
+    ValueError names a row that is not such a record, and a summary that is missing or occurs twice.
     """
     sources = read_field(folder / DOCUMENTS, "source")
     references = read_field(folder / REFERENCES, "references")
@@ -169,12 +168,12 @@ def read_folder(folder: Path) -> SummEval:
 def from_hub(
     name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = "test"
 ) -> SummEval:
-    """Reads the Hub's data set, or a local folder of its layout that ``datasets.load_dataset``
+    """Reads the Hub's dataset, or a local folder of its layout that ``datasets.load_dataset``
     reads.
 
-    Its rows do not name their systems: position k of every row's list is taken for the same system.
-    Raises ImportError without ``datasets``, OSError where it cannot be loaded, ValueError for a row
-    of another layout.
+    Its rows do not name their systems: position k of every row's list is treated as the same
+    system. Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for
+    a row of another layout.
     """
     try:
         from datasets import load_dataset
@@ -189,7 +188,7 @@ def from_hub(
     except (OSError, ValueError, RuntimeError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise OSError(
-            f"The data set {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
+            f"The dataset {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
             f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `data`."
         ) from error
     return from_rows(rows, origin=name if local else f"{name}@{revision}")

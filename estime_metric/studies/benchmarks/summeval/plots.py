@@ -31,7 +31,7 @@ RESAMPLES = 1000
 def draw(
     scores: Scores[SummEval], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
-    """The plots, each with a name for its files; one that needs what was not computed is left out.
+    """The plots, each with a name for its files; one that needs what was not computed is excluded.
 
     Of the first measure of ESTIME in Tables 1 and 2: ``scores`` against consistency, the ``bias``
     matrix, and it and others ``intra_system``. If several layers were read, the curves of appendix

@@ -1,5 +1,5 @@
-"""SummEval, from its measures to its plots, as `estime_metric.studies.benchmarks.shared.study.run`
-takes it.
+"""SummEval, from its measures to its plots, for
+`estime_metric.studies.benchmarks.shared.study.run`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class SummEvalStudy:
     """The study of SummEval.
 
     Attributes:
-        options: those of `EstimeConfig` except ``unit``.
-        units: some of ``token`` and ``word``, each once (else ValueError in `blocks`).
+        options: options of `EstimeConfig` except ``unit``.
+        units: some of ``token`` and ``word``, each once (otherwise ValueError in `blocks`).
         combine: how several references become one value, one of `baselines.COMBINE`.
-        bert_model, bert_layer: those of `BertScorer`; without BERTScore if ``None``.
+        bert_model, bert_layer: arguments of `BertScorer`; ``None`` omits BERTScore.
         progress: whether the scorer shows its own bar.
     """
 

@@ -91,7 +91,7 @@ def table_2(scores: Scores[SummEval], found: RowsByKey) -> Table:
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
         f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
     )
-    unnamed = "The data do not name the systems: position k of each row's list is taken for the same system."
+    unnamed = "The data does not name the systems: position k of each row's list is treated as the same system."
     notes = _notes(scores) if data.named_systems else (*_notes(scores), unnamed)
     return _paper_table("table2", title, scores, shown, found, printed, notes)
 
@@ -153,7 +153,7 @@ def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
     ours = compared["than"].iloc[0]
     notes = (
         f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
-        "Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
+        "Williams, two-sided, which treats summaries as independent and is approximate for ρ.",
         *(note for notes in scores.notes.values() for note in notes),
     )
     title = f"Measures from files minus {ours}: Spearman's ρ with the experts, summary level."

@@ -1,6 +1,6 @@
 """Options and output that the benchmarks share."""
 
-# Annotations are evaluated here, not postponed: Cyclopts reads them also where another module
+# Annotations are evaluated here, not postponed, because Cyclopts also reads them when another module
 # extends a group.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

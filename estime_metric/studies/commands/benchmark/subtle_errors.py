@@ -58,17 +58,17 @@ def subtle_errors(
 
     Args:
         file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the
-            folder of SummEval, whose documents and first references are taken. (default:
-            CNN/DailyMail from the Hub)
+            folder of SummEval, from which the documents and the first references are used.
+            (default: CNN/DailyMail from the Hub)
         dataset: Another dataset of its layout, on the Hub or local.
         split: Split of the dataset.
-        pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, else all)
+        pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, otherwise all)
         generator: Model that generates the errors. (default: bert-base-cased, as in the paper;
             embedded-small if --model is a bundled encoder)
         baselines: Compare with measures that need no model.
     """
     if file is not None and dataset is not None:
-        raise ValueError("Give a FILE or --dataset, not both.")
+        raise ValueError("Expected either a FILE or --dataset, but got both.")
     config = measure.given()
     if measure.layers is None and measure.model is None:
         config["layers"] = options.parse_layers(PAPER_LAYERS)
@@ -78,7 +78,7 @@ def subtle_errors(
     for problem in found.problems:
         warn(f"skipped {problem}")
     if not found.sources:
-        raise ValueError("There is no pair to measure.")
+        raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.comparison.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
@@ -98,7 +98,7 @@ def subtle_errors(
         order=order,
         device=measure.device,
     )
-    # A pair's name is its id, else its line.
+    # A pair's name is its id, otherwise its line.
     names = [
         str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)
     ]
@@ -131,7 +131,7 @@ def _read(
     pairs: int | None,
     seed: int,
 ) -> files.Pairs:
-    """The pairs asked for."""
+    """The requested pairs."""
     from estime_metric.studies.benchmarks.subtle_errors.data import (
         CNN_DAILYMAIL,
         CNN_DAILYMAIL_EDITION,

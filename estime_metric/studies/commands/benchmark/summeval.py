@@ -45,7 +45,7 @@ def summeval(
     Args:
         data: Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: the Hub)
         dataset: Name on the Hub, or a folder of that layout. (default: mteb/summeval)
-        limit: Use only the first documents.
+        limit: Use only the first N documents.
         references: How to combine scores over several references: mean (reproduces the paper's
             ROUGE), max or first.
         bertscore_model: Encoder for BERTScore, or 'none'. (default: roberta-large, as in the paper;

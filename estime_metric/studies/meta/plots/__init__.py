@@ -1,9 +1,9 @@
 """Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a
 matplotlib ``Figure``.
 
-No pyplot, no style, no window is touched. Sizes fit a page at full width; no color carries meaning
-alone. All raise TypeError or ValueError for data that are empty, no finite numbers, or do not fit
-the names.
+They do not touch pyplot, styles or windows. Sizes fit a page at full width; no color has a meaning
+alone. All raise TypeError or ValueError for data that is empty, is not finite numbers, or does not
+fit the names.
 """
 
 from __future__ import annotations

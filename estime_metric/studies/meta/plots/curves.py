@@ -129,7 +129,7 @@ class _End(NamedTuple):
 
 
 def _label_ends(axes: Axes, ends: Sequence[_End]) -> None:
-    """Names of curves at their ends, spread out where they would overlap."""
+    """Names of curves at their ends, spread out if they would overlap."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     step = 0.062 * (high - low)

@@ -24,16 +24,18 @@ from estime_metric.comparison.plots.style import (
 )
 from estime_metric.studies.meta.bias import BiasMatrix
 
-_WIDEST = 26  # widest circle of a bias matrix, in points: the key beside the matrix has room for it
+_WIDEST = (
+    26  # widest circle of a bias matrix, in points: the key next to the matrix has room for it
+)
 
 
 def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
     """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the color of tau, their
     areas in proportion to the numbers of pairs, a small cross for none.
 
-    Consistent pairs are above the diagonal, inverted ones below it: a system which the measure
-    prefers whatever it writes has a blue row and a red column. ``bias`` holds at least one system;
-    ``measure`` is its name, for the title; ``names``: system -> the name to print, where it is
+    Consistent pairs are above the diagonal, inverted pairs below it: a system that the measure
+    always prefers has a blue row and a red column. ``bias`` contains at least one system;
+    ``measure`` is its name, for the title; ``names``: system -> the name to print, if it is
     another.
     """
     size = len(bias.systems)
@@ -114,7 +116,7 @@ def plot_intra_system(
 ) -> Figure:
     """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one
     scale. ``values``: measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper
-    ends, NaN where there is none; ``statistic``: what the values are, for the axis."""
+    ends, NaN if there is none; ``statistic``: what the values are, for the axis."""
     if not values:
         raise ValueError(
             "Expected argument `values` to contain at least one measure, but got none."
@@ -191,7 +193,7 @@ def plot_lengths(
     lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4
 ) -> Figure:
     """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means
-    (Steen & Markert 2022, Figure 6), so many ``columns`` side by side."""
+    (Steen & Markert 2022, Figure 6), side by side in the given number of ``columns``."""
     table = finite("lengths", lengths, 2)
     names = check_systems(systems, table.shape[1])
     if not table.size:

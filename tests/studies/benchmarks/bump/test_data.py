@@ -98,7 +98,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
             ([*rows, rows[2]], "each pair once, but got twice 12"),
             ([gap, *rows[1:]], "two scores of DAE for each pair .*, but pair 10 lacks one"),
             ([word, *rows[1:]], "the scores of New in task1_dataset.json to be numbers"),
-            ([untyped], "to have 'error_type', but that of pair 10 does not"),
+            ([untyped], "to have 'error_type', but the record of pair 10 does not"),
             ([], "to have pairs of the split 'all'"),
         )
     ):

@@ -93,7 +93,7 @@ def test_nothing_that_varies_within_a_category_has_no_value() -> None:
             partial_correlation([0.1, 0.1, 0.3, 0.3], [1, 2, 3, 4], categories, method=method)
         )
         assert np.isnan(partial_correlation([1, 1, 1, 1], [1, 2, 3, 4], method=method))
-    with pytest.raises(ValueError, match="columns of one length, but got 2, 3 and 2"):
+    with pytest.raises(ValueError, match="columns of the same length, but got 2, 3 and 2"):
         partial_correlation([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="`method` to be one of pearson, spearman"):
         partial_correlation([1, 2], [1, 2], method="kendall")

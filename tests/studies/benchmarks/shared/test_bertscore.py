@@ -76,7 +76,7 @@ def test_what_cannot_be_scored_is_named(bert_folder: str) -> None:
     with pytest.raises(ValueError, match=r"texts of at most 510 tokens .* but got"):
         BertScorer(bert_folder).score([" ".join(SENTENCES * 3)], [["the cat"]])
     with pytest.raises(
-        ValueError, match=rf"`layer` to lie within 0..{BLOCKS}, but got {BLOCKS + 1}"
+        ValueError, match=rf"`layer` to be within 0..{BLOCKS}, but got {BLOCKS + 1}"
     ):
         BertScorer(bert_folder, layer=BLOCKS + 1)
     with pytest.raises(EncoderUnavailableError, match="no-such-folder"):

@@ -311,7 +311,7 @@ def test_nothing_in_nothing_out_and_errors_can_be_taken_back(bert_folder: str) -
     assert corrupted.first(0) == Corrupted(SENTENCES[0], SENTENCES[0], (), 0)
     assert corrupted.first(3) == corrupted
     for number in (-1, 4):
-        with pytest.raises(ValueError, match=rf"`n_errors` to lie within 0..3, but got {number}"):
+        with pytest.raises(ValueError, match=rf"`n_errors` to be within 0..3, but got {number}"):
             corrupted.first(number)
 
 

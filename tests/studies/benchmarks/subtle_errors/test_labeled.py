@@ -69,7 +69,7 @@ def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
     with pytest.raises(ValueError, match="to have the same length, but got 1, 2 and 1"):
         labeled_rows(["one"], corrupted)
-    with pytest.raises(ValueError, match=r"`n_errors` to lie within 0..3, but got 4"):
+    with pytest.raises(ValueError, match=r"`n_errors` to be within 0..3, but got 4"):
         labeled_rows(["one", "two"], corrupted, [4])
     assert labeled_rows([], []) == []
 
@@ -126,7 +126,7 @@ def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> Non
     assert any(other.ids != found.ids for other in others)
     whole = cnn_dailymail(None, path=local_cnn_dailymail, split="train")
     assert whole.ids == ["train0", "train1"]
-    with pytest.raises(ValueError, match=r"`pairs` to lie within 0..6, but got 7"):
+    with pytest.raises(ValueError, match=r"`pairs` to be within 0..6, but got 7"):
         cnn_dailymail(7, path=local_cnn_dailymail)
 
 

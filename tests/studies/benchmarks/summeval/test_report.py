@@ -189,7 +189,10 @@ def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_t
         assert len(found) == 0
         assert {row["from"] for row in rows(table(nothing, found, "table1"))} == {"paper"}
         assert (
-            any("do not name the systems" in note for note in table(nothing, found, "table2").notes)
+            any(
+                "does not name the systems" in note
+                for note in table(nothing, found, "table2").notes
+            )
             != named
         )
 
