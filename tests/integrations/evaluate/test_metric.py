@@ -67,7 +67,9 @@ def test_several_layers_are_in_the_names(metric: Estime, texts: dict, bert_folde
     expected = estime(**texts, model=bert_folder, layers=[1, 3])
     names = {"estime", "alarms", "inconsistency", "unsupported_rate", "alarm_rate", "coverage"}
     reported = {f"{name}_layer{layer}" for name in {*names, "blank"} for layer in (1, 3)}
-    lists = {"alarms_layer1_scores", "alarms_layer3_scores"}
+    lists = {
+        f"{name}_layer{layer}_scores" for name in ("inconsistency", "alarms") for layer in (1, 3)
+    }
     assert set(scores) == {*reported, *lists, "signature"}
     assert scores["alarms_layer3_scores"] == expected.values("alarms", 3).tolist()
     assert scores["estime_layer1"] == scores["alarms_layer1"] == expected.mean("alarms", 1)
