@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -146,7 +147,7 @@ class EstimeResult:
 
     def __str__(self) -> str:
         lines = [
-            f"{RECOMMENDED} {self.mean(RECOMMENDED, layer):.4f}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
+            f"{RECOMMENDED} {_shown(self.interval(RECOMMENDED, layer))}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
             f"summary (both: lower is better), coverage {self.mean('coverage', layer):.4f}, {len(self)} pairs, "
             f"layer {layer}"
             for layer in self.layers
@@ -376,3 +377,10 @@ class EstimeResult:
             .flatten()
             .tolist()
         )
+
+
+def _shown(found: Interval) -> str:
+    """A mean with its interval, if it has one."""
+    if math.isnan(found.low):
+        return f"{found.mean:.4f}"
+    return f"{found.mean:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"

@@ -128,19 +128,19 @@ def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
 
 
 def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
-    text = str(
-        single(
-            alarms=[1, 0, 0],
-            graded_alarms=[1, 0, 0],
-            overlap=[2, 0, 0],
-            tokens=[4, 3, 0],
-            new_words=[0.25, 1, 1],
-            new_trigrams=[0.5, 1, 1],
-        )
+    result = single(
+        alarms=[1, 0, 0],
+        graded_alarms=[1, 0, 0],
+        overlap=[2, 0, 0],
+        tokens=[4, 3, 0],
+        new_words=[0.25, 1, 1],
+        new_trigrams=[0.5, 1, 1],
     )
+    found = result.interval("inconsistency")
+    text = str(result)
     first = (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT / 4) + NEW_SHARE / 2
     assert text.splitlines() == [
-        f"inconsistency {(first + 2) / 3:.4f}, 0.333 alarms per summary (both: lower is better), coverage 0.1667, "
+        f"inconsistency {(first + 2) / 3:.4f} (95% interval {found.low:.4f} to {found.high:.4f}), 0.333 alarms per summary (both: lower is better), coverage 0.1667, "
         "3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
         "Pairs with no token in common, so nothing was checked: 1 (index 1)",
