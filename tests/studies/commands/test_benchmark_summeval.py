@@ -104,7 +104,7 @@ def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path:
     shown = run(
         "--dataset", hub, "-m", bert_folder, "--bertscore-model", "none", "--resamples", 5, "-q"
     )
-    assert "The data do not name the systems" in shown.stdout
+    assert "The data does not name the systems" in shown.stdout
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -25,33 +25,41 @@ PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
 def estime_block(
     scorer: EstimeScorer, *, every_measure: bool = False, progress: bool = False
 ) -> Block:
-    """ESTIME with one unit, all layers in one pass; the measures that the configuration names
-    become rows as well.
+    """ESTIME with one unit, all layers in one pass: alarms, `RECOMMENDED`, and the measures that the
+    configuration names.
 
     With ``layers="all"`` only the default layer is in the main tables (with an encoder of 24 blocks
-    also the paper's layers). With ``every_measure`` all measures of quality become rows, except
-    those of `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress`` shows the scorer's own bar. Loads the encoder;
-    EncoderUnavailableError, ValueError as `EstimeScorer`.
+    also the paper's layers), and `RECOMMENDED` is computed for these alone. With ``every_measure``
+    all measures of quality become rows, in the order in which they should be read, except those of
+    `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress`` shows
+    the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     info = scorer.encoder.info
     config = info.resolve(scorer.config)
     main_layers = set(config.layer_tuple)
     if scorer.config.layers == "all":
         main_layers = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
-    of_quality = [name for name in HIGHER_IS_BETTER if name not in NEW_NGRAMS]
-    names = dict.fromkeys((*(of_quality if every_measure else ["alarms"]), *config.measures))
-    columns = {
-        _MeasureAtLayer(name, layer): ScoreColumn(
-            name=column_of(name, layer, config.unit),
-            label=_label_of(name, layer, config.unit),
-            section=REFERENCE_FREE,
-            lower_is_better=HIGHER_IS_BETTER.get(name) is False,
-            layer=layer,
-            unit=config.unit,
-            main=layer in main_layers,
-        )
+    names = dict.fromkeys((PAPER_MEASURE, RECOMMENDED, *config.measures))
+    if every_measure:
+        of_quality = (name for name in HIGHER_IS_BETTER if name not in NEW_NGRAMS)
+        names = dict.fromkeys((*of_quality, *config.measures))
+    found = [
+        _MeasureAtLayer(name, layer)
         for name in names
         for layer in config.layer_tuple
+        if layer in main_layers or name != RECOMMENDED
+    ]
+    columns = {
+        one: ScoreColumn(
+            name=column_of(one.measure, one.layer, config.unit),
+            label=_label_of(one.measure, one.layer, config.unit),
+            section=REFERENCE_FREE,
+            lower_is_better=HIGHER_IS_BETTER.get(one.measure) is False,
+            layer=one.layer,
+            unit=config.unit,
+            main=one.layer in main_layers,
+        )
+        for one in found
     }
     prepared = Prepared(scorer.signature, _compute(scorer, columns, progress))
     return Block(

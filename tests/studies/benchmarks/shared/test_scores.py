@@ -64,6 +64,7 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
     bert = BertScorer(bert_folder).score(summaries, references, combine="max")
     expected = {
         "estime_token_1": result.values("alarms", 1).numpy(),
+        "inconsistency_token_1": result.values("inconsistency", 1).numpy(),
         "estime_token_3": result.values("alarms", 3).numpy(),
         "soft_token_3": result.values("soft", 3).numpy(),
         "alarm_rate_token_1": result.values("alarm_rate", 1).numpy(),
@@ -95,8 +96,12 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
 
 def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None:
     block = estime_block(EstimeScorer(model=bert_folder, layers="all"))
-    assert [one.layer for one in block.columns] == list(range(BLOCKS + 1))
-    assert [one.layer for one in block.columns if one.main] == [round(21 / 24 * BLOCKS)]
+    default = round(21 / 24 * BLOCKS)
+    of_alarms = [one for one in block.columns if one.name.startswith("estime")]
+    assert [one.layer for one in of_alarms] == list(range(BLOCKS + 1))
+    assert [one.layer for one in of_alarms if one.main] == [default]
+    (other,) = (one for one in block.columns if one not in of_alarms)
+    assert (other.name, other.main) == (f"inconsistency_token_{default}", True)
     asked = estime_block(EstimeScorer(model=bert_folder, layers=(1, 2)))
     assert all(one.main for one in asked.columns)
 
