@@ -180,6 +180,16 @@ def test_text_files_are_scored_line_by_line(bert_folder: str, tmp_path: Path) ->
     shown = run("score", *texts, *options, columns=200).stdout
     assert re.search(r"line .* file +summary", shown)
     assert re.search(r" 2 .*b\.txt", shown)
+    found = json.loads(run("score", *texts, "--json", *options).stdout)["files"]
+    values: dict[str, list[float]] = {}
+    for row in json_rows(out):
+        values.setdefault(row["file"], []).append(row["inconsistency"])
+    assert list(found) == list(values) == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
+    for file, own in values.items():
+        mean = found[file]["inconsistency"]
+        assert (mean["mean"], mean["count"]) == (pytest.approx(sum(own) / 2), 2)
+        interval = rf"{mean['low']:.4f} to {mean['high']:.4f}"
+        assert re.search(rf" {Path(file).name} +2 +{mean['mean']:.4f} +{interval} ", shown)
     (tmp_path / "b.txt").write_text("one\ntwo\nthree\n")
     refused = run("score", *texts, *options, status=2).stderr
     assert "s.txt and b.txt to have the same number of lines, but got 2 and 3." in refused
@@ -286,7 +296,7 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     assert zebra.splitlines()[1] == "  not in the source: A, zebra"
     shown = run("score", *paths, "--threshold", 0.1, "--worst", 1, *options).stdout
     assert f"{len(values)} summaries flagged (inconsistency >= 0.1); the worst 1:" in shown
-    assert shown.count("  inconsistency ") == 1
+    assert len(re.findall(r"line \d  inconsistency ", shown)) == 1
     found = json.loads(run("score", *paths, "--worst", 2, "--json", *options).stdout)
     assert [(one["file"], one["line"]) for one in found["worst"]] == [
         (str(paths[1]), 1),
