@@ -184,7 +184,14 @@ def run(options: argparse.Namespace) -> None:
     found = common.alternate(runs, options.rounds, common.clock(options.clock))
     rows = [row(name, found, len(pairs)) for name in runs]
     title = f"{options.model}, distance {options.distance}, {len(pairs)} pairs of {texts}, {options.rounds} rounds"
-    columns = ("", "pairs/s", "x float32", "x bfloat16", "alarms differ", "|inconsistency|")
+    columns = (
+        "",
+        "pairs/s",
+        "x float32",
+        "x bfloat16",
+        "alarms differ",
+        "mean |difference| of inconsistency",
+    )
     common.print_table(title, columns, rows)
 
 

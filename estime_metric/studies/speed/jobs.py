@@ -4,7 +4,7 @@
     python -m estime_metric.studies.speed.jobs estimate   estimated and real time of four inputs
     python -m estime_metric.studies.speed.jobs grouping   CPU seconds of a Ray run with and without grouped sources
 
-Each part runs on one thread and counts CPU seconds, which other programs change little.
+Counted are CPU seconds, by default of one thread, which other programs change little.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from unittest import mock
-
-import torch
 
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, estimate_job, score_files
@@ -143,8 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--each", type=int, nargs="+", default=[1, 4, 16], help="summaries of each source"
     )
     common.add_summeval(parser)
+    parser.set_defaults(threads=1)
     options = common.start(parser, arguments)
-    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         PARTS[options.part](options, Path(folder))
 
