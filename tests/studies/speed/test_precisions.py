@@ -19,8 +19,8 @@ def judged_pairs() -> list[JudgedPair]:
     rng = np.random.default_rng(0)
     made = []
     for half in (CHOICE, REPORT):
-        for number in range(8):
-            source, other = SENTENCES[number], SENTENCES[number + 8]
+        for number in range(16):  # so that every resample has documents of every kind
+            source, other = SENTENCES[number], SENTENCES[(number + 8) % 20]
             for name in SETS:
                 document = f"{half} {number}"
                 for side in (0, 1):
@@ -46,8 +46,8 @@ def test_differences_are_by_set_and_less_float32() -> None:
     lower["alarms"][frank[2]] = 1
     rows = precisions.differences(pairs, {"float32": exact, "bfloat16": lower})
     assert [row[:2] for row in rows] == [["bfloat16", name] for name in SETS]
-    assert rows[SETS.index("frank")][2:] == ["16", "1", "0.01500", "+0.00500"]
-    assert rows[SETS.index("bump")][2:] == ["16", "0", "0.00000", "+0.00000"]
+    assert rows[SETS.index("frank")][2:] == ["32", "1", "0.00750", "+0.00250"]
+    assert rows[SETS.index("bump")][2:] == ["32", "0", "0.00000", "+0.00000"]
 
 
 def test_figures_move_by_shares_of_a_standard_error() -> None:
@@ -99,7 +99,7 @@ def test_the_tables(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     moved, figures = tables
     assert moved.column("dtype") == ["bfloat16"] * 4 + ["int8"] * 4
     counts = dict(zip(moved.column("set")[:4], moved.column("pairs")[:4], strict=True))
-    assert counts == {"bump": "16", "frank": "16", "cliff": "16", "summeval": "32"}
+    assert counts == {"bump": "32", "frank": "32", "cliff": "32", "summeval": "64"}
     assert figures.title == "Figures on the halves for the choice"
     assert figures.columns == ["dtype", *SETS, "mean"]
     names = {file.name for file in (tmp_path / "work").iterdir()}
