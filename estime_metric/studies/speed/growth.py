@@ -116,9 +116,9 @@ def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, Path]:
         straight = [largest.seconds * one / largest.size for one in sizes]
         seconds.loglog(sizes, straight, "--", color=style.GRAY, label="proportional")
         seconds.legend(fontsize=style.TICK, frameon=False)
-        megabytes.semilogx(sizes, [one.megabytes for one in grown], "o-", color=style.COLORS[1])
-        megabytes.set_ylim(bottom=0)
-        style.make_grid(seconds, "", "seconds", f"{size}")
+        megabytes.loglog(sizes, [one.megabytes for one in grown], "o-", color=style.COLORS[1])
+        megabytes.set_ylim(1, 10 ** np.ceil(np.log10(max(10, *(one.megabytes for one in grown)))))
+        style.make_grid(seconds, "", "seconds", size.capitalize())
         style.make_grid(megabytes, size, "MB above the encoder")
     return style.save(figure, path)
 
