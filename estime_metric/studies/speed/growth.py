@@ -102,7 +102,7 @@ def print_growth(title: str, size: str, grown: Sequence[Grown]) -> None:
     print(f"\nexponent: {exponent(grown):.2f}, of the two largest: {exponent(grown[-2:]):.2f}")
 
 
-def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, Path]:
+def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, ...]:
     """Seconds and memory over the sizes, on logarithmic axes: a row for each quantity, a column for
     each kind of size. Writes a PNG and an SVG.
     """

@@ -23,7 +23,7 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.engine.encoder.batching import Batch
+from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.linear import PackedLinear, can_pack
 from estime_metric.studies.speed import common
 from estime_metric.studies.speed.int8 import ZERO, FusedInt8Linear, SharedRows
@@ -142,7 +142,7 @@ def counted(scorer: EstimeScorer) -> Iterator[Counted]:
     keys_and_values = 4 * width**2
     run = encoder._run
 
-    def count(batch: Batch, *others: Any) -> None:
+    def count(batch: WindowBatch, *others: Any) -> None:
         windows, longest = batch.ids.shape
         lengths = np.full(windows, longest)
         if batch.attended is not None:
