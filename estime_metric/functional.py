@@ -28,8 +28,9 @@ def estime(
         options: any option of `EstimeConfig`.
 
     Returns:
-        The scores in input order. ``result.score`` is the mean number of alarms per summary (0 or
-        more; lower is better).
+        The scores in input order. ``result.mean("inconsistency")`` is the number to compare by (0
+        to 1; lower is better), ``result.mean("alarms")`` the paper's score (0 or more; lower is
+        better).
 
     Raises:
         TypeError, ValueError, EncoderUnavailableError: as for `EstimeScorer` and its ``score``.
@@ -39,7 +40,7 @@ def estime(
     Example:
         >>> source = "The cat sat on the mat while the dog slept in the garden."
         >>> result = estime(["The cat slept in the garden."], [source], model="embedded")
-        >>> result["overlap"].tolist()
-        [7.0]
+        >>> 0 < result.mean("inconsistency") < 1, result["overlap"].tolist()
+        (True, [7.0])
     """
     return EstimeScorer(**options).score(predictions, sources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,13 +96,6 @@ class EstimeResult:
         return self.config.signature()
 
     @property
-    def score(self) -> float:
-        """The mean number of alarms per summary: 0 or more, lower is better; NaN if there are no
-        pairs. Raises ValueError if several layers were read.
-        """
-        return self.mean("alarms")
-
-    @property
     def coverage(self) -> float:
         """The mean fraction of summary units that occur in the source and are therefore checked (0
         to 1; NaN if there are no pairs).
@@ -152,7 +146,7 @@ class EstimeResult:
 
     def __str__(self) -> str:
         lines = [
-            f"{RECOMMENDED} {self.mean(RECOMMENDED, layer):.4f}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
+            f"{RECOMMENDED} {_shown(self.interval(RECOMMENDED, layer))}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
             f"summary (lower is better for both), coverage {self.mean('coverage', layer):.4f}, {len(self)} pairs, "
             f"layer {layer}"
             for layer in self.layers
@@ -383,3 +377,10 @@ class EstimeResult:
             .flatten()
             .tolist()
         )
+
+
+def _shown(found: Interval) -> str:
+    """A mean with its interval, if it has one."""
+    if math.isnan(found.low):
+        return f"{found.mean:.4f}"
+    return f"{found.mean:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"

@@ -106,7 +106,7 @@ def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
         == result["alarms"].tolist()
         == [3, 1]
     )
-    assert result.mean("alarms") == result.score == 2.0
+    assert result.mean("alarms") == 2.0
     assert result.coverage == pytest.approx((4 / 5 + 1) / 2)
     assert result.ties() == 4
 
@@ -115,7 +115,7 @@ def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
-    assert result.score == 0.25  # every pair has a number of alarms
+    assert result.mean("alarms") == 0.25  # every pair has a number of alarms
     said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\)\.$"
     with pytest.warns(UserWarning, match=f"alarm_rate {said}"):
         assert result.mean("alarm_rate") == 0.5
@@ -128,19 +128,19 @@ def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
 
 
 def test_printing_it_shows_score_coverage_what_is_missing_and_signature() -> None:
-    text = str(
-        single(
-            alarms=[1, 0, 0],
-            graded_alarms=[1, 0, 0],
-            overlap=[2, 0, 0],
-            tokens=[4, 3, 0],
-            new_words=[0.25, 1, 1],
-            new_trigrams=[0.5, 1, 1],
-        )
+    result = single(
+        alarms=[1, 0, 0],
+        graded_alarms=[1, 0, 0],
+        overlap=[2, 0, 0],
+        tokens=[4, 3, 0],
+        new_words=[0.25, 1, 1],
+        new_trigrams=[0.5, 1, 1],
     )
+    found = result.interval("inconsistency")
+    text = str(result)
     first = (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT / 4) + NEW_SHARE / 2
     assert text.splitlines() == [
-        f"inconsistency {(first + 2) / 3:.4f}, 0.333 alarms per summary (lower is better for both), coverage 0.1667, "
+        f"inconsistency {(first + 2) / 3:.4f} (95% interval {found.low:.4f} to {found.high:.4f}), 0.333 alarms per summary (lower is better for both), coverage 0.1667, "
         "3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
         "Pairs that share no token, so nothing was checked: 1 (index 1)",
@@ -159,7 +159,7 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
     assert "0.667 alarms per summary" in second
     assert second.endswith(", layer 5")
     with pytest.raises(ValueError, match="several were read"):
-        _ = result.score
+        result.mean("alarms")
     assert (result.ties(2), result.ties(5)) == (2, 3)
     assert result.unchecked == [1]
     assert len(result) == 3

@@ -20,7 +20,10 @@ from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.comparison.detection import Calibration
 
-TABLES, PLOTS = (".csv", ".jsonl", ".parquet"), (".png", ".svg")  # endings of what can be written
+TABLES, PLOTS = (
+    (".csv", ".jsonl", ".parquet"),
+    (".png", ".svg", ".pdf"),
+)  # endings of what can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 NAMED = 20  # invalid rows that are named before they are only counted
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
@@ -65,7 +68,7 @@ def calibrate(
         higher: Higher scores are better. Not needed for ESTIME's own measures.
         resamples: Bootstrap samples of the interval.
         output: Write the accuracy for every threshold as a table (.csv, .jsonl, .parquet) or as a
-            plot (.png, .svg).
+            plot (.png, .svg, .pdf).
     """
     if output is not None:
         files.check_writable(output, [labeled], overwrite=overwrite, endings=(*TABLES, *PLOTS))
@@ -180,8 +183,8 @@ def _write(output: Path, found: Calibration, column: str) -> None:
         from estime_metric.comparison.plots.calibration import plot_calibration
         from estime_metric.comparison.plots.style import save
 
-        for path in save(plot_calibration(found, column), output):
-            say_wrote("the plot", path)
+        save(plot_calibration(found, column), output)
+        say_wrote("the plot", output)
     else:
         files.write_rows(output, found.curve.to_dict("records"))
         say_wrote(counted(len(found.curve), "row"), output)

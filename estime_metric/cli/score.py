@@ -29,6 +29,7 @@ from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import (
     ChunkScores,
     Job,
+    MeansByFile,
     Report,
     Stop,
     Team,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 LISTED = 30  # more pairs than this are not listed on the screen
 NAMED = 20  # invalid rows that are listed before they are only counted
 WORST = 10  # flagged summaries that are named, unless --worst says how many
+FILES = 30  # more input files than this have no means of their own
 PLOTS = (".png", ".svg", ".pdf")
 
 
@@ -245,8 +247,11 @@ class _Progress:
         only_flagged = job.threshold is not None
         self.worst = WorstPairs(job, number, only_flagged=only_flagged)
         self.plotted = WorstPairs(job, WORST, only_flagged=False)
+        is_short = 1 < len(job.inputs) <= FILES
+        self.by_file = MeansByFile(job) if is_short else None
         self.lists_worst = number > 0
-        self.sees_all = self.lists_worst or shown.plot is not None
+        self.needs_one_layer = self.lists_worst or shown.plot is not None
+        self.sees_all = self.needs_one_layer or is_short
         self.bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
         self.scored = self.skipped = 0
         self.shown: list[tuple[files.Pairs, ChunkScores]] = []
@@ -274,7 +279,10 @@ class _Progress:
 
     def see(self, pairs: files.Pairs, values: Values) -> None:
         """Called with all pairs and their values, including earlier runs."""
-        self.worst.add(pairs, values)
+        if self.by_file is not None:
+            self.by_file.add(pairs, values)
+        if self.lists_worst:
+            self.worst.add(pairs, values)
         if self.values is not None:
             self.values.extend(value for value in values[RECOMMENDED] if value is not None)
             self.plotted.add(pairs, values)
@@ -305,7 +313,7 @@ class _Run:
 
         scorer = EstimeScorer(**self.chosen)
         progress = _Progress(self.job, self.shown, self.quiet)
-        if progress.sees_all or self.shown.score_only:
+        if progress.needs_one_layer or self.shown.score_only:
             self._check_one_layer(scorer)
         with Stop(_say_that_it_stops) as stop, progress.bar:
             try:
@@ -364,7 +372,8 @@ class _Run:
                 print_pairs(progress.shown, report.config, job)
             if explained or job.threshold is not None:
                 print_worst(report, explained, job)
-            print_report(report, short=shown.short)
+            by_file = progress.by_file.intervals() if progress.by_file is not None else {}
+            print_report(report, by_file, short=shown.short)
         if job.output is not None:
             say_wrote(counted(report.totals.pairs, "row"), job.output, on_stderr=is_data)
         if shown.plot is not None and progress.values is not None:
@@ -397,8 +406,15 @@ class _Run:
 
 
 def _as_dict(report: Report, explained: Explained, progress: _Progress) -> dict[str, Any]:
-    worst = {"worst": worst_as_dicts(explained)} if progress.lists_worst else {}
-    return {**report.to_dict(), **worst}
+    found = report.to_dict()
+    if progress.by_file is not None:
+        found["files"] = {
+            file: {name: one.to_dict() for name, one in means.items()}
+            for file, means in progress.by_file.intervals().items()
+        }
+    if progress.lists_worst:
+        found["worst"] = worst_as_dicts(explained)
+    return found
 
 
 def _say_that_it_stops() -> None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -72,14 +73,20 @@ def print_pairs(
     console.print(grid)
 
 
-def print_report(report: Report, *, short: bool) -> None:
-    """The counts, the means with their intervals, the lines to look at, and the signature."""
+def print_report(
+    report: Report, by_file: Mapping[str, Mapping[str, Interval]], *, short: bool
+) -> None:
+    """The counts, the means with their intervals, of each file too, the lines to look at, and the
+    signature.
+    """
     totals = report.totals
     say(
         f"{counted(totals.pairs, 'pair')} scored, {counted(totals.skipped, 'row')} skipped, "
         f"{counted(totals.blank, 'blank summary')}"
     )
     _print_means(report)
+    if by_file:
+        _print_files(by_file)
     if report.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
@@ -185,6 +192,26 @@ def _print_means(report: Report) -> None:
                 _interval(name, found),
                 "" if better is None else "higher" if better else "lower",
             )
+    table_console().print(grid)
+
+
+def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
+    names = [Path(file).name for file in by_file]
+    grid = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    grid.add_column("file", overflow="fold")
+    for name in ("pairs", RECOMMENDED, "95% interval", "alarms", "tokens"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for file, means in by_file.items():
+        name = Path(file).name
+        shown = name if names.count(name) == 1 else file
+        grid.add_row(
+            Text(printable(shown)),
+            str(means[RECOMMENDED].count),
+            _mean(RECOMMENDED, means[RECOMMENDED].mean),
+            _interval(RECOMMENDED, means[RECOMMENDED]),
+            _mean("alarms", means["alarms"].mean),
+            _mean("tokens", means["tokens"].mean),
+        )
     table_console().print(grid)
 
 

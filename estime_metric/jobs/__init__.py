@@ -1,5 +1,6 @@
 """Scoring of whole files: streamed, resumable, on one process or several."""
 
+from estime_metric.jobs.by_file import MeansByFile
 from estime_metric.jobs.earlier import Values
 from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
@@ -14,6 +15,7 @@ __all__ = [
     "ChunkScores",
     "Estimate",
     "Job",
+    "MeansByFile",
     "Report",
     "Stop",
     "Team",

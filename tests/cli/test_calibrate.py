@@ -39,6 +39,8 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
     )
     assert "with mine <= this value" in shown.stdout
     assert (tmp_path / "curve.png").stat().st_size > 5000
+    assert not (tmp_path / "curve.svg").exists()  # it writes what it says
+    assert shown.stdout.splitlines()[-1] == f"wrote the plot to {tmp_path / 'curve.png'}"
 
 
 def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Path) -> None:

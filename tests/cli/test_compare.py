@@ -16,7 +16,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES, compare_rows
-from estime_metric.studies.meta import approximate_randomization
+from estime_metric.studies.meta import approximate_randomization, paired_bootstrap
 from tests.command import json_rows, run_command, write_jsonl
 from tests.comparison.test_verdicts import SOURCES, A, B
 
@@ -63,6 +63,13 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     ):
         assert line in shown
     assert "…" not in shown
+    lines = shown.splitlines()
+    for name, values in (("A", A), ("B", B)):  # the mean of each system has an interval too
+        own = paired_bootstrap(values, [0.0] * len(values), n=500, seed=4, confidence=0.9)
+        (place,) = (index for index, line in enumerate(lines) if f"mean of {name} " in line)
+        assert lines[place].split()[3] == f"{own.difference:.4f}"
+        cells = lines[place + 1].split()
+        assert cells[:4] == ["90%", "interval", f"[{own.low:.4f},", f"{own.high:.4f}]"]
 
 
 def test_broken_rows_and_those_without_a_partner_are_named(

@@ -38,18 +38,18 @@ Args:
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...; and
         `preset="fast"`.
 Returns:
-    estime: float, 0 and up, lower is better: the paper's score, which is the mean of `alarms`.
-    alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
     inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
         alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
         select models and compare systems: a blank summary has the worst value, 1. Copying the source is not penalized,
         so also check `copied`, the summary length and ROUGE.
+    alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
     unsupported_rate: float in [0, 1], lower is better: the mean fraction of tokens that raise an alarm or do not
         occur in the source.
     alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.
     coverage: float in [0, 1]: the mean fraction of tokens that occur in the source and are therefore checked.
+    estime: float, 0 and up, lower is better: the paper's score, which is the mean of `alarms`.
     blank: int, the number of blank summaries.
-    alarms_scores: list of float, the number of alarms in each summary, in input order.
+    inconsistency_scores, alarms_scores: lists of float, one value per summary, in input order.
     signature: str, how the scores were computed; it is the same in every other toolkit.
     Each name in `measures` adds its mean under its own name, and the list `<name>_scores` with a value for each summary
     in input order. `alarm_rate_scores` has NaN if no token occurs in the source. If several `layers` are read, every
@@ -58,8 +58,8 @@ Examples:
     >>> metric = evaluate.load("estime", model="embedded")
     >>> source = "The cat sat on the mat while the dog slept in the garden."
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
-    >>> sorted(scores)
-    ['alarm_rate', 'alarms', 'alarms_scores', 'blank', 'coverage', 'estime', 'inconsistency', 'signature', 'unsupported_rate']
+    >>> list(scores)[:4]
+    ['inconsistency', 'alarms', 'unsupported_rate', 'alarm_rate']
 """
 
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the metric.
@@ -67,8 +67,10 @@ _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).par
     "kwargs"
 }
 
-#: The measures whose means are always returned.
+#: The measures whose means are always returned, and those with a list too, in the order in which
+#: they should be read.
 _MEANS = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
+_LISTED = ("inconsistency", "alarms")
 
 #: The encoder's revision: ``evaluate.load`` uses ``revision`` for the module script.
 MODEL_REVISION = "model_revision"
@@ -263,11 +265,11 @@ def reported(result: EstimeResult) -> dict[str, Any]:
     scores: dict[str, Any] = {}
     layers = result.layers
     for layer in layers:
-        scores[reported_name("estime", layer, layers)] = result.mean("alarms", layer)
         for measure in dict.fromkeys((*_MEANS, *result.config.measures)):
             scores[reported_name(measure, layer, layers)] = result.mean(measure, layer)
+        scores[reported_name("estime", layer, layers)] = result.mean("alarms", layer)
         scores[reported_name("blank", layer, layers)] = len(result.blank)
-        for measure in dict.fromkeys(("alarms", *result.config.measures)):
+        for measure in dict.fromkeys((*_LISTED, *result.config.measures)):
             values = result.values(measure, layer).tolist()
             scores[f"{reported_name(measure, layer, layers)}_scores"] = values
     scores["signature"] = result.signature

@@ -45,10 +45,11 @@ def metric(bert_folder: str) -> Any:
 
 def computed(result: EstimeResult) -> dict[str, Any]:
     """What the metric gives when the functional API gives this."""
-    means = ("alarms", "inconsistency", "unsupported_rate", "alarm_rate", "coverage")
-    values = {"estime": result.mean("alarms"), **{name: result.mean(name) for name in means}}
-    return values | {
+    means = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
+    return {name: result.mean(name) for name in means} | {
+        "estime": result.mean("alarms"),
         "blank": len(result.blank),
+        "inconsistency_scores": result.values("inconsistency").tolist(),
         "alarms_scores": result.values("alarms").tolist(),
         "signature": result.signature,
     }

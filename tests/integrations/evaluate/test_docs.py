@@ -40,7 +40,7 @@ def blocks(page: str, *parts: str) -> list[str]:
 
 PRINTED = {
     "README.md": ["1.0 0.071979"],
-    "docs/evaluate.md": ["0.5\n", "[0.0, 1.0]\n", "0.037 0\n"],
+    "docs/evaluate.md": ["0.037\n", "0.5 [0.0, 1.0]\n"],
 }
 
 

@@ -115,7 +115,8 @@ def test_register_leaves_the_scripts_of_others() -> None:
 
 
 def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = Path(run_command("register").output.split()[1])
+    said = run_command("register").stdout.splitlines()[0]
+    script = Path(said.removeprefix("wrote the module script to "))
     assert script.read_text(encoding="utf-8") == REGISTERED
     assert f"removed {script}" in run_command("register", "--remove").output
     assert not script.exists()

@@ -40,6 +40,12 @@ def test_scores_are_those_of_the_functional_api(
     assert scores["blank"] == 0
 
 
+def test_what_is_to_be_read_first_comes_first(metric: Any, texts: dict[str, list[str]]) -> None:
+    first = list(metric.compute(**texts))
+    assert first[:2] == ["inconsistency", "alarms"]
+    assert first[-3:] == ["inconsistency_scores", "alarms_scores", "signature"]
+
+
 def test_measures_asked_for_add_their_means_and_lists(
     metric: Estime, texts: dict, bert_folder: str
 ) -> None:
@@ -61,7 +67,9 @@ def test_several_layers_are_in_the_names(metric: Estime, texts: dict, bert_folde
     expected = estime(**texts, model=bert_folder, layers=[1, 3])
     names = {"estime", "alarms", "inconsistency", "unsupported_rate", "alarm_rate", "coverage"}
     reported = {f"{name}_layer{layer}" for name in {*names, "blank"} for layer in (1, 3)}
-    lists = {"alarms_layer1_scores", "alarms_layer3_scores"}
+    lists = {
+        f"{name}_layer{layer}_scores" for name in ("inconsistency", "alarms") for layer in (1, 3)
+    }
     assert set(scores) == {*reported, *lists, "signature"}
     assert scores["alarms_layer3_scores"] == expected.values("alarms", 3).tolist()
     assert scores["estime_layer1"] == scores["alarms_layer1"] == expected.mean("alarms", 1)
