@@ -32,7 +32,7 @@ AUTO = "auto"  # bfloat16 where the device is fast in it, else float32
 DTYPES = ("float32", "bfloat16", "float16", AUTO)
 
 LOW_COVERAGE = 0.5  # below this share of checked units no winner is declared
-FAST: dict[str, Any] = {"distance": 2, "dtype": AUTO}  # what the preset "fast" sets
+FAST = {"distance": 2}  # what the preset "fast" sets
 PRESETS: dict[str, dict[str, Any]] = {"fast": FAST}  # name -> the options that it sets
 
 
@@ -211,13 +211,13 @@ class EstimeConfig:
 
     @classmethod
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
-        """The preset for many pairs: it masks every second token instead of every eighth, which is
-        a quarter of the work, and sets ``dtype="auto"``.
+        """The preset for many pairs: every second token masked instead of every eighth, so a
+        quarter of the work.
 
-        Its scores differ from the paper's: docs/speed.md says how. The signature says
-        ``preset:fast``, whatever the dtype, and which dtype ``auto`` was; pass
-        ``dtype="float32"`` for the same numbers on all machines. Options override the preset.
-        Everything that takes the options of `EstimeConfig` by name takes ``preset="fast"`` too.
+        Its scores differ from the paper's: docs/speed.md says how; the signature says
+        ``preset:fast``. It stays in float32; add ``dtype="auto"`` for bfloat16 where that is faster.
+        Options win. Everything that takes the options of `EstimeConfig` by name
+        takes ``preset="fast"`` too.
         """
         return cls.from_options(None, {_PRESET: "fast", **options})
 
@@ -268,7 +268,7 @@ class EstimeConfig:
             parts["soft"] = (
                 "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
             )
-        if self.distance == FAST["distance"]:  # its dtype has a part of its own
+        if all(getattr(self, name) == value for name, value in FAST.items()):
             parts["preset"] = "fast"
         parts["version"] = __version__
         return Signature(
