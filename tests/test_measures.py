@@ -287,5 +287,7 @@ def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
         unit == "word"
     )  # an unknown token is never checked, so never copied
     for name in FURTHER_MEASURES:
-        with pytest.raises(ValueError, match=f"argument `measures` to name '{name}' when scoring"):
+        with pytest.raises(
+            ValueError, match=f"argument `measures` to include '{name}' when the pairs were scored"
+        ):
             plain[name]

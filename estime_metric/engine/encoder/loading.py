@@ -381,7 +381,7 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
     begins = [i for i in range(len(full)) if full[i : i + len(bare)] == bare]
     if not bare or not begins:
         raise _UnsuitableError(
-            "Expected argument `model` to name an encoder with a tokenizer that puts its special tokens around the tokens of a  "
+            "Expected argument `model` to name an encoder with a tokenizer that puts its special tokens around the tokens of a "
             f"text, but it makes {full} of the tokens {bare}."
         )
     begin = begins[0]

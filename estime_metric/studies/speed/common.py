@@ -156,7 +156,7 @@ def alternate(
 
 
 def apart(run: Callable[..., T], *arguments: Any) -> T:
-    """What ``run`` returns, in a new process of its own."""
+    """What ``run`` returns, in a new process."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(run, *arguments).result()
 

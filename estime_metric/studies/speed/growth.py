@@ -6,7 +6,7 @@ Prints two tables with the exponents that fit them (1 is proportional), and draw
 sources of 1,000 to 100,000 words is scored by the small encoder with the fast preset. For the number
 of pairs, files of 10 to 100,000 pairs of very short texts are scored into a file, chunk by chunk,
 with a random encoder of one block: so reading, chunks and writing count and not the encoder. Every
-row is a process of its own; loading is not counted, and memory is the peak above the loaded encoder.
+row is a separate process; loading is not counted, and memory is the peak above the loaded encoder.
 """
 
 from __future__ import annotations

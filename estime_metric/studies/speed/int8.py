@@ -4,7 +4,8 @@
 
 Prints pairs per second of float32, bfloat16 and two ways to multiply in int8, from alternating
 runs, and how many alarms differ from float32's. Attention, norms and sums stay in bfloat16. It
-replaces parts inside the encoder: it shows what int8 would gain and is no option of the package.
+replaces parts inside the encoder: it shows what int8 would gain and is not an option of the
+package.
 
 Weights are rows of int8, as the bundled encoders store them, and so are the states that go in: a
 row is scaled so that its largest number is near 127.

@@ -332,7 +332,7 @@ def test_special_tokens_that_are_not_around_a_text_are_refused(copy: Path) -> No
     }
     (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
     rewrite(copy / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
-    with pytest.raises(ValueError, match="whose tokenizer puts its special tokens around"):
+    with pytest.raises(ValueError, match="with a tokenizer that puts its special tokens around"):
         load(copy)
 
 

@@ -122,7 +122,7 @@ def _notes(scores: Scores[Bump]) -> tuple[str, ...]:
     return (
         "In per cent. Consistency: the share of pairs in which the reference has the better score, strictly; a tie is "
         "a miss. Area: references against edited summaries of all pairs; 50 is chance. (-): the score is negated, so "
-        "that higher is better in every row. Intervals: percentiles of a bootstrap over articles; the intervals of the area are  "
+        "that higher is better in every row. Intervals: percentiles of a bootstrap over articles; the intervals of the area are "
         "slightly too high, since a resample compares copies of an article with each other.",
         *scores.gaps,
         *scores.remarks,
