@@ -30,13 +30,13 @@ class Drawing:
         x: float,
         y: float,
         text: str,
-        colour: str = INK,
+        color: str = INK,
         size: float = 14,
         anchor: str = "start",
     ) -> None:
         """Writes a line of text."""
         self.parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}">'
+            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{color}" text-anchor="{anchor}">'
             f"{escape(text)}</text>"
         )
 
@@ -54,7 +54,7 @@ class Drawing:
         y: float,
         to_x: float,
         to_y: float,
-        colour: str,
+        color: str,
         width: float,
         dashes: str = "",
     ) -> None:
@@ -63,7 +63,7 @@ class Drawing:
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         self.parts.append(
             f'<path d="M{x:g} {y:g} C{x:g} {middle:g} {to_x:g} {middle:g} {to_x:g} {to_y:g}" fill="none" '
-            f'stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
+            f'stroke="{color}" stroke-width="{width:g}"{dashed}/>'
         )
 
     def save(self, path: Path) -> None:
@@ -107,11 +107,11 @@ def schedule(length: int = 40, window: int = 24, margin: int = 4, distance: int 
                 "none" if masked else LINE,
             )
     y = top + len(windows) * row + 18
-    for x, colour, label in (
+    for x, color, label in (
         (left, MASK, "masked, and read here"),
         (left + 200, "#eef2ff", "seen as context"),
     ):
-        drawing.box(x, y - 11, cell - 2, 14, colour, LINE)
+        drawing.box(x, y - 11, cell - 2, 14, color, LINE)
         drawing.text(x + 24, y, label, GREY, 12)
     return drawing
 
@@ -150,8 +150,8 @@ def match() -> Drawing:
     )
     for unit in shown.units:
         x = above[unit.start, unit.end]
-        colour = {"match": GOOD, "alarm": BAD}.get(unit.verdict, GREY)
-        drawing.text(x, top, SUMMARY[unit.start : unit.end], colour, size, "middle")
+        color = {"match": GOOD, "alarm": BAD}.get(unit.verdict, GREY)
+        drawing.text(x, top, SUMMARY[unit.start : unit.end], color, size, "middle")
         if unit.verdict == "alarm" and unit.same is not None:
             drawing.curve(
                 x, top + 7, below[unit.same.start, unit.same.end], bottom - 20, GREY, 1.2, "4 4"
@@ -159,7 +159,7 @@ def match() -> Drawing:
         if unit.best is not None and unit.verdict != "absent":
             width = 2.4 if unit.verdict == "alarm" else 1.2
             drawing.curve(
-                x, top + 7, below[unit.best.start, unit.best.end], bottom - 20, colour, width
+                x, top + 7, below[unit.best.start, unit.best.end], bottom - 20, color, width
             )
     for (start, end), x in below.items():
         drawing.text(x, bottom, SOURCE[start:end], INK, size, "middle")

@@ -1,10 +1,10 @@
 """Bootstrap intervals of means over summaries, by source, in one pass over any number of pairs.
 
-Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap draws
-how often a resample takes a source from a Poisson distribution with mean 1, independently of all other
-sources: memory does not grow with the number of pairs, and parts of a job can be added up. The draws
-depend on the text of the source alone, and all sums are sums of whole millionths, which are exact. So
-neither order nor batches nor a restart change an interval.
+Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap
+draws the number of times that a resample contains a source from a Poisson distribution with mean 1,
+independently of all other sources: memory does not grow with the number of pairs, and parts of a
+job can be added up. The draws depend on the text of the source alone, and all sums are sums of
+whole millionths, which are exact. So neither order nor batches nor a restart change an interval.
 
 Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 """
@@ -63,7 +63,7 @@ class BootstrapMeans:
 
     def add(self, sources: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> None:
         """Adds some summaries: the source of each, and in each column a value of each; NaN and
-        ``None`` are left out of the column's mean.
+        ``None`` are excluded of the column's mean.
         """
         values = np.array([columns[name] for name in self.names], dtype=np.float64)
         values = values.reshape(len(self.names), len(sources))
@@ -99,8 +99,8 @@ class BootstrapMeans:
         return self
 
     def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
-        """The mean of a column and the interval that ``confidence``, between 0 and 1, of the
-        resamples lie within. With one source there is no interval, and its ends are NaN.
+        """The mean of a column and the interval that contains the fraction ``confidence``, between
+        0 and 1, of the resamples. With one source there is no interval, and its ends are NaN.
         """
         row = self.names.index(name)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -117,6 +117,6 @@ def _digest(source: str) -> bytes:
 
 
 def _draws(digest: bytes, resamples: int) -> Floats:
-    """How often the sample, once, and each resample take the source with this digest."""
+    """How often the sample (once) and each resample contain the source with this digest."""
     rng = np.random.default_rng(int.from_bytes(digest[:8], "little"))
     return np.concatenate([[1.0], rng.poisson(1.0, size=resamples)])

@@ -176,7 +176,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the colored summary above its source, with the evidence."""
-        from estime_metric.explain.html import notebook  # a notebook asked for it
+        from estime_metric.explain.html import notebook  # called by a notebook
 
         return notebook(self)
 

@@ -78,8 +78,8 @@ class Measure:
             mean over all tokens of the summary; a blank summary gets 1 if lower is better, otherwise 0.
             ``"rate"`` is a ratio over the tokens that occur in the source and is NaN if there are none.
         low: the least possible value.
-        high: the greatest possible value, or the measure that it never exceeds; ``None`` if there
-            is no bound.
+        high: the greatest possible value, or the measure that it never exceeds; ``None`` if it is
+            unbounded.
         higher_is_better: the direction; ``None`` if the measure does not express quality.
         meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for
             "tokens".

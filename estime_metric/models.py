@@ -1,4 +1,4 @@
-"""The encoders that this project knows: those that ship with it, and the paper's."""
+"""The encoders that this project knows: the bundled ones and the paper's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEAST = 3.0  # seconds that are timed at least
 
 @dataclass(frozen=True)
 class KnownModel:
-    """An encoder as `EstimeConfig` takes it.
+    """An encoder by its name in `EstimeConfig`.
 
     Attributes:
         name: ``model=``.
@@ -32,8 +32,8 @@ class KnownModel:
         size: megabytes on disk.
         bundled: whether it ships with the package; otherwise it is downloaded once.
         language, license: of its texts, and of its weights.
-        layer, blocks: the layer that ESTIME reads by default, of how many.
-        measured: what this project has measured with it; empty for nothing.
+        layer, blocks: the layer that ESTIME reads by default, and the number of blocks.
+        measured: results of this project with it; empty if there are none.
     """
 
     name: str

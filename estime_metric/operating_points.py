@@ -48,9 +48,9 @@ def threshold_value(threshold: float | str, measure: str, signature: str) -> flo
     """A threshold as a number.
 
     Args:
-        threshold: a finite number, or ``"balanced"`` for the recorded threshold of a bundled encoder.
-            If it was determined with other settings than those of ``signature``, a warning names
-            them.
+        threshold: a finite number, or ``"balanced"`` for the recorded threshold of a bundled
+            encoder. If it was determined with settings that differ from ``signature``, a warning
+            names them.
         measure: the measure that is compared with the threshold.
         signature: the signature of the scores, at one layer.
 

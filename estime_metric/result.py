@@ -40,11 +40,11 @@ _LISTED = 10  # indices that `str` names
 
 
 class EstimeResult:
-    """Scores of a list of pairs, in input order; ``print(result)`` tells score, coverage and
-    signature.
+    """Scores for a list of pairs, in input order. ``print(result)`` shows the score, the coverage
+    and the signature.
 
-    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several
-    layers.
+    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` the values at one
+    of several layers.
 
     Iterating over it gives a record for each pair: a dict of plain numbers.
 
@@ -52,8 +52,8 @@ class EstimeResult:
         statistics: float64 of shape (pairs, layers, statistics), in the order of ``STATISTICS``.
         config: the fully resolved configuration.
         sources: the source of each pair, by which `interval` resamples; if they are omitted, each
-            pair counts as a source of its own.
-        predictions: the summaries, which a notebook shows; they may be omitted.
+            pair counts as a separate source.
+        predictions: the summaries, which a notebook shows; can be omitted.
 
     Example:
         >>> from estime_metric import estime
@@ -77,12 +77,12 @@ class EstimeResult:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The layers that were read, in the order asked for."""
+        """The layers that were read, in the requested order."""
         return self.config.layer_tuple
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that `values` gives."""
+        """The measures that `values` accepts."""
         return (
             *BASE_MEASURES,
             *(name for name in self.config.measures if name in FURTHER_MEASURES),
@@ -90,15 +90,15 @@ class EstimeResult:
 
     @property
     def signature(self) -> Signature:
-        """One line that says how these numbers came about; see `EstimeConfig.signature`. Its
+        """One line that identifies how the scores were computed; see `EstimeConfig.signature`. Its
         ``short`` form is for the caption of a table.
         """
         return self.config.signature()
 
     @property
     def coverage(self) -> float:
-        """The mean share of a summary's units that are checked, as the source has them: 0 to 1; NaN
-        without pairs.
+        """The mean fraction of summary units that occur in the source and are therefore checked (0
+        to 1; NaN if there are no pairs).
         """
         return self.mean("coverage", self.layers[0])
 
@@ -106,19 +106,18 @@ class EstimeResult:
     def unchecked(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none was checked.
 
-        With the unit ``token`` their alarms are 0; with ``word`` their words are alarms, but for
-        those that share the first token with a source word. Their ``alarm_rate`` is NaN, their
-        ``inconsistency`` 1.
+        With the unit ``token``, they have 0 alarms. With the unit ``word``, all their words count
+        as alarms, except words whose first token also begins a source word. Their ``alarm_rate`` is
+        NaN, their ``inconsistency`` 1.
         """
         return self._where_none("overlap")
 
     @property
     def blank(self) -> list[int]:
-        """Indices of pairs whose summary has no unit, most often an empty text; they are also
+        """Indices of pairs in which the summary has no units, usually an empty text; they are also
         `unchecked`.
 
-        Their counts are 0, their shares the worst value (``inconsistency`` 1), and ``alarm_rate``
-        is NaN.
+        Their counts are 0, their ``inconsistency`` is 1, and their ``alarm_rate`` is NaN.
         """
         return self._where_none("tokens")
 
@@ -126,8 +125,8 @@ class EstimeResult:
         return len(self._statistics)
 
     def __iter__(self) -> Iterator[dict[str, float]]:
-        """A record for each pair, in input order: measure -> value. With several layers the names
-        end in the layer, as everywhere (`reported_name`).
+        """A record for each pair, in input order: measure -> value. If several layers are read, the
+        names end in the layer (see `reported_name`).
         """
         columns = self._columns()
         for values in zip(*columns.values(), strict=True):
@@ -148,14 +147,14 @@ class EstimeResult:
     def __str__(self) -> str:
         lines = [
             f"{RECOMMENDED} {_shown(self.interval(RECOMMENDED, layer))}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
-            f"summary (both: lower is better), coverage {self.mean('coverage', layer):.4f}, {len(self)} pairs, "
+            f"summary (lower is better for both), coverage {self.mean('coverage', layer):.4f}, {len(self)} pairs, "
             f"layer {layer}"
             for layer in self.layers
         ]
         foreign = sorted(set(self.unchecked) - set(self.blank))
         for said, indices in (
             (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank),
-            ("Pairs with no token in common, so nothing was checked", foreign),
+            ("Pairs that share no token, so nothing was checked", foreign),
         ):
             if indices:
                 listed = ", ".join(map(str, indices[:_LISTED])) + (
@@ -169,35 +168,35 @@ class EstimeResult:
 
         Args:
             measure: one of `measures`; ``estime_metric.measures.MEASURES`` says what they are.
-            layer: one of ``layers``; may be left out where there is just one.
+            layer: one of ``layers``; can be omitted if there is only one.
 
         Returns:
             float64 of shape (pairs,), in input order, on the CPU; yours to change. See `unchecked`
             and `blank`.
 
         Raises:
-            ValueError: a measure that is unknown or was not asked for, a layer that was not read,
-                or none given where several were read.
+            ValueError: the measure is unknown or was not requested, the layer was not read, or no
+                layer is given although several were read.
         """
         if measure in FURTHER_MEASURES and measure not in self.config.measures:
             raise ValueError(
-                f"Expected argument `measures` to name {measure!r} when scoring, but it did not."
+                f"Expected argument `measures` to include {measure!r} when the pairs were scored, but it did not."
             )
         with torch.inference_mode(False):  # otherwise they could not be changed in place
             return compute(measure, self._statistics[:, self._layer_index(layer)]).clone()
 
     def mean(self, measure: str, layer: int | None = None) -> float:
-        """The mean of one measure over the pairs for which it is defined; NaN where there is none.
-        Arguments as for `values`. If pairs are left out, a warning says how many, once for each
-        measure.
+        """The mean of a measure over the pairs for which it is defined, or NaN if there are none.
+        Takes the same arguments as `values`. If pairs are excluded, a warning reports how many,
+        once per measure.
         """
         values = self.values(measure, layer)
         undefined = int(values.isnan().sum())
         if undefined and measure not in self._warned:
             self._warned.add(measure)
             blank, others = len(self.blank), len(self.unchecked) - len(self.blank)
-            said = f"{measure} is undefined for {undefined} of {len(values)} pairs, which are left out of its mean. "
-            counts = f"Blank summaries: {blank}; others without a token of their source: {others}."
+            said = f"{measure} is undefined for {undefined} of {len(values)} pairs, which are excluded from the mean "
+            counts = f"(blank summaries: {blank}; others that share no token with their source: {others})."
             warnings.warn(said + counts, stacklevel=2)
         return float(values.nanmean())
 
@@ -207,24 +206,24 @@ class EstimeResult:
         measure: str = RECOMMENDED,
         layer: int | None = None,
     ) -> Tensor:
-        """Which summaries are worth a look: those whose value is at the threshold or worse, or
-        undefined.
+        """Flags the summaries that should be reviewed: those with a value that is undefined, or
+        equal to or worse than the threshold.
 
-        No threshold suits all texts; ``estime calibrate`` finds one for yours from fifty judged
-        summaries.
+        No threshold suits all texts; ``estime calibrate`` chooses one from about fifty summaries
+        that you have labeled.
 
         Args:
-            threshold: a value of the measure, or ``"balanced"`` for the one that was measured with
-                a bundled encoder; a warning says so if it was measured with other settings.
-            measure: a measure that judges.
+            threshold: a value of the measure, or ``"balanced"`` for the recorded threshold of a
+                bundled encoder; a warning is issued if it was determined with other settings.
+            measure: a measure with a direction (lower or higher is better).
             layer: as for `values`.
 
         Returns:
             bool of shape (pairs,), in input order.
 
         Raises:
-            TypeError, ValueError: ``threshold`` is no number, or none is documented; the measure
-                has no direction; or as for `values`.
+            TypeError, ValueError: ``threshold`` is not a number, or no threshold is recorded; the
+                measure has no direction; or as for `values`.
         """
         check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
         values = self.values(measure, layer)
@@ -235,15 +234,16 @@ class EstimeResult:
         return acceptable.logical_not()
 
     def ties(self, layer: int | None = None, measure: str = "alarms") -> int:
-        """How much of a measure rounding can decide: comparisons of two nearly equal dot products.
+        """The number of comparisons between nearly equal dot products, which rounding can decide.
 
-        With another batch size, order or device ``alarms`` and ``winners`` change by no more than
-        that. For ``soft``, ``coherence`` and ``alarms_alltokens`` it is the number of summary units
-        whose best match may be another one; 0 for a measure that no dot product decides, such as
-        ``overlap``. In float32 dot products within 1e-4 of each other count, as a share of the
-        product of lengths; in bfloat16, which rounds far more, 2**-6, in float16 2**-9.
+        A different batch size, order or device changes ``alarms`` and ``winners`` by at most this
+        number. For ``soft``, ``coherence`` and ``alarms_alltokens``, it is the number of summary
+        units with a best match that may change; it is 0 for a measure that does not depend on dot
+        products, such as ``overlap``. Two dot products count as nearly equal if they differ by less
+        than a tolerance, relative to the product of the vector lengths: 1e-4 in float32, 2**-9 in
+        float16, and 2**-6 in bfloat16.
         """
-        self.values(measure, layer)  # refuses what was not asked for
+        self.values(measure, layer)  # raises an error if it was not requested
         counted = {TIES[name] for name in MEASURES[measure].needs if name in TIES}
         return sum(
             int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum())
@@ -257,15 +257,15 @@ class EstimeResult:
 
         Args:
             measure, layer: as for `values`.
-            confidence: the share of the resamples within the interval, between 0 and 1.
+            confidence: the confidence level, between 0 and 1.
 
         Returns:
-            An `Interval` with ``mean``, ``low``, ``high`` and ``count``; pairs for which the measure
-            is undefined are left out.
+            An `Interval` with ``mean``, ``low``, ``high`` and ``count``; pairs for which the
+            measure is undefined are excluded.
         """
         if not 0 < confidence < 1:
             raise ValueError(
-                f"Expected argument `confidence` to lie between 0 and 1, but got {confidence}."
+                f"Expected argument `confidence` to be between 0 and 1, but got {confidence}."
             )
         values = self.values(measure, layer).tolist()
         return self._bootstrap({measure: values}).interval(measure, confidence)
@@ -290,7 +290,7 @@ class EstimeResult:
         }
 
     def to_pandas(self, columns: Mapping[str, Sequence[Any]] | None = None) -> DataFrame:
-        """A row for each pair and layer.
+        """One row per pair and layer.
 
         Args:
             columns: your own columns, such as ids, with a value for each pair; they come first.
@@ -300,8 +300,8 @@ class EstimeResult:
 
         Raises:
             ImportError: pandas is not installed.
-            ValueError: a column has another length than the result, or the name of one of its
-                columns.
+            ValueError: the length of a column differs from the result, or its name is already in
+                use.
         """
         try:
             import pandas
@@ -314,7 +314,7 @@ class EstimeResult:
         found: dict[str, Any] = {}
         for name, values in (columns or {}).items():
             if name in own:
-                wanted = f"other names than those of the result ({', '.join(own)})"
+                wanted = f"names that the result does not use ({', '.join(own)})"
                 raise ValueError(f"Expected argument `columns` to have {wanted}, but got {name!r}.")
             if len(values) != len(self):
                 wanted = f"a value for each of {len(self)} pairs"
@@ -344,7 +344,7 @@ class EstimeResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the means with their intervals, and the worst summaries."""
-        from estime_metric.explain.result import render  # a notebook asked for it
+        from estime_metric.explain.result import render  # called by a notebook
 
         return render(self, self._predictions)
 

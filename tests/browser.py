@@ -42,13 +42,13 @@ def chromium() -> Iterator[Any]:
 
 
 #: JavaScript: contrast (WCAG 2) of the text of each element that a selector finds, against the
-#: colours behind it.
+#: colors behind it.
 CONTRASTS = """
 (selector) => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const paint = (colours) => {
+  const paint = (colors) => {
     canvas.clearRect(0, 0, 1, 1);
-    colours.forEach((colour) => { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); });
+    colors.forEach((color) => { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); });
     return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
   };
   const luminance = (rgb) => {
@@ -79,7 +79,7 @@ STICKING_OUT = """
 })
 """
 
-#: JavaScript: whether what a selector finds lies within the pane around it and within the window.
+#: JavaScript: whether what a selector finds is within the pane around it and within the window.
 IN_SIGHT = """
 (selector) => {
   const element = document.querySelector(selector), own = element.getBoundingClientRect();

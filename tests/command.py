@@ -83,7 +83,7 @@ def run_command(
 def start_command(
     *arguments: object, said: Path, **environment: object
 ) -> multiprocessing.process.BaseProcess:
-    """Starts ``estime ARGUMENTS`` in a process of its own; both streams go to the file ``said``."""
+    """Starts ``estime ARGUMENTS`` in a separate process; both streams go to the file ``said``."""
     started = FORKS.Process(target=_command, args=([*map(str, arguments)], str(said), environment))
     started.start()
     return started
@@ -107,14 +107,14 @@ def free_port() -> int:
 
 
 def one_thread() -> None:
-    """Has torch work on one thread, as several processes at once should."""
+    """Has torch work on one thread, as several simultaneous processes should."""
     import torch
 
     torch.set_num_threads(1)
 
 
 def run_python(script: str, *arguments: object, status: int | None = 0, **environment: str) -> Ran:
-    """Runs a script in a process of its own, on one thread, with some changes of the environment."""
+    """Runs a script in a separate process, on one thread, with some changes of the environment."""
     run = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},

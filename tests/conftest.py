@@ -22,7 +22,7 @@ from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, save_enc
 
 if (
     "PYTEST_XDIST_WORKER" in os.environ
-):  # beside other workers: one thread each, in child processes too
+):  # with other workers: one thread each, in child processes too
     torch.set_num_threads(1)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -78,7 +78,7 @@ def bert_folder(encoder_folder: Callable[[str], str]) -> str:
 
 @pytest.fixture(scope="session")
 def small_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of the small encoder that ships, as tools read it that know no int8 weights."""
+    """The folder of the small bundled encoder, in the form for tools that do not support int8 weights."""
     from estime_metric.engine.encoder.loading import load_pretrained
 
     folder = tmp_path_factory.mktemp("small")
@@ -116,7 +116,7 @@ def summeval() -> list[tuple[str, str]]:
     """All 1,600 pairs (summary, source) of SummEval, source by source."""
     if not (SUMMEVAL / "summeval.jsonl").is_file():
         pytest.skip(
-            "SummEval is not available: it is looked for in shared/data/summeval beside the repository"
+            "SummEval is not available: it is looked for in shared/data/summeval next to the repository"
         )
     sources = {row["doc_id"]: row["source"] for row in json_rows(SUMMEVAL / "documents.jsonl")}
     summaries = json_rows(SUMMEVAL / "summeval.jsonl")

@@ -88,7 +88,7 @@ if (
 ):  # below it, the last block of ModernBERT is refused
     FAMILIES += ("modernbert",)
 
-#: Families whose tokenizers stand for all: WordPiece, byte-level BPE, Unigram.
+#: Families whose tokenizers represent all kinds: WordPiece, byte-level BPE, Unigram.
 TOKENIZERS = ("bert", "roberta", "albert")
 
 #: Families with one group of weights for all blocks: no block can be taken off.

@@ -22,9 +22,9 @@ class Checked:
 
     position: int  # in the summary
     same: float  # s(i), Eq. 2
-    other: float  # o(i), the best dot product with a token of another id; -inf where the source has no other
+    other: float  # o(i), the best dot product with a token of another id; -inf if the source has no other
     least_winners: (
-        int  # how many source tokens of another id exceed s(i), those that nearly equal it left out
+        int  # how many source tokens of another id exceed s(i), without those that nearly equal it
     )
     most_winners: int  # or counted in
     near_tie: bool  # whether rounding may change the verdict
@@ -153,7 +153,7 @@ class Oracle:
     def score(self, summary: str, source: str, layers: list[int]) -> dict[int, Verdict]:
         summary_ids, source_ids = self.tokens(summary), self.tokens(source)
         verdicts = {layer: Verdict(len(summary_ids)) for layer in layers}
-        # An unknown token stands for any characters that the tokenizer cannot tell: neither it nor
+        # An unknown token represents any characters that the tokenizer cannot distinguish: neither it nor
         # any other special token is checked.
         special = self.tokenizer.all_special_ids
         checked = {

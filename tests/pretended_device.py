@@ -80,7 +80,7 @@ class Pretended(torch.Tensor):
 
 class PretendedDevice(TorchDispatchMode):
     """While it is entered, ``cuda:0`` is there. ``waits`` are the operations for which the host
-    waited, with the function of the package that asked; a copy to the device waits where it is not
+    waited, with the function of the package that asked; a copy to the device waits if it is not
     ``non_blocking``."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Layers, encoders and parts of speech (appendices A, D, E), and all measures beside naive ones."""
+"""Layers, encoders and parts of speech (appendices A, D, E), and all measures compared with naive ones."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> N
     assert (
         score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}, drop_tags={"X"})["tokens"] == 0
     )
-    # What is left out stays in the context.
+    # What is excluded stays in the context.
     scorer = EstimeScorer(model=bert_folder, unit=unit, **dropped)
     first, second = units_of(
         ["the dog slept", "dog slept"], scorer.config, scorer.encoder.tokenizer

@@ -99,5 +99,5 @@ def test_a_result_has_intervals_by_source_and_everything_as_a_dictionary() -> No
         str(result.signature),
         result.signature.short,
     )
-    with pytest.raises(ValueError, match="Expected argument `confidence` to lie between 0 and 1"):
+    with pytest.raises(ValueError, match="Expected argument `confidence` to be between 0 and 1"):
         result.interval("alarms", confidence=1.0)

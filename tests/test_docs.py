@@ -1,5 +1,5 @@
-"""Every code block of the documentation is run: as a doctest, here, by a test of its own, or it
-says why not.
+"""Every code block of the documentation is run: as a doctest, here, by a separate test, or it says
+why not.
 """
 
 from __future__ import annotations

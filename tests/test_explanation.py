@@ -42,8 +42,8 @@ ODD_CHARACTERS = (
 def test_the_verdicts_add_up_to_the_score(
     encoder_folder: MakeFolder, name: str, pairs: Pairs, unit: str
 ) -> None:
-    """Also where no word is shared; words that differ may begin with the same piece, in lower case
-    or a blank.
+    """Also if no word is shared; words that differ may begin with the same piece, in lower case or
+    a blank.
     """
     apart = [
         ("Zebra.", "Nothing alike"),
@@ -210,7 +210,7 @@ def words_by_loops(
 
 
 def test_a_copy_matches_itself_at_its_own_position(bert_folder: str) -> None:
-    """Each word stands once, so that the same word can only be found where it stands."""
+    """Each word occurs once, so that the same word can only be found at its position."""
     text = "Heavy rain fell over hills on Monday, and the river rose by almost a metre."
     shown = EstimeScorer(model=bert_folder, unit="word", **SHORT).explain(text, text)
     assert shown.overlap == shown.tokens > 10
@@ -250,7 +250,7 @@ def test_emptiness(bert_folder: str, unit: str) -> None:
         assert shown.overlap == 0
         assert shown.alarms == (
             shown.tokens if unit == "word" else 0
-        )  # where nothing is matched, no word begins alike
+        )  # if nothing is matched, no word begins alike
         assert bool(shown.units) == bool(shown.words) == bool(shown.prediction.strip())
         for each in shown.units:
             assert (each.verdict, each.best, each.same, each.margin) == ("absent", None, None, None)
@@ -302,7 +302,7 @@ def words_of(shown: Explanation) -> list[str]:
 
 
 def check_spans(shown: Explanation) -> None:
-    """Units and words stand in order within the text, words are disjoint and cover all units."""
+    """Units and words are in order within the text, words are disjoint and cover all units."""
     length = len(shown.prediction)
     for units in (shown.units, shown.words):
         assert all(0 <= unit.start <= unit.end <= length for unit in units)

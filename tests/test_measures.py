@@ -92,7 +92,7 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
     assert values.shape == (2, 3)
     assert values[0].tolist() == pytest.approx(BY_HAND[measure], abs=1e-12, nan_ok=True)
     assert compute(measure, stacked[:0]).shape == (0, 3)
-    for alarms in (0, 4):  # where nothing overlaps, the number of alarms changes no other measure
+    for alarms in (0, 4):  # if nothing overlaps, the number of alarms changes no other measure
         foreign = row(tokens=4, alarms=alarms, new_words=1, new_bigrams=1, new_trigrams=1)
         alone = compute(measure, foreign).item()
         assert alone == pytest.approx(

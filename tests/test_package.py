@@ -1,4 +1,4 @@
-"""The package in a process of its own, one for all: what imports, scores and unloading leave, what
+"""The package in a separate process, one for all: what imports, scores and unloading leave, what
 settings change.
 """
 

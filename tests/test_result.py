@@ -111,12 +111,12 @@ def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
     assert result.ties() == 4
 
 
-def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
+def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
     assert result.mean("alarms") == 0.25  # every pair has a number of alarms
-    said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"
+    said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\)\.$"
     with pytest.warns(UserWarning, match=f"alarm_rate {said}"):
         assert result.mean("alarm_rate") == 0.5
     assert result.mean("alarm_rate") == 0.5  # said already
@@ -127,7 +127,7 @@ def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
         result.mean("other")
 
 
-def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
+def test_printing_it_shows_score_coverage_what_is_missing_and_signature() -> None:
     result = single(
         alarms=[1, 0, 0],
         graded_alarms=[1, 0, 0],
@@ -140,10 +140,10 @@ def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> Non
     text = str(result)
     first = (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT / 4) + NEW_SHARE / 2
     assert text.splitlines() == [
-        f"inconsistency {(first + 2) / 3:.4f} (95% interval {found.low:.4f} to {found.high:.4f}), 0.333 alarms per summary (both: lower is better), coverage 0.1667, "
+        f"inconsistency {(first + 2) / 3:.4f} (95% interval {found.low:.4f} to {found.high:.4f}), 0.333 alarms per summary (lower is better for both), coverage 0.1667, "
         "3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
-        "Pairs with no token in common, so nothing was checked: 1 (index 1)",
+        "Pairs that share no token, so nothing was checked: 1 (index 1)",
         EstimeConfig(model="m", revision="r", layers=5).signature(),
     ]
     many = str(single(alarms=[0] * 12))

@@ -132,8 +132,8 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None = None) -> None:
-    """All counts of ``another`` are those of ``one``, but for the rounding of batches of another
-    shape.
+    """All counts of ``another`` equal those of ``one``, except for the rounding of batches of
+    another shape.
     """
     if rows is not None:
         one = EstimeResult(one._statistics[rows], one.config)
@@ -175,7 +175,7 @@ def test_order_company_duplicates_and_budget_change_nothing(
 def test_chunks(
     scorer: EstimeScorer, pairs: Pairs, unit: str, size: int, monkeypatch, encoded
 ) -> None:
-    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next
+    """Also if a chunk contains a source with summaries of which nothing is encoded, and the next
     one the others.
     """
     scorer = EstimeScorer(scorer.config, unit=unit)
@@ -200,7 +200,7 @@ def test_chunks(
 def test_a_chunk_goes_before_the_next_comes(
     bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A source that continues in the next chunk has memory of its own by then."""
+    """A source that continues in the next chunk has separate memory by then."""
     scorer = EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", cache=10**8, **SHORT)
     monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 20_000)
     encode, made, left = MaskedEncoder.encode, [], []
@@ -230,7 +230,7 @@ def test_candidates_are_scored_as_pairs_and_sources_encoded_once(
     assert_same(candidates, scorer.score(summaries, [source] * len(summaries)))
     of_source = len(token_ids(scorer, source))
     assert [sum(text.wanted == of_source for text in texts) for texts in encoded] == [1, 1]
-    scorer.score(*split(pairs))  # wherever they stand
+    scorer.score(*split(pairs))  # at any position
     lengths = {source: len(token_ids(scorer, source)) for _, source in pairs}
     texts = encoded[2]
     whole = [
@@ -299,7 +299,7 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
     assert overlap[1] == overlap[2] == overlap[0] + 2
     assert (
         winners[1] != winners[2]
-    )  # the same words where they make no sense: other context, other matches
+    )  # the same words in a context in which they make no sense: other context, other matches
     for summary in encoded[0][2:]:
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000

@@ -1,4 +1,4 @@
-"""The scorer in its caller's hands: when it loads and lets go, what it leaves untouched, what it
+"""The scorer in its caller's hands: when it loads and releases, what it leaves untouched, what it
 refuses.
 """
 
@@ -170,11 +170,11 @@ def test_what_a_budget_changes_was_counted(dtype: str) -> None:
         for budget in (100, 8_000)
     ]
     found = changes(*results)
-    assert {name: beyond for name, (_, _, _, beyond) in found.items()} == dict.fromkeys(found, 0)
+    assert {name: change.beyond for name, change in found.items()} == dict.fromkeys(found, 0)
     assert torch.equal(results[0].values("overlap", 3), results[1].values("overlap", 3))
     assert results[0].ties(3, "overlap") == 0
     assert results[0].ties(3, "unsupported_rate") == results[0].ties(3)
     if dtype == "bfloat16":
-        assert sum(changed for changed, *_ in found.values()) > 0  # or there was nothing to count
+        assert sum(change.pairs for change in found.values()) > 0  # or there was nothing to count
         assert results[0].ties(3) > 0
         assert results[0].ties(3, "soft") > 0

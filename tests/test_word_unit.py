@@ -52,7 +52,7 @@ def released() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def random_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A small random BERT with the vocabulary of the embedded encoder."""
+    """A small random BERT with the vocabulary of the bundled encoder."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     return str(
         save_encoder(
@@ -114,8 +114,8 @@ def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]
 def compare(
     estime: Any, scorer: EstimeScorer, sources: dict[str, list[str]], pairs: int, most: int
 ) -> None:
-    """At most so many values of so many pairs may differ, each by a verdict that rounding can turn:
-    two best matches within the tolerance of ties."""
+    """At most the given number of values of the given number of pairs may differ, each by a verdict
+    that rounding can turn: two best matches within the tolerance of ties."""
     assert sum(map(len, sources.values())) >= pairs
     different = 0
     for source, summaries in sources.items():
@@ -213,7 +213,7 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
         ["turkey trade"], [SOURCE]
     )
     assert tokens.values("overlap").item() == tokens.values("tokens").item()
-    # A word is compared by its first piece, so ``TURKEY`` is no alarm beside ``Turkey``, though it
+    # A word is compared by its first piece, so ``TURKEY`` is not an alarm compared with ``Turkey``, though it
     # does not occur.
     result = word_scorer.score(["TURKEY"], ["Turkey"])
     assert result.values("overlap").item() == 0
@@ -260,7 +260,7 @@ def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
     result = word_scorer.score([summary, bare], [SOURCE, SOURCE])
     assert result.values("tokens").tolist() == [5, 5]
     assert result.values("overlap").tolist() == [5, 5]
-    # There, the word takes its neighbour's token; at the end of a text there is none.
+    # There, the word takes its neighbor's token; at the end of a text there is none.
     estime = released_estime()
     _, positions = estime._translate_words_to_tokens(split_words(summary))
     assert positions[2][0] == positions[3][0]
@@ -315,7 +315,7 @@ def test_parts_of_speech_are_left_out_on_both_sides(
     assert (result.values("tokens").item(), result.values("overlap").item()) == (3, 3)
     estime = released_estime(tags_exclude=["DT"])
     theirs = dict(zip(OUTPUTS, estime.evaluate_claims(SOURCE, [summary])[0], strict=True))
-    # There, only words of the source are left out: the summary's determiners still count as words,
+    # There, only words of the source are excluded: the summary's determiners still count as words,
     # and as alarms.
     assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3
     assert theirs["alarms_alltokens"] >= result.values("alarms_alltokens").item() + 2
@@ -328,7 +328,7 @@ def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(
     scorers = [ours(random_folder, splitter=splitter) for splitter in ("regex", str.split, list)]
     counts = [scorer.score([summary], [source]).values("tokens").item() for scorer in scorers]
     assert counts == [3, 2, len(summary) - 1]
-    # Every position is masked, so equal contexts give equal embeddings, whichever word stands
+    # Every position is masked, so equal contexts give equal embeddings, whichever word is
     # there.
     assert word_scorer.score(["deal", "dispute"], ["deal", "dispute"]).values(
         "alarms"

@@ -2,10 +2,10 @@
 checkpoint.
 
 Checkpoints are selected by `inconsistency`: lower is better; blank, foreign or broken summaries
-lose. Copying the source is not penalized, so the copied share, ROUGE and the length are logged
-beside it.
+lose. Copying the source is not penalized, so the copied fraction, ROUGE and the length are
+logged too.
 
-By default it trains a very small model from scratch on generated texts, offline; `--model` takes a
+By default it trains a very small model from scratch on generated texts, offline; `--model` loads a
 real one from the Hub. Prints one line of JSON.
 
     python docs/examples/lightning_seq2seq.py --plot curve.svg
@@ -38,7 +38,7 @@ from transformers import (
 
 from estime_metric import ESTIME
 
-#: What selects the checkpoint, and what is logged beside it.
+#: What selects the checkpoint, and what is logged in addition.
 SELECTED = "inconsistency"
 WATCHED = (SELECTED, "alarms", "coverage", "copied", "blank", "tokens", "rougeL_fmeasure")
 
@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--model", help="encoder-decoder to fine-tune; a very small one from scratch if left out"
+        "--model", help="encoder-decoder to fine-tune; default: a very small one from scratch"
     )
     parser.add_argument("--encoder", default="embedded-small", help="ESTIME's encoder")
     parser.add_argument(

@@ -90,8 +90,7 @@ def compare(
     texts: options.TextOptions = options.TEXT_FILES,
     measured: ComparedOptions = COMPARED,
 ) -> int:
-    """Which of two or more systems is more consistent? Means, wins, intervals and p-values over the
-    same sources.
+    """Compare two or more systems on the same sources: means, wins, intervals and p-values.
 
     Files that already contain scores are used unchanged; the scoring options only apply to files
     with unscored pairs. All systems must have the same signature. No winner is declared if most

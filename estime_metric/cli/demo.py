@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric.demo.limits import Limits
 
-LIMITS = Limits()  # those of a command without options
+LIMITS = Limits()  # the limits of a command without options
 
 
 def demo(

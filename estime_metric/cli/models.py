@@ -19,8 +19,8 @@ def models(
     speed: bool = False,
     model: Annotated[list[str] | None, Parameter(alias="-m")] = None,
 ) -> int:
-    """List the bundled encoders and the paper's: size, language, license, layer, and what was
-    measured with them.
+    """List the bundled encoders and the paper's: size, language, license, layer, and measured
+    results.
 
     ESTIME_MODEL sets the encoder that is used without --model.
 
@@ -67,9 +67,9 @@ def _print_models() -> None:
 
 def _print_meaning(known: KnownModel) -> None:
     measured = (
-        f"Measured with it: {', '.join(known.measured)}."
+        f"Results: {', '.join(known.measured)}."
         if known.measured
-        else "Its numbers are the paper's; this project has not measured it."
+        else "For its results, see the paper; this project has not run it."
     )
     origin = "" if known.bundled else " Downloaded from the Hugging Face Hub once."
     said = f"{known.name}: {known.meaning}.{origin} {measured}"

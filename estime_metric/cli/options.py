@@ -58,7 +58,7 @@ class TableOptions:
     ] = None
 
     def layout(self, source_file: Path | None = None) -> files.Layout:
-        """These options as the library takes them."""
+        """These options in the form of the library."""
         return files.Layout(
             source_column=self.source_column,
             summary_column=self.summary_column,
@@ -119,11 +119,12 @@ class EncoderOptions:
     revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None
     dtype: Annotated[Text, Parameter(help=f"{', '.join(DTYPES)}. (default: float32)")] = None
     device: Annotated[
-        Text, Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, else cpu)")
+        Text,
+        Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, otherwise cpu)"),
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """The options that were given, as `EstimeConfig` takes them.
+        """The given options, as arguments of `EstimeConfig`.
 
         Raises ValueError for a device that this machine does not have.
         """
@@ -151,9 +152,12 @@ class ScoringOptions(EncoderOptions):
     unit: Annotated[
         Text, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")
     ] = None
-    window: Annotated[Number, Parameter(help="Tokens the encoder sees at once. (default: 450)")] = (
-        None
-    )
+    window: Annotated[
+        Number,
+        Parameter(
+            help="Maximum number of tokens that the encoder processes together. (default: 450)"
+        ),
+    ] = None
     margin: Annotated[
         Number,
         Parameter(
@@ -168,8 +172,8 @@ class ScoringOptions(EncoderOptions):
     fast: Annotated[
         bool,
         Parameter(
-            help="Fast preset: sets the distance to 2 unless you set it. Scores differ from the "
-            "paper's setting."
+            help="Fast preset: sets the distance to 2 and the dtype to auto unless you set them. "
+            "Scores differ from the paper's setting."
         ),
     ] = False
     normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
@@ -188,7 +192,7 @@ class ScoringOptions(EncoderOptions):
         Parameter(help="Parts of speech to use, comma-separated; needs --tagger. (default: all)"),
     ] = None
     drop_tags: Annotated[
-        Text, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")
+        Text, Parameter(help="Parts of speech to exclude, comma-separated; needs --tagger.")
     ] = None
     token_budget: Annotated[
         Number,

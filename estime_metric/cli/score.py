@@ -1,6 +1,7 @@
 """``estime score``: pairs in files -> alarms."""
 
-# Annotations are evaluated here, not postponed: Cyclopts reads those of a group of options.
+# Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option
+# groups.
 import json
 import os
 from array import array
@@ -220,7 +221,7 @@ def score(
 def _run_in_team(run: "_Run", team: Team) -> int:
     from torch import cuda
 
-    if cuda.is_available():  # the device of this process among those of its machine
+    if cuda.is_available():  # the device of this process on its machine
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
         run = replace(run, chosen={"device": device, **run.chosen})
     status = replace(run, quiet=run.quiet or team.rank > 0)(team)
@@ -277,7 +278,7 @@ class _Progress:
         self.bar.update(len(pairs))
 
     def see(self, pairs: files.Pairs, values: Values) -> None:
-        """Called with all pairs and their values, those of earlier runs too."""
+        """Called with all pairs and their values, including earlier runs."""
         if self.by_file is not None:
             self.by_file.add(pairs, values)
         if self.lists_worst:

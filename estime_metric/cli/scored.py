@@ -24,8 +24,8 @@ from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, repo
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
-#: Measures that are listed for each pair, and those whose means are printed, in addition to those
-#: asked for.
+#: Measures that are listed for each pair, and measures with a printed mean, in addition to the
+#: requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")
 _WORDS = 20  # words of a summary that are named for each reason
@@ -88,7 +88,7 @@ def print_report(
     if by_file:
         _print_files(by_file)
     if report.few_sources == 1:
-        say("There is only 1 different source, so there are no intervals.")
+        say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
         say(
             f"There are only {report.few_sources} different sources, so the intervals are too "

@@ -36,9 +36,9 @@ def balanced_accuracies(
     labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None
 ) -> Floats:
     """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is
-    chance; of shape (n,). A class without a summary is excluded, as in scikit-learn; NaN if there
-    is no summary at all. ``predicted``, (n, k), or (k,) if it is the same for all weightings, says
-    which summaries were classified as consistent; the other arguments are as for `areas`."""
+    chance; of shape (n,). A class without a summary is excluded, as in scikit-learn; NaN without
+    summaries. ``predicted``, (n, k), or (k,) if it is the same for all weightings, says which
+    summaries were classified as consistent; the other arguments are as for `areas`."""
     predicted = np.atleast_2d(predicted)
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
     recalls = []

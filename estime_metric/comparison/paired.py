@@ -21,7 +21,7 @@ from estime_metric.inputs import integer
 
 LEVEL = 0.05  # a p-value below this is called a difference
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them
-_TOGETHER = 4_000_000  # numbers drawn at once: 32 MB of float64
+_TOGETHER = 4_000_000  # numbers drawn together: 32 MB of float64
 _ROUNDING = 1e-12  # sums that differ by less than this fraction of all differences are equal
 
 
@@ -119,8 +119,8 @@ def approximate_randomization(
 class PairedComparison:
     """Two systems' scores of the same examples. ``examples`` have a score of both, and all else is
     about these; ``left_out`` do not. Means are NaN, tests all NaN, of no example. ``better_first``,
-    ``ties``, ``better_second`` count examples. ``p_value`` is that of ``randomization``, which
-    `compare_each` corrects for the number of tests."""
+    ``ties``, ``better_second`` count examples. ``p_value`` is the p-value of ``randomization``,
+    which `compare_each` corrects for the number of tests."""
 
     examples: int
     left_out: int

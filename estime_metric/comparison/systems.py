@@ -50,7 +50,8 @@ def compare_rows(
             compared).
         measures: names of measures, of all layers that there are (default: `DEFAULT_MEASURES`).
         id_column, source_column: as for `join_rows`.
-        n, confidence, seed: number of resamples and of random swaps, share of the resamples within
+        n, confidence, seed: number of resamples and of random swaps, fraction of the resamples
+        within
             an interval, seed.
 
     Raises:

@@ -57,7 +57,7 @@ def read_training_log(path: str | Path, columns: Mapping[str, str] | None = None
     """Reads ``metrics.csv`` of Lightning's ``CSVLogger``, or a table in another format of
     ``estime score`` with a column ``step`` or ``epoch``.
 
-    Cells may be empty: the values of one step are taken from all its rows.
+    Cells may be empty: the values of one step are collected from all its rows.
 
     Args:
         path: the table.

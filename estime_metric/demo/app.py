@@ -583,8 +583,8 @@ def _theme() -> gr.themes.Base:
         font=(*_SYSTEM_FONT, "sans-serif"),
         font_mono=("ui-monospace", "SF Mono", "Menlo", "Consolas", "monospace"),
     )
-    colours = {}
+    colors = {}
     for name, (light, dark) in _COLOURS.items():
-        colours[name] = light
-        colours[f"{name}_dark"] = dark
-    return theme.set(**colours, button_primary_text_color="#ffffff", color_accent="*primary_600")
+        colors[name] = light
+        colors[f"{name}_dark"] = dark
+    return theme.set(**colors, button_primary_text_color="#ffffff", color_accent="*primary_600")

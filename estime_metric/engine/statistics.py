@@ -161,8 +161,8 @@ def sum_cosines(pairs: Sequence[MatchedPair], input_embeddings: InputEmbeddings)
 
 
 def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
-    """Sum over the summary units of the cosine between their context-free embedding and the one of
-    their best match.
+    """Sum over the summary units of the cosine between the context-free embeddings of the unit and
+    of its best match.
 
     It is float32 of shape (l,), from embeddings of shape (s, d) and (t, d) and positions int64 of
     shape (l, s); 0 if either side is empty. Divided by ``s`` it is ``soft``. Source: Vasilyev &

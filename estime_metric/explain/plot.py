@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 #: Colors that color-blind readers can distinguish; the marks differ in shape too.
 _ALARM, _MATCH, _QUIET = "#b5410a", "#0a669f", "#7a808b"
 
-LABELLED = 80  # with more words than this, the words are not written along the axis
+LABELED = 80  # with more words than this, the words are not written along the axis
 
 
 def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure:
@@ -93,7 +93,7 @@ def _draw(axes: Axes, explanation: Explanation) -> None:
 def _write_words(axes: Axes, explanation: Explanation) -> None:
     """The words along the axis, in the color of their marks; only their numbers if there are many."""
     words = explanation.words
-    if not 0 < len(words) <= LABELLED:
+    if not 0 < len(words) <= LABELED:
         return
     labels = [
         _drawable(" ".join(explanation.prediction[word.start : word.end].split())[:24])

@@ -51,14 +51,14 @@ def _meta_text(path: Path) -> bytes | None:
         return None
     compressed = path.suffix.lower() in COMPRESSED
     tables = [path, path.with_suffix("")] if compressed else [path]
-    for beside in map(meta_path, tables):
-        if beside.exists():
-            return beside.read_bytes()
+    for stored in map(meta_path, tables):
+        if stored.exists():
+            return stored.read_bytes()
     return None
 
 
 def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
-    """Writes the metadata next to a table; without any, removes those of an earlier table."""
+    """Writes the metadata next to a table; without metadata, removes the file of an earlier table."""
     if meta:
         write_text(meta_path(path), meta_json(meta, indent=1) + "\n")
     else:

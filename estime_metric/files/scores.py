@@ -13,7 +13,7 @@ from estime_metric.measures import reported_name
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-Number = int | float | None  # ``None`` where a measure is undefined
+Number = int | float | None  # ``None`` if a measure is undefined
 
 LINE, FLAG, SIGNATURE = "line", "flag", "signature"  # columns in addition to the measures
 

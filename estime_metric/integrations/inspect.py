@@ -51,8 +51,8 @@ def estime(
         as metadata.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it. When a sample is scored: it does
-            not have this field, or the field is not a text.
+        TypeError, ValueError: an option is invalid; the message names it. When a sample is scored:
+            it does not have this field, or the field is not a text.
         EncoderUnavailableError: when a sample is scored: the encoder cannot be loaded.
     """
     # Inspect imports the modules of all its extensions when it starts; torch, which is slow, is

@@ -107,7 +107,7 @@ class Judge:
             logged. A scorer that does not compute them is replaced by one that does, with the same
             encoder and cache.
 
-    Raises TypeError or ValueError for a bad option, several layers, or a scorer and options.
+    Raises TypeError or ValueError for an invalid option, several layers, or a scorer and options.
     """
 
     def __init__(
@@ -202,7 +202,8 @@ class MicroBatcher:
 
     def __init__(self, judge: Judge, wait: float = WAIT_SECONDS, most: int = MOST_PAIRS) -> None:
         self.judge, self.wait, self.most = judge, wait, most
-        #: process id -> its worker, because a thread does not survive a fork, and a lock may stay locked
+        #: process id -> its worker, because a thread does not survive a fork, and a lock may stay
+        #: locked
         self._workers: dict[int, _Worker] = {}
 
     def submit(self, prediction: str, source: str) -> Future[Judgement]:
@@ -231,8 +232,8 @@ class _Worker:
         self._lock = threading.Lock()
         self._pending: list[_Waiting] = []
         self._working = False  # while pairs are pending
-        #: Its thread never ends: a thread that ends frees its MKL memory under a lock, which a child may
-        #: inherit locked.
+        #: Its thread never ends: a thread that ends frees its MKL memory under a lock, which a
+        #: child may inherit locked.
         self._pool = ThreadPoolExecutor(1, "estime")
 
     def add(self, waiting: _Waiting) -> None:

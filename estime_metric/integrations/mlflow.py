@@ -50,8 +50,8 @@ def estime_scorer(
             from its mean.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it. If a row does not have this key,
-            or one of the texts is not a string, MLflow logs an error for that row.
+        TypeError, ValueError: an option is invalid; the message names it. If a row does not have
+            this key, or one of the texts is not a string, MLflow logs an error for that row.
     """
     judge = Judge(scorer, explain=explain, **options)
     batcher = MicroBatcher(judge)

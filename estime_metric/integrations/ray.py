@@ -80,8 +80,8 @@ def score_dataset(
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: a bad option; or, when the first block runs, a column that is missing or clashes
-            with a measure's.
+        ValueError: an invalid option; or, when the first block runs, a column that is missing or
+            clashes with a measure's.
     """
     ray = _import_ray()
     config = EstimeConfig.from_options(config, options)
@@ -211,7 +211,7 @@ class RayTeam(Workers):
         actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
         tasks: dict[int, Chunk] = {}  # what is read and not written
-        waiting: list[int] = []  # of these, what no actor has, as a heap
+        waiting: list[int] = []  # chunks that no actor has, as a heap
         losses: Counter[int] = Counter()
         done: dict[int, ChunkScores] = {}
         written = 0

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-GREATEST_ID = 2**53  # up to which every integer is a float64 of its own
+GREATEST_ID = 2**53  # up to which every integer has a distinct float64
 
 
 def rows_of(ids: list[float], values: Tensor) -> Tensor:

@@ -126,9 +126,10 @@ class ESTIME(Metric):
             and the keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError, ValueError: neither ``measure`` nor ``return_dict``; a bad option, or one that
-            does not exist; several layers without ``return_dict``. In ``update``: bad texts,
-            ``ids`` or ``indices``, or lengths that differ; the message names argument and index.
+        TypeError, ValueError: neither ``measure`` nor ``return_dict``; an invalid option, or one
+            that does not exist; several layers without ``return_dict``. In ``update``: invalid
+            texts, ``ids`` or ``indices``, or lengths that differ; the message names argument and
+            index.
         EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.

@@ -81,7 +81,7 @@ def estime_compute_metrics(
             ``inconsistency``. The Trainer prefixes them: ``eval_alarms``.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it.
+        TypeError, ValueError: an option is invalid; the message names it.
     """
     texts = None if sources is None else check_texts("sources", sources)
     judge = Judge(scorer, **options)

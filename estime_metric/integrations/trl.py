@@ -100,7 +100,7 @@ def estime_reward(
         options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it.
+        TypeError, ValueError: an option is invalid; the message names it.
     """
     judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
     check_choice("measure", measure, RATES)

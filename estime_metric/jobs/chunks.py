@@ -19,7 +19,7 @@ class Chunk:
 
     Attributes:
         pairs: the pairs, with the columns that the output keeps, and the problems between them.
-        digest: that of all lines of the job up to the end of the chunk.
+        digest: digest of all lines of the job up to the end of the chunk.
     """
 
     pairs: files.Pairs
@@ -44,7 +44,7 @@ class Digest:
 def cut_chunks(
     lines: Iterable[files.Line], job: Job, limits: files.ChunkLimits, digest: Digest
 ) -> Iterator[Chunk]:
-    """Chunks within the limits, see `files.cut`; ``digest`` is that of the lines before."""
+    """Chunks within the limits, see `files.cut`; ``digest`` is the digest of the lines before."""
     for part in files.cut(lines, job.layout, limits):
         pairs = files.Pairs()
         for line in part:
@@ -102,8 +102,8 @@ def refuse_clashes(
 def refuse_further_columns(
     lines: Iterable[files.Line], job: Job, columns: Collection[str]
 ) -> Iterator[files.Line]:
-    """The lines; one that has other columns than the ``columns`` of the output is invalid, since
-    CSV that is begun takes no further columns.
+    """The lines; a line with other columns than the ``columns`` of the output is invalid, because
+    columns cannot be added to a CSV file that is already begun.
     """
     known = set(columns)
     for line in lines:

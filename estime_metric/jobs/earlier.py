@@ -22,7 +22,7 @@ class EarlierScores:
     """Gives the pairs that earlier runs have scored, with the values in the rows of the output.
 
     Args:
-        rows: those of the output, in their order.
+        rows: the rows of the output, in order.
         names: the columns of the measures, and of the flag if there is one.
         take: called with the pairs and their values.
     """

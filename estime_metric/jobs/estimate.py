@@ -37,11 +37,10 @@ class Estimate:
         tokens: tokens of the texts; equal texts count once within a chunk, as the job encodes them.
         windows, positions: inputs of the encoder, and the tokens in all of them, special ones
             included.
-        calibrated: pairs that were scored to find out how long they take.
+        calibrated: pairs that were scored to measure their time.
         seconds: expected time on this machine, without loading the encoder.
-        longest, longest_seconds: tokens of the longest source, and the part of ``seconds`` that it
-            takes, once.
-        memory: bytes that the job takes at least, of the GPU if the encoder runs on one, otherwise
+        longest, longest_seconds: tokens of the longest source, and its part of ``seconds``, once.
+        memory: bytes that the job needs at least, of the GPU if the encoder runs on one, otherwise
             of the process; ``None`` if the system does not say. Batches of further shapes add to
             it.
     """

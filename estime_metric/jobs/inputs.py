@@ -18,8 +18,8 @@ WHOLE = _BLOCKS * _BLOCK
 
 
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
-    """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are
-    sorted.
+    """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; the files of a pattern
+    are sorted.
 
     Raises ValueError for a pattern that no file matches, or for a file twice.
     """
@@ -59,7 +59,9 @@ def first_pairs(job: Job) -> list[files.Line]:
                 break
             problem = problem or f" (line {line.number}: {line.problem})"
     if not found and len(kept) == len(job.inputs):
-        raise ValueError(f"There is no pair in {', '.join(map(str, job.inputs))}{problem}.")
+        raise ValueError(
+            f"Expected pairs in {', '.join(map(str, job.inputs))}, but got none{problem}."
+        )
     return found
 
 

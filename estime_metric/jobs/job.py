@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 PAIRS = 256  # in a chunk, at most, unless `Job.look_ahead` is set
 
 #: Work of a chunk, in floating-point operations of the encoder: about half a minute of two cores of
-#: a server, and how many times as much on a GPU. A constant, no measured speed: equal inputs have
-#: equal chunks whatever the clock says.
+#: a server, and how many times as much on a GPU. It is a constant and not a measured speed, so that
+#: equal inputs always have equal chunks.
 WORK, _FASTER = 6e12, 100
 
 BYTES = 32_000_000  # of text in a chunk, at most: bounds the memory if texts are books
@@ -29,18 +29,19 @@ class Job:
     except the options of the metric.
 
     Attributes:
-        inputs: files as `files.read_lines` takes them.
+        inputs: files in the formats of `files.read_lines`.
         output: a file that ends in one of ``files.WRITABLE``, ``-`` for JSON Lines on standard
             output, or ``None`` for no output.
-        layout: where the texts are in the inputs.
-        prefix: what the names of the output columns begin with.
+        layout: the columns or lines of the texts in the inputs.
+        prefix: the beginning of the names of the output columns.
         keep_texts: whether the output contains the two texts too.
         with_signature: whether each row states the signature, which otherwise is only in the
             metadata (`files.read_meta`).
-        look_ahead: pairs that are scored and committed together; equal sources among them are
-            encoded once. ``None`` for as many as take about half a minute (`WORK`), 256 at most.
-        threshold: as `EstimeResult.flags` takes it, for the column ``flag``, which is 1 for a
-            summary that is worth a look; ``None`` for no such column.
+        look_ahead: number of pairs per chunk, which are scored and committed together; identical
+            sources in a chunk are encoded once. ``None`` selects about half a minute of work
+            (`WORK`), at most 256 pairs.
+        threshold: as in `EstimeResult.flags`, for the column ``flag``, which is 1 for a summary
+            that should be reviewed; ``None`` adds no such column.
 
     Raises:
         ValueError: the output cannot be written, or it is one of the inputs; ``look_ahead`` is
@@ -102,7 +103,7 @@ def chunk_limits(job: Job, scorer: EstimeScorer) -> files.ChunkLimits:
 def bytes_of_work(scorer: EstimeScorer) -> int:
     """Bytes of text that are the `WORK` of a chunk, about; loads the encoder."""
     config, encoder = scorer.resolved_config, scorer.encoder
-    # A token is in `distance` windows, and takes 12 products of width by width in each block, two
+    # A token is in `distance` windows, and needs 12 products of width by width in each block, two
     # operations each.
     token = config.distance * max(*config.layer_tuple, 1) * 24 * encoder.info.width**2
     work = WORK if encoder.device.type == "cpu" else _FASTER * WORK

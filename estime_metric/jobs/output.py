@@ -38,8 +38,8 @@ class Output:
 
         Args:
             rows: the rows.
-            digest: that of all lines of the input up to the end of the chunk.
-            totals: those of all chunks so far.
+            digest: digest of all lines of the input up to the end of the chunk.
+            totals: totals of all chunks so far.
         """
         self.record.digest, self.record.totals = digest, totals
 
@@ -142,7 +142,7 @@ class FileOutput(Output):
 
     def close(self) -> None:
         """Closes the file, finished or not."""
-        with suppress(OSError):  # it still has what a full disk did not take
+        with suppress(OSError):  # it still has what did not fit onto a full disk
             self._stream.close()
 
     def _encoded(self, rows: Sequence[files.Row]) -> bytes:
@@ -163,8 +163,8 @@ def opened_output(job: Job, record: Record, existing: str) -> Iterator[Output]:
 
     Args:
         job: what is scored into what.
-        record: that of a run that starts.
-        existing: what is done with an output that exists, one of `EXISTING`.
+        record: record of a run that starts.
+        existing: what to do with an existing output, one of `EXISTING`.
 
     Raises:
         FileExistsError: the output exists, and ``existing`` is ``"refuse"``.

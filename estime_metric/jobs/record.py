@@ -39,10 +39,10 @@ class Record:
             files with their fingerprints, ``None`` for standard input and pipes. They have to be
             equal to resume a run.
         config: the options of the metric.
-        columns: those of CSV, once they are known.
-        bytes: how long the output is.
-        digest: that of the lines of the input that are scored.
-        totals: those of the scored pairs.
+        columns: the columns of CSV, once they are known.
+        bytes: length of the output.
+        digest: digest of the scored lines of the input.
+        totals: totals of the scored pairs.
         measures: once the whole input is scored, the mean of each measure (``alarms``, or
             ``alarms_layer12`` if there are several layers) with its 95% interval by source.
         few_sources: as `BootstrapMeans.few_sources`, once the whole input is scored.
@@ -65,7 +65,7 @@ class Record:
 
     @classmethod
     def start(cls, job: Job, config: EstimeConfig) -> Record:
-        """The record of a job of which nothing is done."""
+        """The record of a job that has not started."""
         options = {one.name: getattr(config, one.name) for one in fields(config)}
         threshold = {}
         if job.threshold is not None:
@@ -99,7 +99,7 @@ class Record:
             ) from error
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The record as JSON data."""
         measures = {name: one.to_dict() for name, one in self.measures.items()}
         return {**asdict(self), "measures": measures}
 
@@ -172,7 +172,7 @@ def _compared(record: Record) -> Mapping[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    """A value of an option as JSON holds it."""
+    """A value of an option as JSON data."""
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, tuple):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
-_HEAD = 256  # pairs of the input from which the columns of CSV are taken
+_HEAD = 256  # pairs of the input that determine the columns of CSV
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Report:
     """How a run ended.
 
     Attributes:
-        totals: those of all pairs that are scored, in earlier runs too.
+        totals: totals of all scored pairs, including earlier runs.
         means: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the
             mean of these pairs with its 95% interval by source; empty if the input is not scored
             to its end, and on all processes but the first.
@@ -53,7 +53,7 @@ class Report:
         resumed: pairs that an earlier run had scored.
         config: the fully resolved configuration.
         flagged_from: the threshold of the flags, if any.
-        seconds: how long this run took, without loading the encoder.
+        seconds: duration of this run, without loading the encoder.
     """
 
     totals: Totals
@@ -126,7 +126,7 @@ def score_files(
             scored.
         on_scored: called with all pairs and their values by column, in order, also with those that
             an earlier run has scored.
-        stop: asked after each chunk whether to end there.
+        stop: called after each chunk; if it returns true, the run ends.
         workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default
             this process alone.
 

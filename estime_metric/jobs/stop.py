@@ -25,7 +25,7 @@ class Stop:
 
     def __enter__(self) -> Stop:
         is_main = threading.current_thread() is threading.main_thread()
-        if is_main:  # elsewhere Python takes no handlers
+        if is_main:  # elsewhere Python does not accept handlers
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._handle)
         return self

@@ -27,7 +27,7 @@ _AHEAD = 4
 _PATIENCE = 30.0  # seconds that the first process waits for the others to leave a job that is done
 _MEETING = 300.0  # seconds within which all processes have to be there
 _PAUSE = 0.02  # seconds between two looks at the store
-_PIECE = 4_000_000  # characters of a value in the store, which takes 8 MB at most
+_PIECE = 4_000_000  # characters of a value in the store, which accepts 8 MB at most
 
 #: A variable that ``torchrun`` sets. Schedulers set WORLD_SIZE and RANK too, for other programs.
 _LAUNCHED = "TORCHELASTIC_RUN_ID"
@@ -44,10 +44,10 @@ class ChunkScores:
 class Workers:
     """What scores the chunks of a job: this process; `Team` and Ray's `RayTeam` are several."""
 
-    rank = 0  # number of this process; the one of rank 0 writes
+    rank = 0  # number of this process; rank 0 writes
 
     def share(self, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What ``make`` gives on the first process, on all of them; JSON has to hold it."""
+        """Returns on all processes what ``make`` returns on the first one; it must be JSON data."""
         return make()
 
     def run(
@@ -92,8 +92,8 @@ class Team(Workers):
         return cls(store, rank, size)
 
     def share(self, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """As `Workers.share`; OSError on the others if it failed on the first, or takes more than
-        five minutes.
+        """As `Workers.share`; OSError on the others if it failed on the first one, or if it needs
+        more than five minutes.
         """
         if self.rank:
             made: dict[str, Any] | None = self._wait_for("start")

@@ -40,7 +40,7 @@ class Totals:
         return cls(**found)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON holds them."""
+        """As JSON contains them."""
         return asdict(self)
 
     def add(self, other: Totals) -> None:

@@ -24,8 +24,8 @@ class WorstPair:
 
     Attributes:
         value: its ``inconsistency``.
-        earlier: minus its place in the job, so that of equal ones the first is the worst.
-        file: the file that it is in.
+        earlier: minus its place in the job, so that the first of equal values counts as the worst.
+        file: its file.
         line: the line there.
         summary, source: the texts.
     """

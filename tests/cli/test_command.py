@@ -110,7 +110,7 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     )
 
 
-#: command, options beside those that work (an option given twice takes the last value), what is
+#: command, options in addition to those that work (an option given twice takes the last value), what is
 #: said
 REFUSED = [
     ("nope", "", "nope"),
@@ -283,7 +283,7 @@ REFUSED = [
     ("benchmark frank", "--resume", "Expected --output with --resume"),
     ("benchmark frank", "--scores no.csv", "no.csv"),
     ("benchmark frank", "-m ./no-such-folder", "no-such-folder"),
-    ("benchmark subtle-errors", "--dataset x", "Give a FILE or --dataset"),
+    ("benchmark subtle-errors", "--dataset x", "Expected either a FILE or --dataset"),
     ("benchmark subtle-errors .", "", "documents.jsonl"),
     ("benchmark subtle-errors empty.jsonl", "", "Expected at least one pair"),
     (

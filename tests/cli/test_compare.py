@@ -159,7 +159,7 @@ def test_one_column_can_hold_both_texts(bert_folder: str, tmp_path: Path) -> Non
     assert "2 summaries, 0 blank" in run(*paths, *columns, "-m", bert_folder, "-q", *SHORT).stdout
 
 
-def test_a_scored_file_beside_pairs_of_its_settings(
+def test_a_scored_file_and_pairs_with_its_settings(
     pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
 ) -> None:
     rows = [
@@ -181,7 +181,7 @@ def test_a_scored_file_beside_pairs_of_its_settings(
 def test_two_columns_of_one_table_are_compared_without_further_options(
     bert_folder: str, tmp_path: Path
 ) -> None:
-    """Neither file of scores holds the source; the lines of the table tell which rows belong
+    """Neither file of scores contains the source; the lines of the table show which rows belong
     together.
     """
     rows = [

@@ -23,7 +23,7 @@ run = partial(run_command, "explain", columns=100)
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Three pairs and a row that holds none."""
+    """Three pairs and an invalid row."""
     path = tmp_path / "pairs.jsonl"
     rows = [
         {"source": SOURCE, "summary": summary} for summary in ("The cat sat.", "The dog sat.", "")

@@ -18,7 +18,7 @@ SHORT = ["--window", "60", "--margin", "10"]
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Two pairs, one of which has nothing to check, between rows that hold none."""
+    """Two pairs, one of which has nothing to check, between invalid rows."""
     path = tmp_path / "pairs.jsonl"
     source = "The cat sat on the mat."
     pairs = (("a", source, "The cat sat."), ("b", None, "x"), ("c", source, "   "))
@@ -63,7 +63,7 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_scores_go_to_a_file_beside_other_columns(
+def test_scores_go_to_a_file_with_other_columns(
     table: Path, bert_folder: str, tmp_path: Path, ending: str
 ) -> None:
     out = tmp_path / f"scores.{ending}"
@@ -108,8 +108,9 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
 def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
     out = tmp_path / "scores.jsonl"
     for options, expected in (
-        ([], r"\|distance:2\|.*\|preset:fast\|"),
-        (["--distance", 4], r"\|distance:4\|.*:float32\|v"),
+        ([], r"\|distance:2\|.*\|dtype:(float32|bfloat16)\|preset:fast\|"),
+        (["--dtype", "float32"], r"\|distance:2\|.*\|dtype:float32\|preset:fast\|"),
+        (["--distance", 4], r"\|distance:4\|.*\|dtype:(float32|bfloat16)\|v"),
     ):
         run("score", "--example", "--fast", "-q", "-o", out, "--overwrite", *options)
         assert re.search(expected, str(files.read_signature(out)))
@@ -264,7 +265,7 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_one_option(
     assert shown.splitlines()[-1] == result.signature.short
     assert result.signature not in shown
     shown = run("score", table, *options, status=1).stdout
-    assert "There is only 1 different source, so there are no intervals." in shown
+    assert "All pairs have the same source, so there are no intervals." in shown
     assert re.search(r" inconsistency +\d\.\d{4} +lower", shown)
 
 

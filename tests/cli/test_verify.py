@@ -31,7 +31,7 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     shown = run_command("verify")
     assert shown.stdout.startswith("all values match the recorded values\n")
     assert len(results) == 4
-    # No verdict on the examples depends on rounding: two words of the base encoder lie within the
+    # No verdict on the examples depends on rounding: two words of the base encoder are within the
     # tolerance of ties, 1e-4, but 50 times as far apart as budgets move them.
     tied = {("embedded", "word"): [0, 3]}
     for result in results:

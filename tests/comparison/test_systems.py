@@ -1,4 +1,4 @@
-"""Five systems from shuffled files, beside a computation that shares nothing with the package."""
+"""Five systems from shuffled files, compared with a computation that shares nothing with the package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def scores() -> np.ndarray:
 
 
 def files_of(folder: Path, scores: np.ndarray, shuffled: bool, key: str = "id") -> list[Path]:
-    """A file for each system, in an order of its own where shuffled; ``line`` numbers its rows and
+    """A file for each system, in a separate order if shuffled; ``line`` numbers its rows and
     identifies none.
     """
     paths = []

@@ -82,7 +82,7 @@ def test_a_table_without_rows_is_still_a_table() -> None:
     assert tables.to_csv(empty) == "section,measure,consistency ρ,consistency τ,n\n"
     assert tables.to_markdown(empty).count("\n|") == 2
     assert r"\toprule" in tables.to_latex(empty)
-    # A row of the wrong length and a name that is no file name are refused.
+    # A row of the wrong length and a name that is not a file name are refused.
     with pytest.raises(ValueError, match="row 1 of section 'a' has 2"):
         Table("x", "t", (Column("a"),), (Section("a", ((1,), (1, 2))),))
     with pytest.raises(ValueError, match="`name` to be letters"):

@@ -1,4 +1,4 @@
-"""Which of two systems is better, and where nothing is said."""
+"""Which of two systems is better, and when no verdict is given."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def opened(demo: Demo) -> Iterator[Opener]:
     problems: list[str] = []
 
     def open_page(size: tuple[int, int] = DESK, theme: str = "light") -> Any:
-        # The first page has the scripts from the cache; another visitor has connections of its own.
+        # The first page has the scripts from the cache; another visitor has separate connections.
         page = (demo.context.browser.new_context() if pages else demo.context).new_page()
         pages.append(page)
         page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -204,7 +204,7 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     opened: Opener, scorer: EstimeScorer, size: tuple[int, int], theme: str
 ) -> None:
     page = opened(size, theme)
-    page.add_style_tag(content="* { transition: none !important; }")  # colours would fade in
+    page.add_style_tag(content="* { transition: none !important; }")  # colors would fade in
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
     page.locator("#explained .estime-unit.estime-alarm").first.click()
     page.get_by_text("How to read this").click()
@@ -226,7 +226,7 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     )
     fill(
         page, source, summary
-    )  # the evidence lies at the end of a long source, out of sight at first
+    )  # the evidence is at the end of a long source, out of sight at first
     expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(summary)
     found = [word for word in scorer.explain(summary, source).words if word.verdict == "alarm"]
     index, alarm = next(
@@ -375,7 +375,7 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     )
     result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
     rows = page.locator("#compared tbody tr")
-    # What stands before its meaning is the measure's name.
+    # The text before its meaning is the measure's name.
     names = rows.locator("th").evaluate_all("all => all.map((one) => one.firstChild.data.trim())")
     assert {"alarms", "inconsistency"} <= set(names)
     for index, name in enumerate(names):

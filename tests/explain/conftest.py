@@ -1,5 +1,5 @@
-"""Explanations to draw: one of the examples, and one of texts that would do harm where they were
-not escaped.
+"""Explanations to draw: one of the examples, and one of texts that would do harm if they were not
+escaped.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Page(HTMLParser):
         assert not self.open, [element["tag"] for element in self.open]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert len(dict(attrs)) == len(attrs), f"an attribute stands twice: {attrs}"
+        assert len(dict(attrs)) == len(attrs), f"an attribute occurs twice: {attrs}"
         element = {"tag": tag, "text": "", **dict(attrs)}
         element["within"] = [
             name for outer in self.open for name in (outer.get("class") or "").split()
@@ -162,7 +162,7 @@ def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
     assert page.texts("title", "h1") == [title, title]
     assert page.texts("h2") == [heading, heading]
     assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature]
-    # What HTML cannot hold is replaced, char by char.
+    # What HTML cannot contain is replaced, char by char.
     shown = Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, "")
     page = Page(to_html(shown))
     assert page.pane("estime-summary") == "a\ufffdb\ufffdc\r"
@@ -189,7 +189,7 @@ def no_alarms(explanation: Explanation) -> Explanation:
     return replace(explanation, units=units)
 
 
-def test_the_counts_and_that_only_alarms_have_their_colour(
+def test_the_counts_and_that_only_alarms_have_their_color(
     example: Explanation, empty: Explanation
 ) -> None:
     page = Page(fragment(example))
@@ -200,8 +200,8 @@ def test_the_counts_and_that_only_alarms_have_their_colour(
         f"{example.value('new_words'):.3f}",
         f"{example.value('new_trigrams'):.3f}",
     ]
-    (coloured,) = page.of_class("estime-some")
-    assert coloured["text"].startswith(f"alarms{example.alarms}")
+    (colored,) = page.of_class("estime-some")
+    assert colored["text"].startswith(f"alarms{example.alarms}")
     good = no_alarms(example)
     assert good.alarms == 0
     for shown in (good, empty):
@@ -213,7 +213,7 @@ def test_the_counts_and_that_only_alarms_have_their_colour(
     assert [cell["text"] for cell in cells] == [str(example.alarms)]
 
 
-def test_several_pairs_stand_on_one_page_under_an_index_with_one_legend(
+def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
     examples: list[Explanation],
 ) -> None:
     headings = ["line 3", "line 7", "line 8", "line 9"]

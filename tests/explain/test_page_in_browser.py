@@ -208,7 +208,7 @@ def test_each_pair_shows_its_own_evidence_and_samples_are_whole(
 
 
 def covered(page: Any, selector: str) -> float:
-    """How many pixels of an element lie beneath the source."""
+    """How many pixels of an element are beneath the source."""
     script = """(element) => {
         const source = element.closest(".estime").querySelector(".estime-source").getBoundingClientRect();
         return element.getBoundingClientRect().bottom - source.top;
@@ -230,9 +230,9 @@ def test_on_a_phone_the_source_covers_neither_summary_nor_word(
         page.keyboard.press("Escape")
 
 
-def brightness(colour: str) -> float:
-    """0 to 255, of a colour as browsers write it."""
-    return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
+def brightness(color: str) -> float:
+    """0 to 255, of a color as browsers write it."""
+    return sum(map(int, color.removeprefix("rgb(").removesuffix(")").split(","))) / 3
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from estime_metric import Explanation
 from estime_metric.explain import plot_alarms
-from estime_metric.explain.plot import LABELLED
+from estime_metric.explain.plot import LABELED
 from estime_metric.explain.wording import LEAST_COLORED
 from tests.command import run_python
 
@@ -113,7 +113,7 @@ def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> No
         for word in example.words
     )
     shown = Explanation(example.prediction * 3, example.source, units, "word", 1, "")
-    assert len(shown.words) == len(units) > LABELLED
+    assert len(shown.words) == len(units) > LABELED
     (axes,) = plot_alarms(shown).axes
     assert not set("".join(label.get_text() for label in axes.get_xticklabels())) & set("abcdefgh")
 

@@ -1,5 +1,5 @@
-"""Explanations in the terminal: at any width, with and without colours, and never taken for markup
-or control codes.
+"""Explanations in the terminal: at any width, with and without colors, and never interpreted as
+markup or control codes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from estime_metric.explain import to_terminal
 from estime_metric.explanation import Evidence, UnitVerdict
 
 
-def printed(shown: Explanation, width: int = 100, colours: bool = False) -> str:
+def printed(shown: Explanation, width: int = 100, colors: bool = False) -> str:
     stream = io.StringIO()
-    system = "truecolor" if colours else None
+    system = "truecolor" if colors else None
     to_terminal(
-        shown, Console(file=stream, width=width, force_terminal=colours, color_system=system)
+        shown, Console(file=stream, width=width, force_terminal=colors, color_system=system)
     )
     return stream.getvalue()
 
 
-def test_without_colours_each_alarm_is_numbered_where_it_stands(example: Explanation) -> None:
+def test_without_colors_each_alarm_is_numbered_in_the_text(example: Explanation) -> None:
     text = " ".join(printed(example).split())
     assert "the first of February[4],[5] after" in text
     assert "rust in twelve[8] of its four[9] main beams" in text
@@ -60,7 +60,7 @@ def test_no_line_is_wider_than_the_terminal(
         assert max(cell_len(line) for line in printed(shown, width).splitlines()) <= width
 
 
-def test_narrow_terminals_get_a_block_for_each_alarm_and_colours_say_no_more(
+def test_narrow_terminals_get_a_block_for_each_alarm_and_colors_say_no_more(
     example: Explanation,
 ) -> None:
     text = printed(example, 50)
@@ -68,9 +68,9 @@ def test_narrow_terminals_get_a_block_for_each_alarm_and_colours_say_no_more(
     for number, alarm in enumerate(alarms, start=1):
         assert f"[{number}] {example.prediction[alarm.start : alarm.end]}  margin \u2212" in text
     assert text.count("  best  ") == text.count("  same  ") == len(alarms)
-    coloured = printed(example, colours=True)
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == printed(example)
+    colored = printed(example, colors=True)
+    assert "\x1b[" in colored
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == printed(example)
 
 
 def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> None:

@@ -1,5 +1,5 @@
-"""`ESTIME` in Lightning's Trainer: the example of the documentation as it stands, and what it has
-to keep.
+"""`ESTIME` in Lightning's Trainer: the unchanged example of the documentation, and what it has to
+keep.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ MEMORY = 100_000_000
 def test_a_cluster_that_does_not_answer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First, while this process is connected to none: at once, where Ray itself would ask for more
+    """First, while this process is connected to none: immediately; Ray itself would ask for more
     than a minute.
     """
     table, out = write_jsonl(tmp_path / "pairs.jsonl", rows(2)), tmp_path / "out.csv"
@@ -53,7 +53,7 @@ def test_a_cluster_that_does_not_answer_is_named(
 def cluster() -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_worker_niceness", "0")  # else they starve beside other tests
+        patch.setenv("RAY_worker_niceness", "0")  # else they starve while other tests run
         patch.setenv("RAY_health_check_period_ms", "500")  # finds a dead node within seconds
         patch.setenv("RAY_health_check_failure_threshold", "3")
         cluster = Cluster(

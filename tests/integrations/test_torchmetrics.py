@@ -112,7 +112,7 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     each.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))  # the pairs to count
     assert each.compute().tolist() == result.values("alarms")[[3, 1, 1]].tolist()
     mean.reset()
-    for start in (0, 4):  # numbered within the batch, not within the data set
+    for start in (0, 4):  # numbered within the batch, not within the dataset
         mean.update(**named(pairs[start : start + 4]), ids=range(4))
     with pytest.warns(
         UserWarning,

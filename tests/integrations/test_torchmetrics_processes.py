@@ -42,7 +42,7 @@ def metrics(model: str) -> dict[str, ESTIME]:
 
 
 def update(metric: ESTIME, name: str, pairs: Pairs, indices: list[int]) -> None:
-    """One update for every two examples, none at all where there are no examples."""
+    """One update for every two examples, none at all if there are no examples."""
     for start in range(0, len(indices), 2):
         some = indices[start : start + 2]
         metric.update(
@@ -145,7 +145,7 @@ def result(bert_folder: str, pairs: list[tuple[str, str]]) -> EstimeResult:
 
 
 def mean(values: torch.Tensor) -> Any:
-    """The mean, NaN where there is none, which equals NaN."""
+    """The mean, NaN if there is none, which equals NaN."""
     return pytest.approx(float(values.mean()), rel=0, abs=0, nan_ok=True)
 
 

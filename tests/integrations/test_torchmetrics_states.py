@@ -341,7 +341,7 @@ def test_configurations_never_share_a_state(
         [("", pairs[0][1]), ("", "")],
         pairs[2:5],
         pairs[5:9],
-    ):  # first equal numbers, as no alarm is raised
+    ):  # first equal numbers, because no alarm is raised
         collection.update(**named(batch))
         for metric in metrics.values():
             metric.update(**named(batch))

@@ -12,12 +12,12 @@ from tests.families import SENTENCES
 
 SHORT = ["--window", "60", "--margin", "10", "--look-ahead", "8"]
 
-#: An encoder that a process of its own loads without ``transformers``, and little of it.
+#: An encoder that a separate process loads without ``transformers``, and little of it.
 QUICK = ["-m", "embedded-small", "--layers", "1", "--distance", "2", "-q", *SHORT]
 
 
 def rows(number: int) -> list[files.Row]:
-    """Pairs of which about three share a source, as data sets have them."""
+    """Pairs of which about three share a source, as datasets have them."""
     made = []
     for index in range(number):
         source = " ".join(SENTENCES[(index // 3 + step) % len(SENTENCES)] for step in range(2))

@@ -39,7 +39,7 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
     scored.info.description = scorer.signature
     scored.save_to_disk(tmp_path / "scored")
     assert datasets.load_from_disk(tmp_path / "scored").info.description == scorer.signature
-    with pytest.raises(ValueError, match="Expected a column 'source'"):
+    with pytest.raises(ValueError, match="Expected a column named 'source'"):
         scorer.map_batch({"text": [], "summary": []})
 
 

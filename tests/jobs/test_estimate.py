@@ -1,4 +1,4 @@
-"""The cost of a job, told before it starts: what is counted is exact, what is timed is plausible."""
+"""The cost of a job, estimated before it starts: what is counted is exact, what is timed is plausible."""
 
 from __future__ import annotations
 

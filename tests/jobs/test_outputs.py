@@ -1,4 +1,4 @@
-"""The output of a job by itself: what becomes of one that exists, what a commit leaves behind."""
+"""The output of a job alone: what becomes of one that exists, what a commit leaves behind."""
 
 from __future__ import annotations
 

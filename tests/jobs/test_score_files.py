@@ -86,12 +86,12 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert first.means == {}
     assert second.means == straight.means  # to the last digit
     assert table_rows(parts) == table_rows(whole)
-    beside = (
+    sidecars = (
         []
         if ending == "parquet"
         else ["whole." + ending + ".meta.json", "parts." + ending + ".meta.json"]
     )
-    names = ["pairs.jsonl", whole.name, parts.name, *beside]
+    names = ["pairs.jsonl", whole.name, parts.name, *sidecars]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     before = parts.read_bytes()
     if ending != "parquet":
@@ -105,7 +105,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
 
-def test_columns_of_the_rows_and_what_stands_beside_them(
+def test_columns_of_the_rows_and_what_is_written_next_to_them(
     table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     for ending in ("jsonl", "csv", "parquet"):

@@ -23,7 +23,7 @@ from tests.jobs.conftest import QUICK, rows
 
 
 def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
-    """``estime ARGUMENTS`` on two processes, as ``torchrun`` starts them but for its own seconds."""
+    """``estime ARGUMENTS`` on two processes, as ``torchrun`` starts them, without its own seconds."""
     store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": 2}
     store["TORCHELASTIC_RUN_ID"] = "none"
     return [

@@ -33,9 +33,9 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
         assert f"already scored in {out}. Run the command again with --resume" in shown.stderr
     run_command("score", table, "-o", out, *options, "--resume")
     assert table_rows(out) == table_rows(whole)
-    beside = [] if ending == "parquet" else [files.meta_path(path).name for path in (whole, out)]
+    sidecars = [] if ending == "parquet" else [files.meta_path(path).name for path in (whole, out)]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["pairs.jsonl", whole.name, out.name, *beside]
+        ["pairs.jsonl", whole.name, out.name, *sidecars]
     )
 
 

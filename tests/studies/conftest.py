@@ -41,7 +41,7 @@ def made_rows() -> list[dict[str, Any]]:
 
 
 def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    """A folder as `read_folder` reads it; documents and references stand in another order than the
+    """A folder as `read_folder` reads it; documents and references are in another order than the
     summaries.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def hub_rows(data: SummEval) -> list[dict[str, Any]]:
 
 
 def rows(table: Table) -> list[dict[str, str]]:
-    """The rows of a table, as its CSV file holds them."""
+    """The rows of a table, as its CSV file contains them."""
     return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 

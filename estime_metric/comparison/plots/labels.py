@@ -1,4 +1,4 @@
-"""Names next to points, placed where they cover nothing."""
+"""Names next to points, placed so that they cover nothing."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ import numpy as np
 from estime_metric.engine.text.masking import MaskedText, Window
 from estime_metric.engine.text.units import BoolArray, IntArray
 
-#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own:
-#: it ends at this share of padding.
+#: A batch of a quarter of the budget, within these positions, justifies a separate forward pass: it
+#: ends at this fraction of padding.
 _BUSY, _MOST_PADDING = (500, 4_000), 0.03
 
 
@@ -29,7 +29,7 @@ class SpecialTokens:
 
     @property
     def around(self) -> int:
-        """How many positions of an input the special tokens take."""
+        """The number of positions of an input that are special tokens."""
         return len(self.before) + len(self.after)
 
 
@@ -81,9 +81,9 @@ def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range
     """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding
     included.
 
-    An input longer than the budget makes a batch of its own. A batch that is large enough to keep a
-    device busy also ends where more than a few percent of it would be padding. Where ``padded`` is
-    False, a batch has one length.
+    An input longer than the budget forms a separate batch. A batch that is large enough to keep a
+    device busy also ends if more than a few percent of it would be padding. If ``padded`` is False,
+    all inputs of a batch have the same length.
     """
     least, most = _BUSY
     busy = min(max(budget // 4, least), most)

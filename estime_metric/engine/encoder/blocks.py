@@ -18,9 +18,9 @@ from estime_metric.engine.encoder.fused import FusedBlock, ReadPositions
 from estime_metric.engine.encoder.memory import is_out_of_memory
 from estime_metric.engine.encoder.position_bias import BiasedEncoder
 
-#: The largest difference of two hidden states that is rounding, as a share of their length. In
-#: bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half of
-#: them; where the same operations ran there is none.
+#: The largest difference between two hidden states that counts as rounding, as a fraction of their
+#: length. In bfloat16, rounding changes the bundled encoder's states by 2%, and an ignored mask by
+#: half; if the same operations ran, there is no difference.
 _ROUNDING, _ROUNDING_OF_LOWER_PRECISION = 1e-3, 0.1
 
 
@@ -35,7 +35,7 @@ class RunMode:
     Attributes:
         blocks: how many of them.
         fused: whether each is a `FusedBlock`.
-        mask_by_key: whether attention gets the mask of padding in the shape in which it takes it.
+        mask_by_key: whether attention gets the mask of padding in the shape that it needs.
     """
 
     blocks: int
@@ -46,11 +46,11 @@ class RunMode:
 class BlockTaps:
     """Taps on the blocks of a base model of ``transformers`` or of `ShippedModel`, in eval mode.
 
-    The model is changed: the ``blocks`` above ``depth``, the deepest layer that will be read, are
-    taken off it, and those below are replaced by `FusedBlock`s. A probe, token ids of shape (1, p),
-    checks that either leaves the layers as they were; where an architecture resists, its blocks
-    stay as they are. ``list`` has the blocks that are left; ``mode`` says how they are run. NaN and
-    infinity count as equal here: `MaskedEncoder` refuses them by name.
+    Changes the model: removes the ``blocks`` above ``depth``, the deepest layer that will be read,
+    and replaces the blocks below by `FusedBlock`s. A probe, token ids of shape (1, p), checks that
+    either change leaves the layers as they were; if it does not, the blocks stay as they are.
+    ``list`` has the blocks that are left; ``mode`` says how they are run. NaN and infinity count as
+    equal here: `MaskedEncoder` refuses them by name.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
@@ -83,16 +83,16 @@ class BlockTaps:
         """Runs the model once, no block above the layers, and returns ``pick`` of each of the
         layers, in their order.
 
-        Hidden states, of shape (b, p, d), that are not picked are let go at once: memory does not
-        grow with the layers.
+        Hidden states, of shape (b, p, d), that are not picked are released immediately, so memory
+        does not grow with the layers.
 
         Args:
             ids: token ids, int64 of shape (b, p).
-            attended: bool of shape (b, p), False at padding; ``None`` where there is none.
+            attended: bool of shape (b, p), False at padding; ``None`` if there is none.
             layers: the layers to read.
             pick: what is kept of the hidden states of a layer.
-            only: the positions that ``pick`` takes, where the deepest layer is computed alone if
-                possible; or ``None``.
+            only: the positions that ``pick`` uses; if possible, the deepest layer is computed only
+                there; or ``None``.
         """
         picked: dict[int, Tensor] = {}
         layer = 0
@@ -133,9 +133,9 @@ class BlockTaps:
         """Whether padding, of that id and marked as such, leaves the states of all layers as they
         are.
 
-        Fused blocks are given the mask in the shape in which attention takes it, if that does: from
-        another shape ``transformers`` makes it anew in each forward pass, and waits for the device
-        to ask whether there is padding.
+        Fused blocks get the mask in the shape that attention needs, if that works: ``transformers``
+        would convert another shape in each forward pass, and waits for the device to ask whether
+        there is padding.
         """
         probe = probe.to(next(self._model.parameters()).device)
         most = probe.shape[1]
@@ -154,7 +154,7 @@ class BlockTaps:
         return False
 
     def _mask_of(self, attended: Tensor | None) -> Tensor | None:
-        """The mask as the model takes it."""
+        """The mask in the format of the model."""
         if attended is None:
             return None
         if self._mask_by_key:
@@ -162,7 +162,8 @@ class BlockTaps:
         return attended.long()  # some encoders calculate with it
 
     def _compute_deepest_at(self, only: ReadPositions | None, deepest: int) -> None:
-        """Tells each fused block whether it is the last one that is read, and where."""
+        """Sets for each fused block whether it is the last one that is read, and at which
+        positions."""
         for number, block in enumerate(self._fused_blocks(), start=1):
             block.only = only if number == deepest else None
 
@@ -174,7 +175,7 @@ class BlockTaps:
         """All layers, as the model itself returns them."""
         try:
             output = self._model(input_ids=probe, output_hidden_states=True)
-        except Exception as error:  # whatever an architecture that takes no plain input raises
+        except Exception as error:  # any error of an architecture that does not accept plain input
             if is_out_of_memory(error):
                 raise
             raise _unreadable(self._model) from error
@@ -182,7 +183,7 @@ class BlockTaps:
         return states
 
     def _drop_blocks_above(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
-        """Takes the blocks above the depth off the model, unless that changes the layers below."""
+        """Removes the blocks above the depth from the model, unless that changes the layers below."""
         whole = list(self.list)
         self._kept = max(self._depth, 1)
         if len(whole) == self._blocks:
@@ -224,8 +225,8 @@ class BlockTaps:
         return _all_near(found, expected[: self._depth + 1], exact)
 
     def _agrees_at_some_positions(self, probe: Tensor, expected: Sequence[Tensor]) -> bool:
-        """Whether the deepest layer is what is expected where it is computed at all positions but
-        the first.
+        """Whether the deepest layer is what is expected if it is computed at all positions but the
+        first.
         """
         column = torch.arange(probe.shape[1], device=probe.device)[1:]
         row = torch.zeros_like(column)
@@ -234,7 +235,7 @@ class BlockTaps:
         return _all_near(found, [expected[self._depth][row, column]])
 
     def _try(self, *given: Any) -> list[Tensor]:
-        """As `read`; nothing where an architecture cannot be run so."""
+        """As `read`; empty if an architecture cannot be run in this way."""
         try:
             return self.read(*given)
         except Exception as error:  # whatever it raises
@@ -244,8 +245,8 @@ class BlockTaps:
 
 
 def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
-    """Whether hidden states (..., d) agree but for rounding, by how long their difference is at
-    each position; ``exact`` where the same operations ran.
+    """Whether hidden states (..., d) agree except for rounding, by the length of their difference
+    at each position; ``exact`` if the same operations ran.
     """
     return len(found) == len(expected) and all(
         _near(one, another, exact) for one, another in zip(found, expected, strict=True)
@@ -263,7 +264,7 @@ def _near(found: Tensor, expected: Tensor, exact: bool) -> bool:
 def _unreadable(model: nn.Module) -> ValueError:
     wanted = "a BERT-like encoder whose hidden layers can be read one by one"
     return ValueError(
-        f"Expected argument `model` to name {wanted}, but those of {type(model).__name__} cannot."
+        f"Expected argument `model` to name {wanted}, but the blocks of {type(model).__name__} cannot."
     )
 
 

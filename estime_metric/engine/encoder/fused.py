@@ -1,5 +1,5 @@
 """Blocks built like BERT's or MPNet's, run by their parts: with fused attention, and the deepest
-only where it is read.
+only if it is read.
 
 Of the deepest layer only masked positions are read, about one in eight: only keys and values are
 needed at all others. Axes: ``b`` windows, ``p`` positions, ``r`` positions read in all, ``q`` most
@@ -55,8 +55,8 @@ class ReadPositions:
     """
 
     row: Tensor  # window of each, int64 of shape (r,)
-    column: Tensor  # its position in the window, likewise
-    slot: Tensor  # its number among those of its window, likewise
+    column: Tensor  # its position in the window, int64 of shape (r,)
+    slot: Tensor  # its number among the positions of its window, int64 of shape (r,)
     most: int  # of them in one window
 
 
@@ -96,8 +96,8 @@ class FusedBlock(nn.Module):
         return _parts_of(block) is not None
 
     def pack(self, device: torch.device) -> None:
-        """Replaces the linear maps by packed ones where that is possible; the plain weights are
-        then gone.
+        """Replaces the linear maps by packed ones if that is possible; the plain weights are then
+        discarded.
         """
         for name in _LINEAR:
             plain = getattr(self, name)

@@ -1,7 +1,7 @@
 """Linear maps on a CPU by oneDNN, with weights packed once and the GELU within the product.
 
-PyTorch's own linear map multiplies float32 by MKL, which runs a processor of AMD at less than half
-of its speed. oneDNN comes with PyTorch too, and its compiler emits these operators; but they are
+PyTorch's own linear map multiplies float32 by MKL, which runs AMD processors at less than half of
+their speed. oneDNN comes with PyTorch too, and its compiler emits these operators; but they are
 private, so they are tried before they are used.
 """
 
@@ -15,8 +15,8 @@ from torch.nn.functional import gelu, linear
 
 from estime_metric.engine.encoder import processor
 
-#: The processors on which linear maps are packed. Measured on AMD alone (docs/speed.md); a vendor
-#: whose processors turn out to be slower with it is to be taken off this list.
+#: The processors on which linear maps are packed. Measured only on AMD (docs/speed.md). If the
+#: processors of a vendor turn out to be slower with it, remove the vendor from this list.
 VENDORS = (processor.AMD, processor.INTEL)
 
 #: The largest difference from `linear` that is rounding, for results of about one, by the
@@ -52,7 +52,7 @@ class PackedLinear(nn.Module):
 
 
 def can_pack(module: nn.Module, device: torch.device) -> bool:
-    """Whether a `PackedLinear` can stand in for a module on a device.
+    """Whether a `PackedLinear` can replace a module on a device.
 
     A rule of the processor and of PyTorch's version: no clock decides which of the two runs.
     """

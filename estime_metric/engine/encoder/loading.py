@@ -1,8 +1,8 @@
 """Loads an encoder from the Hub, a folder or the package, and states what the measure needs to know
 of it.
 
-The only module of the engine that imports ``transformers``: within functions, since that takes
-seconds.
+The only module of the engine that imports ``transformers``. It does so within functions, because
+the import takes seconds.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ _CONNECTION_SECONDS, _ANSWER_LASTS = (
     30.0,
 )  # seconds: the Hub is out of reach then, and for how long
 
-#: What ``transformers`` raises where a model is absent, corrupt, unsupported or needs its own code
-#: to be run.
+#: What ``transformers`` raises if a model is absent, corrupt, unsupported or needs to run its own
+#: code.
 _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
 
 
@@ -85,15 +85,13 @@ class EncoderInfo:
     )
     blocks: int  # of the whole model
     width: int  # of its hidden states
-    positions: (
-        int | None
-    )  # longest input, special tokens included; ``None`` where there is no limit
+    positions: int | None  # longest input, special tokens included; ``None`` if there is no limit
     special: SpecialTokens
-    layer: int  # read by default: ``estime_layer`` of ``config.json``, else the one at the paper's relative depth
+    layer: int  # read by default: ``estime_layer`` of ``config.json``, otherwise the one at the paper's relative depth
 
     def resolve(self, config: EstimeConfig) -> EstimeConfig:
-        """``config`` with revision and layers filled in; `ValueError` where a layer or the window
-        does not fit.
+        """``config`` with revision and layers filled in; `ValueError` if a layer or the window does
+        not fit.
         """
         everything = tuple(range(self.blocks + 1))
         layers = (
@@ -124,10 +122,10 @@ class Pretrained:
     dtype: torch.dtype
     tokenizer: Any
     info: EncoderInfo
-    headed: Any  # the model with its prediction head, of which ``model`` is a part; ``None`` where it has none
+    headed: Any  # the model with its prediction head, of which ``model`` is a part; ``None`` if it has none
 
     def with_head(self) -> Any:
-        """The model with its prediction head; `ValueError` where it has none."""
+        """The model with its prediction head; `ValueError` if it has none."""
         if self.headed is None:
             wanted = f"a model with its prediction head, such as {EMBEDDED_SMALL_MODEL!r}"
             raise ValueError(
@@ -162,8 +160,8 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     """Loads tokenizer and weights with ``transformers``: safetensors only, no remote code, on the
     CPU, in eval mode.
 
-    Raises `EncoderUnavailableError`, or ValueError where mask token, fast tokenizer or a weight is
-    missing.
+    Raises `EncoderUnavailableError`, or ValueError if the mask token, the fast tokenizer or a
+    weight is missing.
     """
     from transformers import (
         MODEL_FOR_MASKED_LM_MAPPING,
@@ -204,7 +202,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
 
 @contextmanager
 def explained(model: str) -> Iterator[None]:
-    """Turns what is raised where ``model`` cannot be loaded into an `EncoderUnavailableError` or a
+    """Turns any error while ``model`` is loaded into an `EncoderUnavailableError` or a
     `MemoryError`.
     """
     try:
@@ -229,8 +227,8 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
 
 
 def revision_of(model: str, revision: str | None) -> str:
-    """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` where
-    there is neither.
+    """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` if there
+    is neither.
 
     Warns if the Hub does not answer and the commit that a branch had when it was last asked is
     used.
@@ -271,7 +269,7 @@ def _origin(model: str) -> str:
 
 
 def location(model: str) -> tuple[str, ...]:
-    """What tells two loads of ``model`` apart: its name, and for a folder the state of its files."""
+    """What distinguishes two loads of ``model``: its name, and for a folder the state of its files."""
     folder = Path(_origin(model))
     if not os.path.isdir(folder):
         return (model,)
@@ -282,10 +280,10 @@ def location(model: str) -> tuple[str, ...]:
 
 
 def _sources(model: str, revision: str | None) -> dict[str, Any]:
-    """What every call that fetches files is told: the revision, and to stay offline where the Hub
-    does not answer.
+    """The arguments of every call that fetches files: the revision, and whether to stay offline
+    because the Hub does not answer.
 
-    Left alone, ``transformers`` asks for each file again and again, for half a minute.
+    Otherwise, ``transformers`` would ask for each file again and again, for half a minute.
     """
     from huggingface_hub import constants
 
@@ -331,9 +329,9 @@ def _advice(model: str, error: Exception) -> str:
             f"{reason} To use it, connect to the Hugging Face Hub once, or pass the folder of a copy as `model`."
         )
     return (
-        f"The encoder {model!r} cannot be loaded: {reason}{meant} Either connect to the Hugging Face Hub once, so that "
-        "the model is in the local cache, or pass the folder of a copy as `model`, with weights in safetensors, or "
-        'pass model="embedded" for the English encoder that ships with estime-metric.'
+        f"The encoder {model!r} cannot be loaded: {reason}{meant} You have three options: connect to the Hugging Face Hub "
+        "once, so that the model is cached; pass a local folder with safetensors weights as `model`; or pass "
+        'model="embedded" to use the bundled English encoder.'
     )
 
 
@@ -341,9 +339,9 @@ def _check_tokenizer(model: str, tokenizer: Any) -> None:
     if tokenizer.mask_token_id is None:
         lacks = "a mask token"
     elif not tokenizer.is_fast:
-        lacks = "a fast tokenizer, which tells the characters of each token"
+        lacks = "a fast tokenizer (required for character offsets)"
     elif len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
-        lacks = "its tokenizer"  # where a folder holds none, `transformers` 5 makes up an empty one without a word
+        lacks = "its tokenizer"  # if a folder contains none, `transformers` 5 makes an empty one without a warning
     else:
         return
     raise _UnsuitableError(
@@ -383,7 +381,7 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
     begins = [i for i in range(len(full)) if full[i : i + len(bare)] == bare]
     if not bare or not begins:
         raise _UnsuitableError(
-            "Expected argument `model` to name an encoder whose tokenizer puts its special tokens around those of a "
+            "Expected argument `model` to name an encoder with a tokenizer that puts its special tokens around the tokens of a  "
             f"text, but it makes {full} of the tokens {bare}."
         )
     begin = begins[0]
@@ -424,7 +422,7 @@ def _content_hash(where: tuple[str, ...]) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes
+    """Keeps the reports of an ordinary load (a missing head) and its bars off the screen; changes
     no log level.
     """
     from transformers.utils import logging as transformers_logging

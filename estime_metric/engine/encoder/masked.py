@@ -44,8 +44,8 @@ from estime_metric.engine.text.masking import MaskedText
 class MaskedEncoder:
     """A BERT-like encoder that returns hidden states at masked positions.
 
-    It is not a ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a
-    module that holds it. It stays in eval mode and in its own dtype whatever surrounds it.
+    It is not a ``torch.nn.Module``, so it never appears in the parameters, checkpoints or modes of
+    a module that contains it. It stays in eval mode and keeps its dtype.
 
     Attributes:
         depth: the deepest layer that can be read; the blocks above it are gone.
@@ -75,7 +75,7 @@ class MaskedEncoder:
             self.takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
         self.run_mode = self._taps.mode
         self._lock = threading.Lock()
-        self._most_positions = sys.maxsize  # in a forward pass: fewer where memory ran out
+        self._most_positions = sys.maxsize  # in a forward pass: fewer if memory ran out
         self._bytes_per_position = memory.bytes_per_position(self._model.config, self.itemsize)
 
     @classmethod
@@ -83,8 +83,8 @@ class MaskedEncoder:
         """A new copy of the encoder that ``config`` asks for, and ``config`` with revision, layers
         and dtype filled in.
 
-        Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError
-        where it cannot be used.
+        Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError if
+        it cannot be used.
         """
         device = choose_device(config.device)
         config = replace(config, dtype=choose_dtype(config.dtype, device))
@@ -124,9 +124,9 @@ class MaskedEncoder:
         out, the budget is halved, with a warning, until the batch fits, and stays so. The budget
         never changes what is returned, rounding apart.
 
-        No layer may be deeper than ``depth``. ``on_progress`` is told after each batch the share of
-        all positions that it was. Raises FloatingPointError where a state is not finite, as happens
-        where float16 overflows.
+        No layer may be deeper than ``depth``. ``on_progress`` is called after each batch with its
+        fraction of all positions. Raises FloatingPointError if a state is not finite, which happens
+        if float16 overflows.
         """
         windows = text_windows(texts)
         sizes = [text.wanted for text in texts]
@@ -155,18 +155,16 @@ class MaskedEncoder:
                     if on_progress is not None:
                         on_progress(sum(len(one) for one in done) / whole)
         if self._most_positions < most:
-            said = (
-                f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
-            )
-            warnings.warn(
-                f"{said}Scores change by no more than rounding.", RuntimeWarning, stacklevel=2
-            )
+            said = f"Out of memory on {self.device}: the token budget was reduced to {self._most_positions}. "
+            warnings.warn(f"{said}Scores change only by rounding.", RuntimeWarning, stacklevel=2)
         if not flat.isfinite().all():
             overflow = (
                 ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
             )
-            gave = f"embeddings that are not finite in {self._dtype}: its weights hold NaN or infinity{overflow}."
-            raise FloatingPointError(f"The encoder {self.info.name!r} gave {gave}")
+            raise FloatingPointError(
+                f"The encoder {self.info.name!r} produced non-finite embeddings in {self._dtype}: its weights contain NaN "
+                f"or infinity{overflow}."
+            )
         return list(torch.split(flat, sizes, dim=1))
 
     def input_embeddings(self, ids: Tensor) -> Tensor:
@@ -178,7 +176,7 @@ class MaskedEncoder:
         `ValueError`.
         """
         if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
-            wanted = f"have the vocabulary of {other.info.name!r}, but that of {self.info.name!r} differs."
+            wanted = f"have the vocabulary of {other.info.name!r}, but the vocabulary of {self.info.name!r} differs."
             raise ValueError(f"Expected argument `soft_model` to {wanted}")
 
     def _assembled(self, windows: Sequence[TextWindow], budget: int) -> Generator[WindowBatch]:
@@ -208,8 +206,8 @@ def _probe(pretrained: Pretrained) -> Tensor:
 
 
 def choose_device(device: str | None) -> torch.device:
-    """The device of that name, else `ValueError`; for ``None`` a CUDA device where there is one,
-    else the CPU.
+    """The device with the given name, otherwise `ValueError`; for ``None`` a CUDA device if there
+    is one, otherwise the CPU.
     """
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"

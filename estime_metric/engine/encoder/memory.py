@@ -19,7 +19,7 @@ from torch import Tensor
 
 Item = TypeVar("Item")
 
-#: What CUDA, its libraries, torch's own allocator, Windows and oneDNN say where memory runs out.
+#: What CUDA, its libraries, torch's allocator, Windows and oneDNN report if memory runs out.
 _PHRASES = (
     *("out of memory", "status_alloc_failed", "can't allocate memory", "not enough memory"),
     "could not create a primitive",
@@ -32,19 +32,19 @@ _ERRORS = (
     torch.cuda.OutOfMemoryError,
 )  # torch.OutOfMemoryError is that one, since torch 2.5
 
-#: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and
-#: what they may hold.
+#: The two caches of oneDNN's kernels (in oneDNN and in the layer between it and PyTorch), and their
+#: limits.
 _KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 16
 
-#: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall
-#: out of its caches; a GPU needs them to be busy.
+#: Positions in one forward pass if the configuration does not set them. On a CPU, large batches do
+#: not fit into its caches; a GPU needs them to be busy.
 _BUDGETS, _BUDGET_ELSEWHERE = {"cpu": 2_000, "cuda": 65_536}, 16_384
 
 _LENGTH = 512  # of a window at which attention is counted
 
 
 def put(values: NDArray[Any] | Tensor, device: torch.device) -> Tensor:
-    """Numbers of the host on a device; a GPU takes them from pinned memory and does not wait for
+    """Numbers of the host on a device; a GPU reads them from pinned memory and does not wait for
     them.
     """
     tensor = values if isinstance(values, Tensor) else torch.from_numpy(values)
@@ -61,8 +61,8 @@ def put_all(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[Tensor
 
 
 def to_host(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Tensors of shape (l, n, ...), alike but for ``n``, on the CPU; from a device they come in one
-    copy.
+    """Tensors of shape (l, n, ...), with equal shapes except for ``n``, on the CPU; they are copied
+    from a device together.
     """
     if not tensors or tensors[0].device.type == "cpu":
         return list(tensors)
@@ -71,19 +71,19 @@ def to_host(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error tells of a lack of memory."""
+    """Whether an error reports a lack of memory."""
     text = str(error).lower().replace(_UNSUPPORTED, "")
     return isinstance(error, _ERRORS) or any(phrase in text for phrase in _PHRASES)
 
 
 @contextmanager
 def few_kernels_kept() -> Iterator[None]:
-    """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its
-    thousand.
+    """Makes oneDNN keep fewer kernels than its default of a thousand, if this process uses it for
+    the first time.
 
     It makes some for each shape of a product, half a megabyte each, and there are as many shapes as
-    batches. A batch needs six: all its blocks have the same shapes. To keep more saves no time.
-    oneDNN reads its limits once; a user's own settings stand.
+    batches. A batch needs six, because all its blocks have the same shapes. Keeping more does not
+    save time. oneDNN reads its limits once; a user's settings are not changed.
     """
     own = {name: str(_KERNELS_KEPT) for name in _KERNEL_LIMITS if name not in os.environ}
     os.environ.update(own)
@@ -95,14 +95,14 @@ def few_kernels_kept() -> Iterator[None]:
 
 
 def return_memory(*, cycles: bool = True) -> None:
-    """Hands free memory of the C library and of CUDA back to the system; collects first what only
-    refers to itself, which takes a tenth of a second, unless there are no such ``cycles``.
+    """Hands free memory of the C library and of CUDA back to the system; first collects reference
+    cycles, which takes a tenth of a second, unless there are no ``cycles``.
 
     glibc keeps what it freed: without this the weights of an encoder stay with the process after
     their last holder.
     """
     if cycles:
-        gc.collect()  # modules of some encoders hold each other
+        gc.collect()  # modules of some encoders refer to each other
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.empty_cache()
     with contextlib.suppress(OSError, TypeError, AttributeError):  # another C library than glibc
@@ -125,7 +125,7 @@ def default_budget(device: torch.device, bytes_per_position: int) -> int:
 
 
 def bytes_per_position(config: Any, itemsize: int) -> int:
-    """Memory that one position takes within a block, by the ``transformers`` configuration; an
+    """Memory that one position needs within a block, by the ``transformers`` configuration; an
     overestimate.
     """
     # Hidden states, queries, keys, values and the wide layer twice over, and attention as if it
@@ -140,9 +140,9 @@ def ahead_of(device: torch.device, items: Generator[Item]) -> Generator[Item]:
     """The same items in the same order; unless the device is the CPU, each is made while you work
     on the one before.
 
-    At most one item is made ahead, in a thread that has your context variables. An error arrives
-    where its item would have. Closing the generator waits for the item that is being made; no
-    thread is left.
+    At most one item is made ahead, in a thread that has your context variables. An error is raised
+    in place of its item. Closing the generator waits for the item that is being made; no thread
+    remains.
     """
     if device.type == "cpu":  # both would share its cores
         yield from items

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from estime_metric.engine.encoder.fused import EncoderOutput
 
-_STEP = 64  # the bias is held for multiples of this length, so that few are computed and rows are aligned
+_STEP = 64  # the bias is kept for multiples of this length, so that few are computed and rows are aligned
 _FARTHEST = 128  # distance from which on all share MPNet's last bucket
 
 
@@ -18,7 +18,7 @@ class PositionBias(nn.Module):
     """What MPNet adds to the scores of attention by the distance of two positions, from a table:
     (buckets, heads).
 
-    It is computed once and held; a short input takes a corner of that of a long one.
+    It is computed once and kept; a short input uses a corner of the bias of a long one.
     """
 
     def __init__(self, table: nn.Embedding) -> None:
@@ -40,7 +40,7 @@ class PositionBias(nn.Module):
 
     def _compute(self, length: int) -> Tensor:
         """Buckets of one distance each at first, then growing up to ``_FARTHEST``; half of them for
-        keys behind.
+        later keys.
         """
         half = self.table.num_embeddings // 2
         exact = half // 2

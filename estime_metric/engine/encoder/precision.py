@@ -87,12 +87,12 @@ def inference_context(device: torch.device) -> Iterator[None]:
 
 
 def cpu_by_default() -> AbstractContextManager[Any]:
-    """New tensors are on the CPU where no device is named, whatever default device is set."""
+    """New tensors are on the CPU if no device is named, regardless of the default device."""
     return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
 
 
 def choose_dtype(dtype: str, device: torch.device) -> str:
-    """The name of a dtype; for ``"auto"`` bfloat16 where the device is fast in it, else float32."""
+    """The name of a dtype; for ``"auto"`` bfloat16 if the device is fast in it, otherwise float32."""
     if dtype != AUTO:
         return dtype
     if device.type == "cpu":
@@ -107,7 +107,7 @@ def choose_dtype(dtype: str, device: torch.device) -> str:
 
 @cache
 def warn_where_slower(dtype: torch.dtype) -> None:
-    """Warns, once in a process, where this processor multiplies a lower precision more slowly than
+    """Warns, once per process, if this processor multiplies a lower precision more slowly than
     float32.
     """
     if dtype == torch.float32:
@@ -115,7 +115,7 @@ def warn_where_slower(dtype: torch.dtype) -> None:
     lower, full = product_speed(dtype), product_speed(torch.float32)
     if lower < full:
         name = str(dtype).removeprefix("torch.")
-        speeds = f"a product of two matrices runs at {lower:.0f} GFLOP/s in {name} and at {full:.0f} in float32."
+        speeds = f"matrix multiplication runs at {lower:.0f} GFLOP/s in {name} and {full:.0f} GFLOP/s in float32."
         said = f"dtype={name!r} is slower than float32 on this processor: {speeds}"
         warnings.warn(said, RuntimeWarning, stacklevel=2)
 

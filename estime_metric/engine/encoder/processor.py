@@ -1,4 +1,5 @@
-"""What the processor is and can do: rules on which kernel runs ask here, never a clock."""
+"""What the processor is and can do. Rules on which kernel runs depend on this module, never on
+measured times."""
 
 from __future__ import annotations
 
@@ -8,14 +9,14 @@ from pathlib import Path
 
 AMD, INTEL = "AuthenticAMD", "GenuineIntel"  # vendors as processors name them
 
-#: Flags of ``/proc/cpuinfo`` that tell of products in bfloat16: Intel's AMX, Arm's, and the
+#: Flags of ``/proc/cpuinfo`` that indicate products in bfloat16: Intel's AMX, Arm's, and the
 #: instructions of AVX-512, which AMD runs at twice the rate of float32. A Xeon that has the latter
 #: without AMX was slower in bfloat16 than in float32.
 _BFLOAT16, _BFLOAT16_OF_AMD = {"amx_bf16", "bf16"}, "avx512_bf16"
 
 
 def vendor() -> str:
-    """The vendor as the processor names it, such as ``AuthenticAMD``; empty where that is unknown."""
+    """The vendor as the processor names it, such as ``AuthenticAMD``; empty if it is unknown."""
     if told := _description().get("vendor_id"):
         return told
     _, _, last = platform.processor().rpartition(", ")  # of Windows' description
@@ -23,8 +24,8 @@ def vendor() -> str:
 
 
 def is_fast_in_bfloat16() -> bool:
-    """Whether the processor has products in bfloat16 in hardware that are faster than those in
-    float32, as Linux tells; elsewhere False.
+    """Whether the processor has products in bfloat16 in hardware that are faster than products in
+    float32, as reported by Linux; False on other systems.
     """
     description = _description()
     flags = description.get("flags", description.get("Features", "")).split()  # x86; Arm
@@ -33,7 +34,7 @@ def is_fast_in_bfloat16() -> bool:
 
 @cache
 def _description() -> dict[str, str]:
-    """What ``/proc/cpuinfo`` says of the first processor; nothing where there is no such file."""
+    """What ``/proc/cpuinfo`` says of the first processor; empty if the file does not exist."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

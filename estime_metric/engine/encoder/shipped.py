@@ -1,5 +1,5 @@
-"""The encoders that ship, built in plain torch: the first score does not wait for ``transformers``
-to be imported.
+"""The bundled encoders in plain torch, so that the first score does not wait for the import of
+``transformers``.
 """
 
 from __future__ import annotations

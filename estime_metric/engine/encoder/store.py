@@ -16,21 +16,21 @@ MOST_HELD = 2  # encoders that are cached while unused
 
 
 class EncoderStore:
-    """The ``MOST_HELD`` encoders that were asked for last, by model, revision, dtype and device.
+    """The ``MOST_HELD`` encoders that were requested last, by model, revision, dtype and device.
 
     A deeper encoder serves requests for the layers below, and replaces one that is not deep enough.
-    A revision that is left open or names a branch stands for one commit until everything is
-    released. While one thread loads, others wait.
+    A revision that is not set or names a branch means the same commit until everything is released.
+    While one thread loads, others wait.
     """
 
     def __init__(self) -> None:
-        self._held: dict[Hashable, MaskedEncoder] = {}  # the one asked for last at the end
+        self._held: dict[Hashable, MaskedEncoder] = {}  # the last requested one at the end
         self._revisions: dict[Hashable, str] = {}
         self._lock = threading.Lock()
 
     def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """The encoder that ``config`` asks for, and ``config`` with nothing left open; raises as a
-        load.
+        """The encoder that ``config`` requests, and the fully resolved ``config``; raises the
+        errors of loading.
         """
         with self._lock:
             files = location(config.model)
@@ -52,7 +52,7 @@ class EncoderStore:
         return encoder, resolved
 
     def release(self, *encoders: MaskedEncoder) -> None:
-        """Holds some encoders no longer, or all where none is named; they are gone when their last
+        """Holds some encoders no longer, or all if none is named; they are gone when their last
         user is.
         """
         with self._lock:
@@ -65,11 +65,11 @@ class EncoderStore:
                 self._revisions.clear()
 
 
-STORE = EncoderStore()  # that of this process
+STORE = EncoderStore()  # one per process
 
 
 def unload_encoders() -> None:
-    """Lets go of all encoders and returns their memory; the next use loads them again.
+    """Releases all encoders and returns their memory; the next use loads them again.
 
     An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
     """

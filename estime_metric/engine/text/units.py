@@ -167,7 +167,8 @@ def leave_out_tags(
     """The units of a text whose part of speech is kept. A token has the tag of the word in which it
     begins.
 
-    ``keep`` are the tags to keep, ``None`` for all; ``drop`` those to leave out, which wins.
+    ``keep`` are the tags to keep, ``None`` for all; ``drop`` are the tags to exclude, even if
+    ``keep`` contains them.
 
     Source: Vasilyev & Bohannon 2021, appendix E.
     """

@@ -168,7 +168,7 @@ def _given(predictions: Any, references: Any, named: Mapping[str, Any]) -> dict[
 
 
 def _columns(examples: list[Example], given: Iterable[str]) -> dict[str, list[Any]]:
-    """The inputs as columns: those of the examples, and those that were ``given``, if empty."""
+    """The inputs as columns: the examples, and the inputs that were ``given``, if they are empty."""
     columns: dict[str, list[Any]] = {name: [] for name in given}
     columns |= {name: [] for example in examples for name in example}
     for name, column in columns.items():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _DESCRIPTION = """\
-ESTIME counts the inconsistencies of a summary with its source, without a reference summary. It masks the tokens of both
+ESTIME estimates how inconsistent a summary is with its source, without a reference summary. It masks the tokens of both
 texts, embeds each masked position with a BERT-like encoder, and finds for every summary token that occurs in the source
 the source position with the most similar embedding. If a different token is at that position, it raises an alarm.
 """
@@ -33,7 +33,7 @@ _INPUTS = """
 Args:
     predictions: list of str, the summaries.
     sources: list of str, the source texts, one for each summary.
-    references: list of str, read as the sources if `sources` is not given; otherwise ignored. Never pass reference
+    references: list of str, used as the sources if `sources` is not given; otherwise ignored. Never pass reference
         summaries alone: a warning is issued if most of them are no longer than the summaries.
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...; and
         `preset="fast"`.
@@ -46,14 +46,14 @@ Returns:
     unsupported_rate: float in [0, 1], lower is better: the mean fraction of tokens that raise an alarm or do not
         occur in the source.
     alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.
-    coverage: float in [0, 1]: the mean share of tokens that occur in the source, and so are checked.
+    coverage: float in [0, 1]: the mean fraction of tokens that occur in the source and are therefore checked.
     estime: float, 0 and up, lower is better: the paper's score, which is the mean of `alarms`.
     blank: int, the number of blank summaries.
-    inconsistency_scores, alarms_scores: lists of float, the value of each summary in input order.
+    inconsistency_scores, alarms_scores: lists of float, one value per summary, in input order.
     signature: str, how the scores were computed; it is the same in every other toolkit.
     Each name in `measures` adds its mean under its own name, and the list `<name>_scores` with a value for each summary
     in input order. `alarm_rate_scores` has NaN if no token occurs in the source. If several `layers` are read, every
-    name but the signature has its layer: `estime_layer12`, `alarms_layer12`, `alarms_layer12_scores`.
+    name except the signature includes its layer: `estime_layer12`, `alarms_layer12`, `alarms_layer12_scores`.
 Examples:
     >>> metric = evaluate.load("estime", model="embedded")
     >>> source = "The cat sat on the mat while the dog slept in the garden."
@@ -122,7 +122,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             ``revision`` of the encoder, because ``evaluate.load`` uses that name for the script.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it.
+        TypeError, ValueError: an option is invalid; the message names it.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
@@ -208,7 +208,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         nearly such a name. Otherwise a keyword that is not an option is an error.
 
         Raises:
-            TypeError, ValueError: bad texts or options; the message names the argument and the
+            TypeError, ValueError: invalid texts or options; the message names the argument and the
                 index.
             EncoderUnavailableError: the encoder cannot be loaded.
 

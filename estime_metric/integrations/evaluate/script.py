@@ -61,5 +61,6 @@ def unregister() -> list[Path]:
 
 
 def _home() -> Path:
-    """The folder in which `evaluate` looks for a module of its own that it cannot get from the Hub."""
+    """The folder in which `evaluate` looks for one of its own modules that it cannot get from the
+    Hub."""
     return Path(init_dynamic_modules(), "metrics", "evaluate-metric--estime")

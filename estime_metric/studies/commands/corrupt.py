@@ -44,7 +44,10 @@ class GeneratorOptions(options.EncoderOptions):
         ),
     ] = None
     window: Annotated[
-        int | None, Parameter(help="Tokens the model sees at once. (default: 450)")
+        int | None,
+        Parameter(
+            help="Maximum number of tokens that the model processes together. (default: 450)"
+        ),
     ] = None
 
 

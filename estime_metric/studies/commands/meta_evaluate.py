@@ -57,8 +57,7 @@ def meta_evaluate(
     output: options.Output = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """How well do scores agree with judgements? Correlations on four levels, with bootstrap
-    intervals.
+    """Correlate scores with human judgements on four levels, with bootstrap intervals.
 
     Exit status: 0 on success, 2 on failure. The error message lists the first cells that cause the
     problem.

@@ -146,8 +146,8 @@ def rank_systems(judgements: Floats) -> list[int]:
 
 
 def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:
-    """Signs of one system's values (d,) minus those of others (d, o): of shape (d, o), or (d * d,
-    o) of all pairs.
+    """Signs of one system's values (d,) minus the values of others (d, o): of shape (d, o), or (d *
+    d, o) of all pairs.
     """
     pairs = one[:, None] - others if compared == "same_document" else one[:, None, None] - others
     return np.sign(pairs).astype(np.int8).reshape(math.prod(pairs.shape[:-1]), others.shape[1])

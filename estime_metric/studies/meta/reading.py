@@ -103,8 +103,8 @@ def read_grids(
     ]
     if unknown := [name for name, direction in higher.items() if direction is None]:
         raise ValueError(
-            f"Expected the direction of each measure, but {', '.join(unknown)} may be better higher or lower: name "
-            "them in `directions` (--higher, --lower)."
+            f"Expected a direction for every measure, but it is unknown for {', '.join(unknown)}. Set it with "
+            "`directions` (--higher, --lower)."
         )
     return grids
 
@@ -152,8 +152,8 @@ def _read(
         if name is None or name not in table.columns:
             listed = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(
-                f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}: "
-                f"name it with argument `{kind}`."
+                f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}. "
+                f"Name it with argument `{kind}`."
             )
         found.append(name)
     return table, (found[0], found[1])

@@ -181,6 +181,6 @@ def length_curve(lengths: Floats, values: Floats, width: float, limit: float) ->
 
 
 def wins(better: Floats, worse: Floats) -> Floats:
-    """1 where the first is higher, one half if they are equal, otherwise 0; of shape (n,)."""
+    """1 if the first is higher, one half if they are equal, otherwise 0; of shape (n,)."""
     won: Floats = (better > worse) + 0.5 * (better == worse)
     return won

@@ -261,7 +261,8 @@ def compare_all(
 
     Args:
         test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
-        levels, methods: some of `LEVELS` and of `METHODS`; Williams' are those of `williams_test`.
+        levels, methods: some of `LEVELS` and of `METHODS`; Williams' test has those listed in
+        `williams_test`.
         options: of the test.
 
     Returns:

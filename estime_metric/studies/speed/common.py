@@ -1,6 +1,4 @@
-"""What the benchmarks share: texts, encoders, clocks, memory, the machine's matrix peak, options,
-tables.
-"""
+"""What the scripts share: texts, encoders, clocks, memory, options, tables."""
 
 from __future__ import annotations
 
@@ -16,10 +14,11 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 import transformers
@@ -27,8 +26,8 @@ import transformers
 from estime_metric import embedded
 from estime_metric.engine.encoder.loading import load_pretrained
 
-#: SummEval as ``summeval.jsonl`` and ``documents.jsonl``, where it lies beside the repository.
-SUMMEVAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "summeval"
+#: Where SummEval is by default: ``summeval.jsonl`` and ``documents.jsonl``.
+SUMMEVAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "summeval"
 
 MEGABYTE = 1 << 20
 
@@ -42,38 +41,33 @@ _TEXT = (
 
 Pair = tuple[str, str]
 T = TypeVar("T")
+Key = TypeVar("Key", bound=Hashable)
 
 
 # Texts
 
 
-def read_summeval(
-    folder: Path, sources: int | None = None
-) -> tuple[list[Pair], list[dict[str, Any]]]:
-    """Pairs (summary, source) of the first so many sources, of all 1,600 by default, and the record
-    of each.
+def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[Pair], str]:
+    """Pairs of the first sources of SummEval, source by source, and what they are; made up in
+    SummEval's lengths if the folder does not have its files.
     """
+    if not (folder / "summeval.jsonl").is_file():
+        return made_up(sources, each), "made-up texts of SummEval's lengths"
     documents, records = (
         [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
         for name in ("documents.jsonl", "summeval.jsonl")
     )
-    texts = {row["doc_id"]: row["source"] for row in documents[:sources]}
-    rows = [row for row in records if row["doc_id"] in texts]
-    return [(row["summary"], texts[row["doc_id"]]) for row in rows], rows
-
-
-def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[Pair], str]:
-    """(summary, source) pairs, source by source, and what they are: SummEval if you have it, else
-    made up.
-    """
-    if not (folder / "summeval.jsonl").is_file():
-        return made_up(sources, each), "made-up texts of SummEval's lengths"
-    by_source: dict[str, list[Pair]] = {}
-    for pair in read_summeval(folder)[0]:
-        by_source.setdefault(pair[1], []).append(pair)
-    return [
-        pair for pairs in list(by_source.values())[:sources] for pair in pairs[:each]
-    ], "SummEval"
+    chosen = {row["doc_id"]: row["source"] for row in documents[:sources]}
+    summaries: dict[str, list[str]] = {document: [] for document in chosen}
+    for row in records:
+        if row["doc_id"] in chosen:
+            summaries[row["doc_id"]].append(row["summary"])
+    pairs = [
+        (summary, chosen[document])
+        for document, texts in summaries.items()
+        for summary in texts[:each]
+    ]
+    return pairs, "SummEval"
 
 
 def made_up(
@@ -103,7 +97,7 @@ def unzip(pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
 
 
 def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> None:
-    """Saves a random BERT, at first of bert-large's size, with the embedded encoder's tokenizer."""
+    """Saves a random BERT, by default of bert-large's size, with the small encoder's tokenizer."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
@@ -116,64 +110,55 @@ def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> Non
     tokenizer.save_pretrained(folder)
 
 
-def save_small(folder: str | Path) -> None:
-    """Saves the small encoder that ships, as tools read it that know no int8 weights."""
-    load_pretrained("embedded-small", None, torch.float32).save(folder)
+def save_bundled(model: str, folder: str | Path) -> None:
+    """Saves a bundled encoder for programs that do not know its int8 weights."""
+    load_pretrained(model, None, torch.float32).save(folder)
 
 
 # Clocks and processes
 
 
 def clock(name: str) -> Callable[[], float]:
-    """``wall`` seconds, or ``cpu`` seconds of all threads for a machine that others use too."""
+    """``wall`` seconds, or ``cpu`` seconds of all threads for a machine that is shared."""
     return {"wall": time.perf_counter, "cpu": time.process_time}[name]
 
 
+@dataclass
+class Runs(Generic[T]):
+    """The runs of one of several ways: the seconds of each, and what the last one returned."""
+
+    seconds: list[float]
+    returned: T
+
+    @property
+    def median(self) -> float:
+        """The median of the seconds."""
+        return statistics.median(self.seconds)
+
+    def ratio_to(self, other: Runs[T]) -> float:
+        """The median ratio of these seconds to the other's of the same round."""
+        return statistics.median(
+            own / others for own, others in zip(self.seconds, other.seconds, strict=True)
+        )
+
+
 def alternate(
-    runs: dict[str, Callable[[], Any]], rounds: int, now: Callable[[], float]
-) -> dict[str, tuple[float, Any]]:
-    """Runs everything in turn, ``rounds`` times: the median of each one's seconds, and what it last
-    returned.
-    """
-    taken: dict[str, list[float]] = {name: [] for name in runs}
-    returned = {}
+    runs: Mapping[Key, Callable[[], T]], rounds: int, now: Callable[[], float]
+) -> dict[Key, Runs[T]]:
+    """Runs everything in turn, once unmeasured and then ``rounds`` times."""
+    found = {name: Runs([], run()) for name, run in runs.items()}
     for _ in range(rounds):
         for name, run in runs.items():
             start = now()
-            returned[name] = run()
-            taken[name].append(now() - start)
-    return {name: (statistics.median(taken[name]), returned[name]) for name in runs}
+            found[name].returned = run()
+            found[name].seconds.append(now() - start)
+    return found
 
 
 def apart(run: Callable[..., T], *arguments: Any) -> T:
     """What ``run`` returns, in a new process of its own."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(run, *arguments).result()
-
-
-def matrix_peak(
-    dtype: str, device: str = "cpu", now: Callable[[], float] = time.perf_counter
-) -> float:
-    """Most GFLOP/s of a matrix product of 2048, on a GPU 8192, in 20 runs: what the machine can do
-    at best.
-    """
-    size = 2048 if device == "cpu" else 8192
-    with torch.inference_mode():
-        states = torch.randn(size, size, device=device).to(getattr(torch, dtype))
-        product = torch.nn.Linear(size, size, bias=False, device=device, dtype=states.dtype)
-        best = 0.0
-        for _ in range(20):
-            start = now()
-            product(states)
-            synchronize(device)
-            best = max(best, 2 * size**3 / (now() - start) / 1e9)
-    return best
-
-
-def synchronize(device: str) -> None:
-    """Waits for a GPU."""
-    if device.startswith("cuda"):
-        torch.cuda.synchronize()
 
 
 # Memory
@@ -212,8 +197,8 @@ class Peak:
 
 
 def arguments(description: str | None, **defaults: Any) -> argparse.ArgumentParser:
-    """A parser with what all benchmarks take, and an option for each default: a value, or a value
-    and its help.
+    """A parser with the options of all scripts, and an option for each default: a value, or a
+    value and its help.
     """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -222,7 +207,7 @@ def arguments(description: str | None, **defaults: Any) -> argparse.ArgumentPars
         "--threads", type=int, default=None, help="threads of PyTorch (default: all cores)"
     )
     parser.add_argument(
-        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: where others use the machine"
+        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: on a machine that is shared"
     )
     for name, value in defaults.items():
         default, text = value if isinstance(value, tuple) else (value, None)
@@ -239,11 +224,13 @@ def add_summeval(parser: argparse.ArgumentParser, *name: str, **more: Any) -> No
     parser.add_argument(*(name or ("--summeval",)), type=Path, default=SUMMEVAL, help=text, **more)
 
 
-def start(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The options that were given; sets the threads, silences the toolkits, and says on what this
-    runs.
+def start(
+    parser: argparse.ArgumentParser, given: Sequence[str] | None = None
+) -> argparse.Namespace:
+    """The options that were given, by default to the process; sets the threads, silences the
+    toolkits, and says on what this runs.
     """
-    options = parser.parse_args()
+    options = parser.parse_args(given)
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     transformers.utils.logging.set_verbosity_error()
@@ -269,7 +256,7 @@ def machine() -> str:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table as Markdown."""
+    """Prints a table as Markdown."""
     print(f"\n{title}\n\n| {' | '.join(columns)} |\n|{'|'.join('---' for _ in columns)}|")
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |")

@@ -1,10 +1,8 @@
-"""What validation costs: the second epoch with a cache against the first, and two processes against
-one.
+"""What validation costs: the second epoch with a cache, and two processes compared with one.
 
-    python -m estime_metric.studies.speed.epochs --model embedded-small --sources 20
+    python -m estime_metric.studies.speed.epochs SUMMEVAL --sources 20
 
-Prints two tables. The texts are SummEval's if you have it, else made up of words at random in
-lengths like theirs (sources of about 360 words, summaries of about 60). Loading the encoder is not
+Prints two tables, with 16 summaries for each source and with one. Loading the encoder is not
 counted.
 """
 
@@ -13,10 +11,12 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from torch import distributed
+from torch.multiprocessing.spawn import spawn
 
 from estime_metric import ESTIME
 from estime_metric.studies.speed import common
@@ -25,8 +25,8 @@ from estime_metric.studies.speed import common
 BATCH = 8
 
 
-def seconds(metric: ESTIME, pairs: list[common.Pair]) -> float:
-    """One validation."""
+def seconds_of(metric: ESTIME, pairs: Sequence[common.Pair]) -> float:
+    """The seconds of one validation."""
     start = time.perf_counter()
     for first in range(0, len(pairs), BATCH):
         summaries, sources = common.unzip(pairs[first : first + BATCH])
@@ -38,80 +38,64 @@ def seconds(metric: ESTIME, pairs: list[common.Pair]) -> float:
 
 
 def epochs(
-    options: argparse.Namespace, per_source: int, pairs: list[common.Pair]
+    options: argparse.Namespace, each: int, pairs: Sequence[common.Pair]
 ) -> list[tuple[object, ...]]:
-    """The first and the second epoch."""
+    """The rows of the first and the second epoch, without a cache, in memory, and in a folder."""
     rows: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, cache in (("none", None), ("memory", options.cache), ("folder", folder)):
-            metric = ESTIME(model=options.model, cache=cache, measure="alarms")
+            metric = ESTIME(model=options.model, cache=cache, measure="alarms", device="cpu")
             _ = metric.signature
-            first, second = seconds(metric, pairs), seconds(metric, pairs)
-            rows.append(
-                (
-                    per_source,
-                    len(pairs),
-                    name,
-                    f"{first:.2f}",
-                    f"{second:.2f}",
-                    f"{second / first:.3f}",
-                )
-            )
+            first, second = seconds_of(metric, pairs), seconds_of(metric, pairs)
+            numbers = f"{first:.2f}", f"{second:.2f}", f"{second / first:.3f}"
+            rows.append((each, len(pairs), name, *numbers))
     return rows
 
 
 def worker(
-    rank: int,
-    processes: int,
-    threads: int,
-    model: str,
-    shares: list[list[common.Pair]],
-    folder: str,
+    rank: int, processes: int, model: str, shares: Sequence[Sequence[common.Pair]], folder: str
 ) -> None:
-    """One of several processes; the slowest counts."""
-    torch.set_num_threads(threads)
-    meeting = f"file://{Path(folder) / f'meeting-{processes}-{threads}'}"
+    """One of several processes of one thread; the slowest counts."""
+    torch.set_num_threads(1)
+    meeting = f"file://{Path(folder) / 'meeting'}"
     distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=processes)
-    metric = ESTIME(model=model, measure="alarms")
+    metric = ESTIME(model=model, measure="alarms", device="cpu")
     _ = metric.signature
     distributed.barrier()
-    taken = torch.tensor(seconds(metric, shares[rank]))
+    taken = torch.tensor(seconds_of(metric, shares[rank]))
     distributed.all_reduce(taken, distributed.ReduceOp.MAX)
     (Path(folder) / "seconds").write_text(str(float(taken)))
     distributed.destroy_process_group()
 
 
 def processes(
-    options: argparse.Namespace, per_source: int, pairs: list[common.Pair]
+    options: argparse.Namespace, each: int, pairs: Sequence[common.Pair]
 ) -> list[tuple[object, ...]]:
-    """One process and two. Two that share the summaries of a source both encode that source."""
+    """The rows of one process and of two. Two that share the summaries of a source both encode it."""
     rows: list[tuple[object, ...]] = []
-    half = len(pairs) // (2 * per_source) * per_source
+    half = len(pairs) // (2 * each) * each
     one = 0.0
-    for count, threads, split, shares in (
-        (1, 1, "", [pairs]),
-        (1, 2, "", [pairs]),
-        (2, 1, "by source", [pairs[:half], pairs[half:]]),
-        (2, 1, "by turns", [pairs[0::2], pairs[1::2]]),
+    for split, shares in (
+        ("", [pairs]),
+        ("by source", [pairs[:half], pairs[half:]]),
+        ("by turns", [pairs[0::2], pairs[1::2]]),
     ):
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(
-                worker, (count, threads, options.model, shares, folder), nprocs=count
-            )
+            given = len(shares), options.model, shares, folder
+            spawn(worker, given, nprocs=len(shares))  # type: ignore[no-untyped-call]
             taken = float((Path(folder) / "seconds").read_text())
         one = one or taken
-        rows.append(
-            (per_source, f"{count} x {threads}", split, f"{taken:.2f}", f"{taken / one:.3f}")
-        )
+        rows.append((each, len(shares), split, f"{taken:.2f}", f"{taken / one:.3f}"))
     return rows
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line; ``arguments`` in place of the process's."""
     parser = common.arguments(
         __doc__, model="embedded-small", sources=20, cache=(4 * 10**9, "bytes of memory")
     )
-    common.add_summeval(parser)
-    options = common.start(parser)
+    common.add_summeval(parser, "summeval", nargs="?")
+    options = common.start(parser, arguments)
     some = {
         each: common.pairs_of(options.summeval, options.sources, each)
         for each in (common.PER_SOURCE, 1)
@@ -119,10 +103,10 @@ def main() -> None:
     title = f"{some[1][1]}, {options.sources} sources, model {options.model}"
     for table, columns in (
         (epochs, ("pairs", "cache", "first epoch, s", "second epoch, s", "second / first")),
-        (processes, ("processes x threads", "split", "s", "against one process on one thread")),
+        (processes, ("processes", "split", "s", "of one process")),
     ):
         rows = [row for each, (pairs, _) in some.items() for row in table(options, each, pairs)]
-        common.print_table(title, ("summaries per source", *columns), rows)
+        common.print_table(title, ("summaries of each source", *columns), rows)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,78 @@
-"""What another token budget changes, and whether `EstimeResult.ties` counted it: hostile pairs in
-each precision.
+"""What rounding changes: another token budget, another order of the pairs, bfloat16.
 
-Usage: python -m estime_metric.studies.speed.rounding --pairs 2000 --dtypes float32,bfloat16
+    python -m estime_metric.studies.speed.rounding SUMMEVAL --threads 1
+    python -m estime_metric.studies.speed.rounding SUMMEVAL --threads 1 --hostile 2000
+
+The first prints how often ``alarms`` change on SummEval, and how far the graded measures move. The
+second scores made-up pairs with many near ties, and prints whether `EstimeResult.ties` counted what
+changed.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
-from estime_metric import EstimeResult, EstimeScorer, examples, files
+from estime_metric import EstimeConfig, EstimeResult, EstimeScorer, examples, files
 from estime_metric.measures import STATISTICS, TIES
 from estime_metric.studies.speed import common
 
 #: Token budgets that are compared: the CPU's default and a larger one.
 BUDGETS = (2_000, 8_000)
+
+GRADED = ("graded_alarms", "inconsistency")
+
+# Changes on real pairs
+
+
+def score(
+    pairs: Sequence[common.Pair], config: EstimeConfig, order: Sequence[int] | None = None
+) -> dict[str, Tensor]:
+    """Alarms and graded measures of pairs in their own order, scored in another one."""
+    order = order or range(len(pairs))
+    scorer = EstimeScorer(config, device="cpu", measures=("graded_alarms",))
+    result = scorer.score(*common.unzip([pairs[index] for index in order]))
+    back = torch.tensor(order).argsort()
+    return {measure: result.values(measure)[back] for measure in ("alarms", *GRADED)}
+
+
+def moved(name: str, one: Mapping[str, Tensor], another: Mapping[str, Tensor]) -> list[object]:
+    """A row: pairs whose alarms differ, and mean and largest absolute differences."""
+    alarms = (one["alarms"] - another["alarms"]).abs()
+    row: list[object] = [name, len(alarms), int((alarms > 0).sum()), f"{alarms.max():.0f}"]
+    for measure in GRADED:
+        difference = (one[measure] - another[measure]).abs()
+        row += [f"{difference.mean():.1e}", f"{difference.max():.1e}"]
+    return row
+
+
+def print_changes(pairs: Sequence[common.Pair], texts: str, model: str, distance: int) -> None:
+    """The table of changes from one way of scoring to another."""
+    shuffled = random.Random(0).sample(range(len(pairs)), len(pairs))
+    rows: list[list[object]] = []
+    default, larger = BUDGETS
+    exact = None
+    for dtype in ("float32", "bfloat16"):
+        config = EstimeConfig(model=model, dtype=dtype, distance=distance, token_budget=default)
+        first = score(pairs, config)
+        other_budget = score(pairs, replace(config, token_budget=larger))
+        rows.append(moved(f"{dtype}: budget {larger:,}, not {default:,}", other_budget, first))
+        rows.append(moved(f"{dtype}: pairs shuffled", score(pairs, config, shuffled), first))
+        if exact is None:
+            exact = first
+        else:
+            rows.append(moved(f"{dtype}, not float32", first, exact))
+    columns = ["change", "pairs", "alarms differ", "by at most"]
+    columns += [f"{measure}, {kind}" for measure in GRADED for kind in ("mean", "largest")]
+    title = f"{texts}, {model}, distance {distance}: absolute differences"
+    common.print_table(title, columns, rows)
+
+
+# Ties of hostile pairs
 
 NEARLY_EQUAL = [
     "colour",
@@ -70,9 +127,18 @@ def hostile_pairs(count: int, seed: int = 0) -> list[common.Pair]:
     return pairs[:count]
 
 
-def changes(one: EstimeResult, another: EstimeResult) -> dict[str, tuple[int, float, int, int]]:
-    """For each statistic that rounding can reach: pairs that differ, the sum of differences, what
-    was counted as ties, and the pairs whose difference exceeds that."""
+@dataclass(frozen=True)
+class Change:
+    """How a statistic of some pairs differs between two results."""
+
+    pairs: int  # that differ
+    sum: float  # of the absolute differences
+    ties: int  # that were counted
+    beyond: int  # pairs that differ by more than their ties
+
+
+def changes(one: EstimeResult, another: EstimeResult) -> dict[str, Change]:
+    """The change of each statistic that rounding can reach."""
     first, second = (
         {name: result._statistics[..., number] for number, name in enumerate(STATISTICS)}
         for result in (one, another)
@@ -88,24 +154,22 @@ def changes(one: EstimeResult, another: EstimeResult) -> dict[str, tuple[int, fl
             "coherence": 2.0 * (counted > 0),
         }.get(name, counted)
         real = difference > 1e-5 * first["tokens"]
-        found[name] = (
-            int(real.sum()),
-            float(difference.sum()),
-            int(counted.sum()),
-            int((difference > most).sum()),
+        found[name] = Change(
+            pairs=int(real.sum()),
+            sum=float(difference.sum()),
+            ties=int(counted.sum()),
+            beyond=int((difference > most).sum()),
         )
     return found
 
 
-def main() -> None:
-    options = common.start(
-        common.arguments(__doc__, model="embedded", pairs=2_000, dtypes="float32,bfloat16")
-    )
-    summaries, sources = zip(*hostile_pairs(options.pairs), strict=True)
-    for dtype in options.dtypes.split(","):
+def print_ties(count: int, model: str) -> None:
+    """The tables of hostile pairs, one for each precision."""
+    summaries, sources = common.unzip(hostile_pairs(count))
+    for dtype in ("float32", "bfloat16"):
         one, another = (
             EstimeScorer(
-                model=options.model,
+                model=model,
                 device="cpu",
                 dtype=dtype,
                 token_budget=budget,
@@ -115,8 +179,15 @@ def main() -> None:
         )
         totals = {name: float(one._statistics[..., STATISTICS.index(name)].sum()) for name in TIES}
         rows = [
-            (name, f"{totals[name]:,.0f}", pairs, f"{change:.2f}", f"{ties:,}", beyond)
-            for name, (pairs, change, ties, beyond) in changes(one, another).items()
+            (
+                name,
+                f"{totals[name]:,.0f}",
+                change.pairs,
+                f"{change.sum:.2f}",
+                f"{change.ties:,}",
+                change.beyond,
+            )
+            for name, change in changes(one, another).items()
         ]
         columns = (
             "statistic",
@@ -127,8 +198,26 @@ def main() -> None:
             "pairs beyond their ties",
         )
         common.print_table(
-            f"{dtype}: {len(summaries):,} pairs, budgets of {BUDGETS}", columns, rows
+            f"{dtype}: {len(summaries):,} hostile pairs, budgets of {BUDGETS}", columns, rows
         )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line; ``arguments`` in place of the process's."""
+    parser = common.arguments(
+        __doc__,
+        model="embedded",
+        distance=2,
+        sources=(20, "of SummEval, with 16 summaries each"),
+        hostile=(0, "number of hostile pairs, in place of SummEval's"),
+    )
+    common.add_summeval(parser, "summeval", nargs="?")
+    options = common.start(parser, arguments)
+    if options.hostile:
+        print_ties(options.hostile, options.model)
+    else:
+        pairs, texts = common.pairs_of(options.summeval, options.sources)
+        print_changes(pairs, texts, options.model, options.distance)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
-LEADING_SENTENCES = 15  # sentences from which those of a pseudo-summary are drawn
+LEADING_SENTENCES = 15  # sentences from which a pseudo-summary is drawn
 SUMMARIES = 4  # pseudo-summaries of each document
 #: Texts made from a document: summaries, the same with injected errors, and extracts.
 INJECTED_KINDS = ("document word", "model word")

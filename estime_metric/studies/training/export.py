@@ -54,9 +54,9 @@ def export(
 
     Args:
         weights: of the base model, named as in `transformers` without the family's prefix
-            (``embeddings.word_embeddings.weight``); with `head` those of the prediction head too,
-            under their whole names (``cls.predictions.bias``). Poolers and blocks that are excluded
-            may be among them.
+            (``embeddings.word_embeddings.weight``); with `head` also the weights of the prediction
+            head, under their whole names (``cls.predictions.bias``). Poolers and blocks that are
+            excluded may be among them.
         config: its configuration.
         tokenizer_folder: folder of ``tokenizer.json`` and ``tokenizer_config.json``.
         out: where to; each file is written next to its final place and moved.

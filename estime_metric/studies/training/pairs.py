@@ -24,8 +24,8 @@ from estime_metric.studies.training.data import MaskedBatch, Vocabulary, hide, s
 SUMMARIES = 2  # pseudo-summaries of each source
 SUMMARY_LENGTH = 126  # tokens of one, without [CLS] and [SEP]
 THINNED = 0.85  # share of the pseudo-summaries made of sentences of the source; the others are what follows it
-SENTENCES = 4  # sentences taken at most
-SHORTEST = 6  # tokens of a sentence that is taken, at least
+SENTENCES = 4  # maximum number of sentences
+SHORTEST = 6  # minimum number of tokens of a sentence
 CUT = 0.5  # share of the sentences that are cut at a comma
 TOKENS_LEFT_OUT = (0.0, 1 / 15, 0.2)  # shares of a sentence's tokens, one drawn for each sentence
 PHASES = 2  # masked copies of a source: each masks every second token, together they mask all

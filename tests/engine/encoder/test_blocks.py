@@ -79,7 +79,7 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(
     blocks = next(module for module in model.modules() if isinstance(module, nn.ModuleList))
     a_block = sum(weight.numel() for weight in blocks[-1].parameters())
     assert a_block > 1000
-    with mock.patch.object(linear, "VENDORS", ()):  # packed weights are no parameters
+    with mock.patch.object(linear, "VENDORS", ()):  # packed weights are not parameters
         taps = BlockTaps(model, BLOCKS, depth, PROBE)
     assert taps.mode.blocks == kept
     gone = before - sum(weight.numel() for weight in model.parameters())
@@ -158,7 +158,7 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @torch.no_grad()
 def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: str) -> None:
-    """By the embedded encoder, where rounding is that of a trained one; not by one that ignores the
+    """By the bundled encoder, where rounding is that of a trained one; not by one that ignores the
     mask.
     """
     for ignored in (False, True):

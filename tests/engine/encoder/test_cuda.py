@@ -72,7 +72,7 @@ def test_many_pairs_wait_as_often_as_one(bert_folder: str) -> None:
     assert 1 <= counts[0] == counts[1] <= 3
 
 
-def test_a_model_beside_it_leaves_less(bert_folder: str) -> None:
+def test_another_model_leaves_less(bert_folder: str) -> None:
     device = scorer(bert_folder).encoder.device
     free, _ = torch.cuda.mem_get_info(device)
     per_position = free // 100_000

@@ -46,7 +46,7 @@ def _tried_anew() -> Iterator[None]:
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> EncoderStore:
-    """A store of its own: encoders are loaded as the test wants them."""
+    """A separate store: encoders are loaded as the test wants them."""
     own = EncoderStore()
     monkeypatch.setattr("estime_metric.engine.encoder.store.STORE", own)
     return own
@@ -153,7 +153,7 @@ print(json.dumps((resident() - before) / 2**20))
 @pytest.mark.slow
 @pytest.mark.skipif(platform.system() != "Linux", reason="memory is measured as Linux counts it")
 def test_memory_does_not_double() -> None:
-    """A process of its own for each: what `embedded` adds to one that has loaded `embedded-small`."""
+    """A separate process for each: what `embedded` adds to one that has loaded `embedded-small`."""
 
     def megabytes(which: str) -> float:
         command = [sys.executable, "-c", _RESIDENT, which]

@@ -83,8 +83,8 @@ def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> N
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("nobody/nothing-of-the-kind", "Either connect to the Hugging Face Hub once"),
-        ("x" * 500, "pass the folder of a copy"),
+        ("nobody/nothing-of-the-kind", "connect to the Hugging Face Hub once"),
+        ("x" * 500, "pass a local folder"),
         ("embedd", "Did you mean model='embedded'"),
         *(
             (name, "there is no such folder")

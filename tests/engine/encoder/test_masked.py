@@ -39,7 +39,7 @@ def get(folder: str, **options: object) -> MaskedEncoder:
 
 
 def load(folder: str, **options: object) -> MaskedEncoder:
-    """A copy of its own, of just the depth that is asked for."""
+    """A separate copy, of just the depth that is asked for."""
     return MaskedEncoder.load(config(folder, **options))[0]
 
 
@@ -228,7 +228,7 @@ def test_out_of_memory_halves_the_budget(
     expected = encoder.encode(texts, LAYERS)
     sizes = short_of_memory(monkeypatch, 300, error)
     shares: list[float] = []
-    said = "Out of memory on cpu: the token budget is now .* no more than rounding"
+    said = "Out of memory on cpu: the token budget was reduced to .* only by rounding"
     with pytest.warns(RuntimeWarning, match=said) as caught:
         found = encoder.encode(texts, LAYERS, token_budget=100_000, on_progress=shares.append)
     assert len(caught) == 1
@@ -332,7 +332,7 @@ def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
     bert_tokenizer, tmp_path: Path, weight: str, value: float, dtype: str, way_out: str
 ) -> None:
     model = spoilt(bert_tokenizer, tmp_path / "spoilt", weight, value)
-    said = f"'{model}' gave embeddings that are not finite in torch.{dtype}: its weights hold NaN or infinity{way_out}."
+    said = f"'{model}' produced non-finite embeddings in torch.{dtype}: its weights contain NaN or infinity{way_out}."
     with pytest.raises(FloatingPointError, match=re.escape(said)):
         EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
     if math.isfinite(value):
@@ -351,7 +351,7 @@ def test_input_embeddings_that_are_not_finite_give_no_soft(
         scorer.score([SENTENCES[0]], [SENTENCES[0]])
 
 
-#: family -> what its small configuration needs beside the common sizes.
+#: family -> what its small configuration needs in addition to the common sizes.
 ODD: dict[str, dict[str, object]] = {
     "convbert": {"conv_kernel_size": 9, "head_ratio": 2, "num_groups": 1, "embedding_size": 32},
     "xmod": {"languages": ["en_XX"], "default_language": "en_XX", "adapter_reduction_factor": 2},

@@ -240,7 +240,7 @@ def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
     for free, reserved, allocated, expected in (
         (80, 0, 0, 65_536),  # an empty device: the default
         (4, 0, 0, 2 * GIGABYTE // 100_000),  # half of it
-        (1, 9, 6, 2 * GIGABYTE // 100_000),  # what torch holds and does not use counts
+        (1, 9, 6, 2 * GIGABYTE // 100_000),  # memory that torch reserves and does not use counts
         (0, 9, 9, 2_000),  # never nothing
     ):
         monkeypatch.setattr(
@@ -258,7 +258,7 @@ def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
         2_000,
         16_384,
     ]
-    # A position takes no less than a block of BERT holds: three times the width for attention, the
+    # A position needs at least the memory of a block of BERT: three times the width for attention, the
     # wide layer twice.
     config = transformers.BertConfig(
         hidden_size=1024, num_attention_heads=16, intermediate_size=4096

@@ -105,5 +105,5 @@ def test_a_slower_lower_precision_is_said_once(
     precision.warn_where_slower.cache_clear()
     assert len(recwarn) == (lower < 170)
     assert all(
-        "90 GFLOP/s in bfloat16 and at 170 in float32" in str(one.message) for one in recwarn
+        "90 GFLOP/s in bfloat16 and 170 GFLOP/s in float32" in str(one.message) for one in recwarn
     )

@@ -1,6 +1,4 @@
-"""The encoders that ship, built in plain torch: tokens and hidden states are those of
-``transformers``.
-"""
+"""The bundled encoders in plain torch: tokens and hidden states equal those of ``transformers``."""
 
 from __future__ import annotations
 

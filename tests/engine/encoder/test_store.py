@@ -23,7 +23,7 @@ from tests.families import BLOCKS
 
 @pytest.fixture
 def store() -> EncoderStore:
-    """A store of its own, so that a test finds nothing that another one loaded."""
+    """A separate store, so that a test finds nothing that another one loaded."""
     return EncoderStore()
 
 

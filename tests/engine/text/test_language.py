@@ -1,4 +1,4 @@
-"""Texts in a language that the tokenizer was not made for are told, at little cost."""
+"""Texts in a language that the tokenizer was not made for are detected, at little cost."""
 
 from __future__ import annotations
 

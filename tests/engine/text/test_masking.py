@@ -216,7 +216,7 @@ def test_long_words(sizes: list[int], expected: list[tuple[int, int, int, int]])
 def test_the_margin_holds_at_the_end_of_the_text_too_and_without_one_the_window_is_not_left() -> (
     None
 ):
-    """Unlike the paper's schedule: token 401 waits for a window of its own, though the text ends at
+    """Unlike the paper's schedule: token 401 waits for a separate window, though the text ends at
     449.
     """
     windows = plan_word_windows(450, [(0, 1), (400, 401), (401, 402)], [0, 400, 449])
@@ -238,7 +238,7 @@ SPECIAL = SpecialTokens(before=(101,), after=(102, 103), mask=104, padding=100)
 def masked_text(
     length: int, wanted: list[int] | None = None, first_id: int = 1000, **setting: int
 ) -> MaskedText:
-    """A text of ids that count up from ``first_id``, so that each id tells its position."""
+    """A text of ids that count up from ``first_id``, so that each id identifies its position."""
     wanted = list(range(length)) if wanted is None else wanted
     setting = {"window": 30, "margin": 5, "distance": 4, **setting}
     return MaskedText(

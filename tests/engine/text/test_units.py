@@ -102,5 +102,5 @@ def test_spans_are_exact_in_and_behind_any_characters(tokenizer, before: str) ->
     assert (stops <= len(text)).all()
     assert (np.diff(starts) >= 0).all()
     tail = [text[start:stop] for start, stop in unit.spans if stop > len(before)]
-    assert "".join(tail) == "thecatsat."  # no span holds white space
+    assert "".join(tail) == "thecatsat."  # no span contains white space
     assert tail[-1] == "."

@@ -1,4 +1,4 @@
-"""Words: the default splitter, where words stand in the text as it came, tags, NLTK."""
+"""Words: the default splitter, where words are in the unchanged text, tags, NLTK."""
 
 # ruff: noqa: RUF001 (characters that look like others are what is tested)
 
@@ -37,7 +37,7 @@ TEXTS = st.text(
     max_size=30,
 )
 
-#: text, the words in it as they stand there
+#: text, the words in it
 EXACT = {
     "plain": ("A dog, well-kept.", ["A", "dog", ",", "well-kept", "."]),
     "emoji": ("go 😀😀 now 👍🏽!", ["go", "😀", "😀", "now", "👍", "🏽", "!"]),
@@ -173,7 +173,7 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
     assert units.known.all()
     assert len(units) == 5
 
-    # A word of no pieces is left out but keeps its position.
+    # A word of no pieces is excluded but keeps its position.
     def split(text: str) -> Iterator[str]:  # any iterable will do
         yield from text.split()
 

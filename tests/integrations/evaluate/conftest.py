@@ -12,7 +12,7 @@ from estime_metric import EstimeResult
 
 SCRIPT = Path(__file__).resolve().parents[3] / "hub_space" / "estime.py"
 
-#: A port where nothing listens: connections are refused at once.
+#: A port on which nothing listens: connections are refused immediately.
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -44,7 +44,7 @@ def metric(bert_folder: str) -> Any:
 
 
 def computed(result: EstimeResult) -> dict[str, Any]:
-    """What the metric gives where the functional API gives this."""
+    """What the metric gives when the functional API gives this."""
     means = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
     return {name: result.mean(name) for name in means} | {
         "estime": result.mean("alarms"),

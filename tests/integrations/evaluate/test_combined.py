@@ -135,7 +135,7 @@ def test_evaluates_own_combination_too(metric: Estime, texts: dict, gold: list[s
     with pytest.warns(UserWarning, match="ESTIME ignores `distanc`.* Did you mean `distance`"):
         assert lenient.compute(**texts, references=gold, distanc=2)["alarms"] == scores["alarms"]
     with pytest.raises(TypeError, match="Did you mean `distance`"):
-        metric.compute(**texts, distanc=2)  # by itself
+        metric.compute(**texts, distanc=2)  # alone
 
 
 def test_an_option_goes_to_a_module_by_its_name(

@@ -1,4 +1,4 @@
-"""What the documents show runs as it stands."""
+"""What the documents show runs unchanged."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_newcomers_script(page: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_together_with_rouge(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A module with the inputs and an option of ROUGE stands for it, which needs the network."""
+    """A module with the inputs and an option of ROUGE replaces it, because ROUGE needs the network."""
     (script,) = blocks("docs/evaluate.md", "combine(")
     load = evaluate.load
     monkeypatch.setattr(

@@ -75,7 +75,7 @@ def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -
     assert SCRIPT.read_text(encoding="utf-8") == REGISTERED
     imports = evaluate.loading.get_imports(
         str(SCRIPT)
-    )  # which `evaluate` names where the package is missing
+    )  # which `evaluate` names if the package is missing
     assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
 
 
@@ -105,13 +105,13 @@ def test_register_leaves_the_scripts_of_others() -> None:
     other = register().parents[1] / ("0" * 64) / "estime.py"
     other.parent.mkdir()
     other.write_text("import evaluate\n", encoding="utf-8")
-    neighbour = other.parents[2] / "evaluate-metric--rouge"
-    neighbour.mkdir()
+    neighbor = other.parents[2] / "evaluate-metric--rouge"
+    neighbor.mkdir()
     unregister()
     assert other.is_file()
-    assert neighbour.is_dir()
+    assert neighbor.is_dir()
     other.unlink()
-    neighbour.rmdir()
+    neighbor.rmdir()
 
 
 def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_load_from_a_hub_and_by_name_in_other_processes(
 def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
     texts: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save_encoder(tmp_path, "bert", seed=3)  # no other test holds it in memory
+    save_encoder(tmp_path, "bert", seed=3)  # no other test keeps it in memory
     model, loads = str(tmp_path), []
     load_pretrained = encoder_module.load_pretrained
 
@@ -177,7 +177,7 @@ def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
     statm, memory = (
         Path("/proc/self/statm"),
         [],
-    )  # where Linux says how many pages of memory a process holds
+    )  # where Linux says how many pages of memory a process has
     for _ in range(20):
         metric = evaluate.load(str(SCRIPT), model=model)
         expected = metric.compute(**few, measures="winners")

@@ -1,5 +1,5 @@
-"""The `evaluate` metric: its numbers are the functional API's, alone and beside a metric that reads
-references.
+"""The `evaluate` metric: its numbers are the functional API's, alone and together with a metric
+that reads references.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def test_several_layers_are_in_the_names(metric: Estime, texts: dict, bert_folde
 #: Stands for the folder of the small BERT.
 THE_BERT = "the small BERT"
 
-#: Every option of `EstimeConfig` with a value that is not its default, and what it needs beside it.
+#: Every option of `EstimeConfig` with a value that is not its default, and what it needs in addition.
 OPTIONS: dict[str, dict[str, Any]] = {
     "model": {},
     "revision": {"revision": "main"},
@@ -175,7 +175,7 @@ def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, t
     summaries = ["", "  \n", "?!", texts["predictions"][0]]
     measures = ["overlap", "alarm_rate", "inconsistency", "unsupported_rate", "coverage"]
     with pytest.warns(
-        UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* Blank summaries: 2"
+        UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* \(blank summaries: 2"
     ):
         scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=measures)
     for measure in ("alarms", "overlap", "coverage"):

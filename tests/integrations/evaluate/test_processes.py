@@ -25,7 +25,7 @@ def workers() -> Any:
 
 
 def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tuple[Any, int]:
-    """The result of one process, and how many encoders it holds."""
+    """The result of one process, and how many encoders it keeps."""
     from estime_metric.engine.encoder import store
 
     metric = Estime(

@@ -25,10 +25,10 @@ PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
 def run_page(
     name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str
 ) -> list[str]:
-    """What each block of a page prints that is run in ``folder``, in a process of its own, after
+    """What each block of a page prints that is run in ``folder``, in a separate process, after
     ``prepare``.
 
-    Blocks that have a title are written to files of that name, beside the examples that the page
+    Blocks that have a title are written to files of that name, next to the examples that the page
     links to. The encoder ``embedded`` is the small one there.
     """
     text = (PAGES / name).read_text(encoding="utf-8")

@@ -147,7 +147,7 @@ def test_missing_fields_and_unknown_options_are_named(
     log = run(tmp_path, pairs[:1], estime(source="text", model=bert_folder))
     assert log.status == "error"
     assert "metadata of sample 0 to have the field 'text'" in log.error.message
-    with pytest.raises(TypeError, match="`modle`"):  # at once
+    with pytest.raises(TypeError, match="`modle`"):  # immediately
         estime(modle="embedded")
 
 

@@ -74,7 +74,7 @@ def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: 
 
 
 class Gate:
-    """A splitter of words that waits, for a text with a word of its own, until it is opened."""
+    """A splitter of words that waits, for a text with a distinct word, until it is opened."""
 
     def __init__(self) -> None:
         self.reached, self.open = threading.Event(), threading.Event()
@@ -93,7 +93,7 @@ def judge_with(splitter: Callable[[str], list[str]], model: str, **options: Any)
 def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
     judge = Judge(explain=True, model=bert_folder)
     batcher = MicroBatcher(judge, most=7)
-    with ThreadPoolExecutor(16) as threads:  # more than a batch holds
+    with ThreadPoolExecutor(16) as threads:  # more than fit into a batch
         found = list(threads.map(lambda pair: batcher.submit(*pair).result(), pairs * 3))
     assert sum(scored) == 48
     assert 1 < max(scored) <= 7
@@ -220,7 +220,7 @@ def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned(
         pending = MicroBatcher(judge, wait=0).submit(*pair)
         assert reached.wait(60)
         other = Judge(model="embedded-small", device="cpu")
-        assert in_child(lambda: 0) == 0  # at once: `opened` is not set
+        assert in_child(lambda: 0) == 0  # immediately: `opened` is not set
         assert in_child(lambda: bool(other([pair[0]], [pair[1]]))) == 256
         assert in_child(lambda: bool(MicroBatcher(other).submit(*pair))) == 256
         assert not pending.done()

@@ -40,7 +40,7 @@ def test_errors(bert_folder: str) -> None:
 
 
 def without_its_own_tasks() -> None:
-    """Has the harness look through its 14,000 files of tasks only where it is asked to."""
+    """Has the harness look through its 14,000 files of tasks only if it is asked to."""
     from lm_eval.tasks import TaskManager
 
     TaskManager.__init__ = partialmethod(TaskManager.__init__, include_defaults=False)

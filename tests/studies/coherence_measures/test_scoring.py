@@ -117,7 +117,7 @@ def test_agrees_with_the_chance_of_each_token_by_itself(
 ) -> None:
     loaded = load(seq2seq(kind))
     expected = [naive(loaded, *pair) for pair in zip(SUMMARIES, SOURCES, strict=True)]
-    assert np.ptp(expected) > 0.1  # the test could tell them apart
+    assert np.ptp(expected) > 0.1  # the test could distinguish them
     for budget in (1, 8192):
         measure = BartScore(seq2seq(kind), device="cpu", token_budget=budget)
         np.testing.assert_allclose(measure.score(SUMMARIES, SOURCES), expected, rtol=0, atol=2e-4)

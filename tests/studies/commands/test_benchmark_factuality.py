@@ -42,7 +42,7 @@ def test_the_screen_shows_what_the_folder_holds(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_scores_of_files_and_blanc_stand_beside(
+def test_scores_of_files_and_blanc_are_added(
     folder: Path, bert_folder: str, tmp_path: Path
 ) -> None:
     judged = [row for row in made_rows() if row["split"] == "test"]
@@ -70,7 +70,7 @@ def test_scores_of_files_and_blanc_stand_beside(
     assert next(row for row in best if row["measure"] == "(-)errors [mine]")["all r less"] == "0.0"
 
 
-def test_all_measures_beside_the_detectors(authors: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_all_measures_and_the_detectors(authors: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = (
         "benchmark",

@@ -1,4 +1,4 @@
-"""``estime benchmark subtle-errors`` on real pairs with the embedded encoder, and on small ones."""
+"""``estime benchmark subtle-errors`` on real pairs with the bundled encoder, and on small ones."""
 
 from __future__ import annotations
 

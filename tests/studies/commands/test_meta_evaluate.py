@@ -51,7 +51,7 @@ def grids(tables: tuple[Path, Path], **options: object) -> list[Grid]:
 
 
 @pytest.mark.slow
-def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_every_measure_with_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "agreement.csv"
     shown = run(*tables, "--methods", "all", "-n", 50, "--seed", 3, "-o", out)
     expected = evaluate_all(grids(tables), n=50, seed=3)
@@ -108,7 +108,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
     ]
     asked = run(scores, judgements, *options, status=2).stderr
     assert re.search(
-        r"direction of each measure, but mine may be better higher or .* --higher, --lower",
+        r"direction for every measure, but it is unknown for mine.* --higher, --lower",
         asked,
     )
     run(

@@ -51,10 +51,10 @@ def read_by_hand(measure: str) -> list[np.ndarray]:
 
 @pytest.fixture(scope="session")
 def coherence() -> Callable[[str], Grid]:
-    """measure -> its published scores of SummEval beside the experts' coherence; 16 systems."""
+    """measure -> its published scores of SummEval, and the experts' coherence; 16 systems."""
     if not PUBLISHED.is_dir():
         pytest.skip(
-            "the published scores are looked for in shared/data/coherence_scores beside the repository"
+            "the published scores are looked for in shared/data/coherence_scores next to the repository"
         )
     judgements = read_table(SUMMEVAL / "summeval.jsonl", ("doc_id", "system"))[
         ["doc_id", "system", "coherence"]

@@ -1,4 +1,4 @@
-"""Bias matrices against naive loops; pseudo-measures: what they hold, and that noise breaks ties
+"""Bias matrices against naive loops; pseudo-measures: their values, and that noise breaks ties
 alone.
 """
 

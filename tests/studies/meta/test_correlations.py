@@ -160,7 +160,7 @@ def test_classes_rise_and_counts_beyond_what_float32_holds_are_exact() -> None:
         0,
         1,
         2,
-    ]  # the tolerance holds of neighbors
+    ]  # the tolerance applies to neighbors
     weights = np.array([[20_000_003.0, 1.0, 5.0]])
     found = tally(weights, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
     assert found.balance[0] == 20_000_003 * 6 + 5

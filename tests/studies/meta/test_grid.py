@@ -1,4 +1,4 @@
-"""Joining tidy tables: what fits, what is refused by name, what is left out on request."""
+"""Joining tidy tables: what fits, what is refused by name, what is excluded on request."""
 
 from __future__ import annotations
 

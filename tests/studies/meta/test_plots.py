@@ -1,4 +1,4 @@
-"""Pictures hold the data they were given, names cover nothing, files are written twice the same."""
+"""Pictures contain the data they were given, names cover nothing, files are written twice the same."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_curves_that_end_together_are_named_apart() -> None:
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_names_beside_means_cover_no_other_name_and_no_point() -> None:
+def test_names_next_to_means_cover_no_other_name_and_no_point() -> None:
     scores, judgements = tables()
     judgements[:, :6] = judgements[:, :1] + 0.02 * np.arange(6)  # six systems side by side
     scores[:, :6] = scores[:, :1]

@@ -71,7 +71,7 @@ def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path])
     np.testing.assert_array_equal(found[1].scores.ravel(), SCORES["winners"])
     with pytest.raises(
         ValueError,
-        match=r"direction of each measure, but line, winners may .* \(--higher, --lower\)",
+        match=r"direction for every measure, but it is unknown for line, winners\. .* \(--higher, --lower\)",
     ):
         read_grids(*paths, directions={"alarms": False})
 

@@ -143,7 +143,7 @@ def test_pairs_are_drawn_without_repetition_and_never_of_one_text() -> None:
     size = 40
     marks = (
         np.arange(size) * 1000.0
-    )  # the difference of two lengths tells which texts they belong to
+    )  # the difference of two lengths identifies the texts that they belong to
     curve = accuracy_by_length_difference(
         np.zeros(size),
         np.zeros(size),

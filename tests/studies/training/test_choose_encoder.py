@@ -1,4 +1,4 @@
-"""The rule by which an embedded encoder is chosen: its figures on made-up counts, beside plain
+"""The rule by which a bundled encoder is chosen: its figures on made-up counts, compared with plain
 loops.
 """
 

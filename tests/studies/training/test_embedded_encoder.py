@@ -1,4 +1,4 @@
-"""The training of the embedded encoder: stopped and resumed it gives the same weights; blocks keep
+"""The training of the bundled encoder: stopped and resumed it gives the same weights; blocks keep
 to documents.
 """
 

@@ -143,7 +143,7 @@ def read(folder: str | Path, task: int = 1, split: str = "all", limit: int | Non
     Raises:
         OSError: the file is missing.
         ValueError: a record without a field, a pair twice, a score that is not a finite number, or
-            a bad argument.
+            an invalid argument.
     """
     check_choice("split", split, SPLITS)
     check_choice("task", task, TASKS)

@@ -109,7 +109,7 @@ def _tests(scores: Scores[Bump], found: pd.DataFrame, notes: tuple[str, ...]) ->
         Column("p, McNemar", decimals=4),
     ]
     about = (
-        "Difference: the consistency of the measure minus that of the published measure closest to it, in points. "
+        "Difference: the consistency of the measure minus the consistency of the closest published measure, in points. "
         "p, bootstrap: two-sided paired bootstrap over articles, which keeps the pairs of an article together. "
         "Won alone, lost alone: pairs in which only this measure, or only the published one, prefers the reference; "
         "McNemar's exact test, two-sided, treats them as independent. The p-values are not corrected for the number of tests."
@@ -122,7 +122,7 @@ def _notes(scores: Scores[Bump]) -> tuple[str, ...]:
     return (
         "In per cent. Consistency: the share of pairs in which the reference has the better score, strictly; a tie is "
         "a miss. Area: references against edited summaries of all pairs; 50 is chance. (-): the score is negated, so "
-        "that higher is better in every row. Intervals: percentiles of a bootstrap over articles; those of the area are "
+        "that higher is better in every row. Intervals: percentiles of a bootstrap over articles; the intervals of the area are  "
         "slightly too high, since a resample compares copies of an article with each other.",
         *scores.gaps,
         *scores.remarks,

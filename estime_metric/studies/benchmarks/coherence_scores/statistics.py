@@ -160,8 +160,8 @@ def gruen_components(data: CoherenceScores) -> pd.DataFrame:
     """Table 5: system-level tau-b with coherence of GRUEN's components (both names equal) and of
     each sum of two.
 
-    They are used in the form in which they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is
-    a loss), penalties unchanged.
+    They are used in the form in which they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm``
+    is a loss), penalties unchanged.
     """
     components = dict(data.components)
     components["cola"] = components["cola"] / 8

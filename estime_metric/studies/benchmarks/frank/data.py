@@ -150,7 +150,7 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
 
     Raises:
         OSError: a file is missing.
-        ValueError: a record without a field, a missing text or a bad argument.
+        ValueError: a record without a field, a missing text or an invalid argument.
     """
     check_choice("split", split, SPLITS)
     folder = Path(folder)

@@ -30,7 +30,7 @@ from estime_metric.studies.meta.significance import williams
 
 #: Section of the metrics whose scores come with the data.
 PUBLISHED = "Published metrics, scores from the data"
-#: All summaries, or those of one dataset.
+#: All summaries, or the summaries of one dataset.
 PARTS = ("all", *DATASETS)
 #: The correlation controls for the system, or not.
 KINDS = ("partial", "plain")

@@ -202,8 +202,8 @@ def each(
 
 
 def trivial_block() -> Block:
-    """What takes no encoder: words that the source lacks, the shares of words, bigrams and trigrams
-    that it lacks and their mean, and the length.
+    """Baselines without an encoder: the number of words that do not occur in the source, the
+    fractions of such words, bigrams and trigrams and their mean, and the length.
     """
     labels = {
         "absent_words": "(-)absent words",

@@ -44,10 +44,10 @@ PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXX
 class BlancScorer:
     """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with
     ``albert`` in its name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for
-    example ``"cuda"``, the CPU if omitted; ``options`` those of ``blanc.BlancHelp`` or
-    ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError if
-    the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and bad
-    options."""
+    example ``"cuda"``, the CPU if omitted; ``options`` are options of ``blanc.BlancHelp`` or
+    ``blanc.BlancTune``, such as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError
+    if the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and
+    invalid options."""
 
     def __init__(
         self, model: str, *, kind: str = "help", device: str | None = None, **options: Any

@@ -28,11 +28,12 @@ def estime_block(
     """ESTIME with one unit, all layers in one pass: alarms, `RECOMMENDED`, and the measures that the
     configuration names.
 
-    With ``layers="all"`` only the default layer is in the main tables (with an encoder of 24 blocks
-    also the paper's layers), and `RECOMMENDED` is computed for these alone. With ``every_measure``
-    all measures of quality become rows, in the order in which they should be read, except those of
-    `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress`` shows
-    the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
+    With ``layers="all"``, only the default layer is in the main tables (with an encoder of 24 blocks
+    also the paper's layers), and `RECOMMENDED` is computed only for these layers. With
+    ``every_measure``, all measures of quality become rows, in the order in which they should be read,
+    except `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress``
+    shows the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as
+    `EstimeScorer`.
     """
     info = scorer.encoder.info
     config = info.resolve(scorer.config)

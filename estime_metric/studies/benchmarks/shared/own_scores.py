@@ -147,8 +147,8 @@ def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
 def _read(path: Path) -> pd.DataFrame:
     """A table, with the signature that is stated next to it as a column."""
     table = read_table(path, (*DOCUMENT, *SYSTEM))
-    beside = None if "signature" in table else read_meta(path).get("signature")
-    return table.assign(signature=beside) if beside else table
+    stated = None if "signature" in table else read_meta(path).get("signature")
+    return table.assign(signature=stated) if stated else table
 
 
 def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:

@@ -62,7 +62,7 @@ def make_versions(
     (default: their indices).
 
     Raises:
-        TypeError, ValueError: a bad argument; the message names it.
+        TypeError, ValueError: an invalid argument; the message names it.
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
     texts, originals = check_pairs(sources, summaries, "sources", "summaries")

@@ -222,7 +222,7 @@ class SubtleErrors:
         """Corrupts each text, in order. An empty text has no words, so all its errors are missing.
 
         Raises:
-            TypeError, ValueError, EncoderUnavailableError: a bad text, or the model cannot be
+            TypeError, ValueError, EncoderUnavailableError: an invalid text, or the model cannot be
                 loaded.
         """
         bar = tqdm(

@@ -97,7 +97,7 @@ def _verdict(found: pd.DataFrame) -> tuple[str, ...]:
 _ABOUT_ACCURACY = (
     "Balanced accuracy: each summary is judged by the threshold that suits the other documents of its domain best. A "
     "measure at chance is often below it, since a document and the others deviate in opposite directions. "
-    "Published accuracies are those of the authors' README, which does not say how the thresholds of models that give "
+    "Published accuracies are taken from the authors' README, which does not say how the thresholds of models that give "
     "a number were chosen."
 )
 

@@ -171,7 +171,7 @@ def test_the_rule_takes_the_best_weight_or_one_near_a_half() -> None:
     assert weight.choose([sure, figure("B", 50, 0)])[0] == 0.5
     values = weight.choose([sure, sure, figure("B", 2, 0)])[
         1
-    ]  # each set counts once, whatever it holds
+    ]  # each set counts once, whatever it contains
     assert values[-1] == pytest.approx((1 - 1) / 2)
 
 

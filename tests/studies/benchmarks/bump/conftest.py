@@ -71,5 +71,5 @@ def data(folder: Path) -> Bump:
 def bump() -> Bump:
     """Task 1 of BUMP."""
     if not (BUMP / "data" / "task1_dataset.json").is_file():
-        pytest.skip("BUMP is missing: it is looked for in shared/data/bump beside the repository")
+        pytest.skip("BUMP is missing: it is looked for in shared/data/bump next to the repository")
     return read(BUMP)

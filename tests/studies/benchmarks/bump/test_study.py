@@ -22,7 +22,7 @@ from estime_metric.studies.benchmarks.shared.study import Found, run
 from tests.studies.benchmarks.bump.conftest import SCORES, made_rows, write_folder
 from tests.studies.conftest import rows
 
-#: Consistency and area in per cent as printed (Ma et al. 2023, task 1), from the list that comes
+#: Consistency and area in percent as printed (Ma et al. 2023, task 1), from the list that comes
 #: with the data.
 PRINTED = {
     "BARTScore": (91.9, 60.1),

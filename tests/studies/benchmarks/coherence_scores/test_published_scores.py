@@ -40,7 +40,7 @@ DATA = SUMMEVAL.parent
 def data() -> CoherenceScores:
     if not (DATA / "measures.csv").is_file():
         pytest.skip(
-            "the published scores are missing: they are looked for in shared/data beside the repository"
+            "the published scores are missing: they are looked for in shared/data next to the repository"
         )
     return read(DATA)
 

@@ -125,5 +125,7 @@ def data(folder: Path) -> Frank:
 def frank() -> Frank:
     """The test split of FRANK."""
     if not (FRANK / "frank.jsonl").is_file():
-        pytest.skip("FRANK is missing: it is looked for in shared/data/frank beside the repository")
+        pytest.skip(
+            "FRANK is missing: it is looked for in shared/data/frank next to the repository"
+        )
     return read(FRANK)

@@ -147,7 +147,7 @@ def found(data: Frank, scorer: EstimeScorer, out: Path) -> Found[Frank]:
     return run(study, data, study.blocks(data), folder=out, resamples=20)
 
 
-def test_every_measure_stands_beside_the_published_ones(
+def test_every_measure_is_in_the_table_of_published_ones(
     found: Found[Frank], data: Frank, scorer: EstimeScorer
 ) -> None:
     labels = [row["measure"] for row in rows(found.tables["frank"])]

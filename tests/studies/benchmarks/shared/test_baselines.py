@@ -1,4 +1,4 @@
-"""The measures beside ESTIME, against values worked by hand and naive formulas."""
+"""The measures other than ESTIME, against values worked by hand and naive formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores from files beside ours: joined by document and system, gaps and strangers named,
+"""Scores from files compared with ours: joined by document and system, gaps and strangers named,
 directions known.
 """
 
@@ -49,7 +49,7 @@ def test_a_file_gives_the_same_scores_in_any_order(
     assert not scores.notes
 
 
-def test_a_row_beside_ours_with_correlations_and_the_difference(
+def test_a_row_of_own_scores_with_correlations_and_the_difference(
     data: SummEval, table: pd.DataFrame, tmp_path: Path, bert_folder: str
 ) -> None:
     path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")

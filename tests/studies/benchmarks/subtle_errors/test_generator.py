@@ -257,7 +257,7 @@ def test_what_counts_as_a_whole_word() -> None:
     ]  # marks belong to the word
     assert (
         words_of("the\u00adre the\u200dre the\u200bre", corrupt) == []
-    )  # held together by invisible characters
+    )  # joined by invisible characters
     assert words_of("\U0001f44d\U0001f468\u200d\U0001f469 ... \u2014 _ \u6c34\u6c34", corrupt) == []
 
 

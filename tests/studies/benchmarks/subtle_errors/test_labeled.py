@@ -1,4 +1,4 @@
-"""Labeled pairs: rows, data sets, and where the clean pairs come from."""
+"""Labeled pairs: rows, datasets, and where the clean pairs come from."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_dataset_keeps_rows_and_types_and_is_ready_for_evaluate(bert_folder: s
 
 @pytest.fixture
 def local_cnn_dailymail(tmp_path: Path) -> str:
-    """A data set of CNN/DailyMail's layout: edition, splits and columns."""
+    """A dataset of CNN/DailyMail's layout: edition, splits and columns."""
     folder = tmp_path / "cnn_dailymail"
     (folder / "3.0.0").mkdir(parents=True)
     texts = {

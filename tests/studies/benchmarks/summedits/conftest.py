@@ -68,6 +68,6 @@ def summedits() -> SummEdits:
     """The domains of SummEdits that there are."""
     if not (SUMMEDITS / "data").is_dir():
         pytest.skip(
-            "SummEdits is missing: it is looked for in shared/data/summedits beside the repository"
+            "SummEdits is missing: it is looked for in shared/data/summedits next to the repository"
         )
     return read(SUMMEDITS)

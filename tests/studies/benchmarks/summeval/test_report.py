@@ -1,4 +1,4 @@
-"""Tables and pictures hold what scipy finds, and the printed rows digit for digit."""
+"""Tables and pictures contain what scipy finds, and the printed rows digit for digit."""
 
 from __future__ import annotations
 
