@@ -28,7 +28,7 @@ def demo(
 
     Stop it with Ctrl-C.
 
-    Exit status: 2 if it cannot start.
+    Exit status: 2 on failure.
 
     Example: estime demo -m embedded
 
