@@ -113,7 +113,9 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any) -> N
     found.sort(key=lambda row: row["id"])
     assert [row["id"] for row in found] == list(range(200))  # each once, and none that is invalid
     for name, values in expected.items():
-        assert [row[name] for row in found] == pytest.approx(values, rel=1e-6, abs=1e-6, nan_ok=True), name
+        assert [row[name] for row in found] == pytest.approx(
+            values, rel=1e-6, abs=1e-6, nan_ok=True
+        ), name
 
 
 @pytest.mark.slow

@@ -1,6 +1,4 @@
-"""Both layouts, detectors as printed, cells and flagged words against plain loops, the choice of a
-weight.
-"""
+"""Both layouts, detectors as printed, cells and flagged words against plain loops."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.study import run
-from estime_metric.studies.training import record, weight
+from estime_metric.studies.training import record
 from tests.studies.benchmarks.aggrefact.conftest import PLACE
 
 STUDY = AggreFactStudy(scorer=None)  # type: ignore[arg-type]  # its blocks are not used
@@ -143,42 +141,6 @@ def test_what_is_no_such_folder_is_refused(authors: Path, tmp_path: Path) -> Non
     path.unlink()
     with pytest.raises(ValueError, match="`split` to be one of val, test"):
         data.of_split(data.read(authors), "valid")
-
-
-def figure(group: str, slope: float, noise: float, counts: bool = True) -> weight.Figure:
-    """Values that are best at a weight of .5 less ``slope`` times its distance, in resamples with
-    noise.
-    """
-    own = np.array([-slope * abs(one - 0.5) for one in weight.WEIGHTS])[:, None]
-    drawn = np.random.default_rng(0).normal(size=(len(weight.WEIGHTS), 200)) * noise
-    return weight.Figure(group, "x", np.concatenate([own, own + drawn], axis=1), counts)
-
-
-def test_the_rule_takes_the_best_weight_or_one_near_a_half() -> None:
-    rising = np.array(weight.WEIGHTS)[:, None]
-    sure = weight.Figure(
-        "A", "x", np.tile(rising, (1, 201))
-    )  # the same in every resample: no error
-    assert weight.choose([sure])[0] == 1
-    assert weight.choose([figure("A", 1, 0.01)])[0] == 0.5
-    vague = weight.Figure(
-        "A", "x", np.concatenate([rising, figure("A", 0, 5).values[:, 1:]], axis=1)
-    )
-    assert weight.choose([vague])[0] == 0.5
-    assert (
-        weight.choose([sure, figure("B", 50, 0, counts=False)])[0] == 1
-    )  # what does not count changes nothing
-    assert weight.choose([sure, figure("B", 50, 0)])[0] == 0.5
-    values = weight.choose([sure, sure, figure("B", 2, 0)])[
-        1
-    ]  # each set counts once, whatever it contains
-    assert values[-1] == pytest.approx((1 - 1) / 2)
-
-
-def test_a_weight_of_one_is_the_unsupported_rate() -> None:
-    counts = np.array([[2.0, 0.0, 1.0], [5.0, 0.0, 1.0], [8.0, 0.0, 4.0]])
-    assert weight.weighted_rate(counts, 1).tolist() == [5 / 8, 1, 1]
-    assert weight.weighted_rate(counts, 0).tolist() == [3 / 8, 1, 3 / 4]
 
 
 def test_an_operating_point_is_the_best_mean_over_cells(authors: Path) -> None:
