@@ -37,7 +37,7 @@ AUTO = "auto"  # bfloat16 if the device is fast in it, otherwise float32
 DTYPES = ("float32", "bfloat16", "float16", AUTO)
 
 LOW_COVERAGE = 0.5  # below this fraction of checked units, no winner is declared
-FAST: dict[str, Any] = {"distance": 2, "dtype": AUTO}  # what the preset "fast" sets
+FAST = {"distance": 2}  # what the preset "fast" sets
 PRESETS: dict[str, dict[str, Any]] = {"fast": FAST}  # name -> the options that it sets
 
 
@@ -229,11 +229,10 @@ class EstimeConfig:
     @classmethod
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
         """Preset for large jobs: masks every second token instead of every eighth, which needs about a
-        quarter of the work, and sets ``dtype="auto"``.
+        quarter of the work.
 
         Scores differ from the paper's setting; see docs/speed.md. The signature contains
-        ``preset:fast`` and the dtype that was chosen; pass ``dtype="float32"`` for the same numbers
-        on all machines. Explicit options override the preset. Every function that accepts the
+        ``preset:fast``. Explicit options override the preset. Every function that accepts the
         options of `EstimeConfig` as keyword arguments also accepts ``preset="fast"``.
         """
         return cls.from_options(None, {_PRESET: "fast", **options})
@@ -286,7 +285,7 @@ class EstimeConfig:
             parts["soft"] = (
                 "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
             )
-        if self.distance == FAST["distance"]:  # its dtype has a part of its own
+        if all(getattr(self, name) == value for name, value in FAST.items()):
             parts["preset"] = "fast"
         parts["version"] = __version__
         return Signature(

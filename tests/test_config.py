@@ -16,7 +16,6 @@ import torch
 
 from estime_metric import EstimeConfig, EstimeScorer, __version__, estime
 from estime_metric.config import EstimeOptions, default_layer
-from estime_metric.engine.encoder import processor
 from estime_metric.engine.text.words import split_words
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
 from tests.families import toy_tagger
@@ -265,31 +264,17 @@ def test_no_name_breaks_the_line() -> None:
 
 def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:
     preset = EstimeConfig.fast(model="embedded")
-    assert preset == EstimeConfig(model="embedded", distance=2, dtype="auto")
+    assert preset == EstimeConfig(model="embedded", distance=2)
     assert "|distance:2|" in preset.signature()
-    assert "|dtype:auto|preset:fast|" in preset.signature()
-    exact = EstimeConfig.fast(dtype="float32")
-    assert exact == EstimeConfig(distance=2)
-    assert "|dtype:float32|preset:fast|" in exact.signature()
+    assert "|dtype:float32|preset:fast|" in preset.signature()
     for other in (EstimeConfig.fast(distance=4), EstimeConfig()):
         assert "preset" not in other.signature()
-
-
-def test_the_fast_preset_takes_the_dtype_that_the_processor_is_fast_in(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for fast_in_bfloat16, dtype in ((True, "bfloat16"), (False, "float32")):
-        monkeypatch.setattr(processor, "is_fast_in_bfloat16", lambda fast=fast_in_bfloat16: fast)
-        scorer = EstimeScorer(EstimeConfig.fast(model="embedded-small", device="cpu"))
-        assert f"|dtype:{dtype}|preset:fast|" in scorer.signature
-        assert scorer.score(["A cat."], ["A cat sat."]).signature == scorer.signature
 
 
 def test_the_preset_is_an_option_by_name() -> None:
     config = EstimeConfig(model="embedded", distance=4, normalize=True)
     scorer = EstimeScorer(config, preset="fast")
-    fast = EstimeConfig(model="embedded", distance=2, dtype="auto", normalize=True)
-    assert scorer.config == fast
+    assert scorer.config == EstimeConfig(model="embedded", distance=2, normalize=True)
     assert EstimeScorer(config, preset="fast", distance=3).config.distance == 3
     assert EstimeScorer(config, preset=None).config == config
     assert EstimeConfig.fast() == EstimeScorer(preset="fast").config

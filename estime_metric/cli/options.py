@@ -172,8 +172,8 @@ class ScoringOptions(EncoderOptions):
     fast: Annotated[
         bool,
         Parameter(
-            help="Fast preset: sets the distance to 2 and the dtype to auto unless you set them. "
-            "Scores differ from the paper's setting."
+            help="Fast preset: sets the distance to 2 unless you set it. Scores differ from the "
+            "paper's setting."
         ),
     ] = False
     normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False

@@ -81,7 +81,7 @@ class Encoders:
         for summary in summaries:  # before the encoder is loaded
             self.limits.check_pair(source, summary)
         scorer = self.scorer(setting, every_layer=True)
-        config = scorer.encoder.info.resolve(replace(scorer.resolved_config, layers=setting.layer))
+        config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
         self.check(scorer, source, *summaries)
         explanations = scorer.explain_pairs(
             summaries, [source] * len(summaries), layer=config.layer_tuple[0]

@@ -43,7 +43,7 @@ class Record:
         bytes: length of the output.
         digest: digest of the scored lines of the input.
         totals: totals of the scored pairs.
-        means: once the whole input is scored, the mean of each measure (``alarms``, or
+        measures: once the whole input is scored, the mean of each measure (``alarms``, or
             ``alarms_layer12`` if there are several layers) with its 95% interval by source.
         few_sources: as `BootstrapMeans.few_sources`, once the whole input is scored.
         threshold: measure -> the value from which on ``flag`` is 1; empty without flags.
@@ -58,7 +58,7 @@ class Record:
     bytes: int = 0
     digest: str = ""
     totals: Totals = field(default_factory=Totals)
-    means: dict[str, Interval] = field(default_factory=dict)
+    measures: dict[str, Interval] = field(default_factory=dict)
     few_sources: int | None = None
     threshold: dict[str, float] = field(default_factory=dict)
     finished: bool = False
@@ -84,8 +84,8 @@ class Record:
         try:
             values = {one.name: found[one.name] for one in fields(cls)}
             values["totals"] = Totals.from_json(values["totals"])
-            values["means"] = {
-                name: Interval.from_dict(one) for name, one in values["means"].items()
+            values["measures"] = {
+                name: Interval.from_dict(one) for name, one in values["measures"].items()
             }
             values["inputs"] = {
                 name: None if state is None else Fingerprint(**state)
@@ -100,8 +100,8 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON data."""
-        means = {name: one.to_dict() for name, one in self.means.items()}
-        return {**asdict(self), "means": means}
+        measures = {name: one.to_dict() for name, one in self.measures.items()}
+        return {**asdict(self), "measures": measures}
 
     def to_meta(self) -> dict[str, Any]:
         """What the metadata of the finished output says: the record, the short form of the

@@ -162,7 +162,7 @@ def score_files(
         totals = record.totals
         report = Report(
             totals=totals,
-            means=record.means,
+            means=record.measures,
             few_sources=record.few_sources,
             done=record.finished,
             resumed=totals.pairs,
@@ -206,11 +206,11 @@ def score_files(
                 break
         done = not stop()
         if output is not None and done:
-            output.record.means = {name: bootstrap.interval(name) for name in names}
+            output.record.measures = {name: bootstrap.interval(name) for name in names}
             output.record.few_sources = bootstrap.few_sources
             output.finish()
             report = replace(
-                report, means=output.record.means, few_sources=output.record.few_sources
+                report, means=output.record.measures, few_sources=output.record.few_sources
             )
         return replace(report, done=done, seconds=perf_counter() - began)
 

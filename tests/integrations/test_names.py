@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +15,9 @@ import pytest
 import transformers
 
 from estime_metric import EstimeScorer
+from estime_metric.cli.options import parse_layers
 from estime_metric.measures import MEASURES, measure_of, reported_name
+from tests.command import run_command, write_jsonl
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "names.md"
 MEAN, EACH, LAYER, BLANK, SIGNATURE = range(1, 6)  # the columns of the table
@@ -80,6 +85,25 @@ def test_of_columns() -> None:
     several = EstimeScorer(model=MODEL, layers=LAYERS).map_batch(batch)
     assert "alarms_layer2" in several
     assert "`alarms_layer12`" in PAGE.read_text(encoding="utf-8")
+
+
+def test_of_json(tmp_path: Path) -> None:
+    row = TABLE["json"]
+    source, *_ = SOURCES
+    pairs = [{"source": source, "summary": summary} for summary in SUMMARIES]
+    table = write_jsonl(tmp_path / "pairs.jsonl", pairs)
+    out = tmp_path / "scores.jsonl"
+    for layers, path in (("1", row[MEAN]), ("1,2", row[LAYER])):
+        options = ["-m", MODEL, "-l", layers, "-q", "--overwrite"]
+        printed = json.loads(run_command("score", table, "--json", "-o", out, *options).stdout)
+        meta = json.loads((tmp_path / "scores.jsonl.meta.json").read_text())
+        result = EstimeScorer(model=MODEL, layers=parse_layers(layers)).score(SUMMARIES, SOURCES)
+        expected = result.mean("alarms", int(layers[-1]))
+        for found in (printed, meta, result.to_dict()):
+            value = reduce(getitem, path.split("."), found)
+            assert value == pytest.approx(expected, abs=1e-6)
+            assert found[row[SIGNATURE]] == result.signature
+        assert printed[row[BLANK]] == meta["totals"][row[BLANK]] == 1
 
 
 def test_of_hugging() -> None:

@@ -148,7 +148,7 @@ def test_means_have_intervals_by_source_in_the_report_and_in_the_record(
         found, wanted = report.interval(measure), expected.interval(measure)
         assert (found.count, found.mean) == (wanted.count, pytest.approx(wanted.mean, abs=1e-6))
         assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
-        said = files.read_meta(out)["means"][measure]
+        said = files.read_meta(out)["measures"][measure]
         assert said == {
             "mean": found.mean,
             "low": found.low,
@@ -158,7 +158,7 @@ def test_means_have_intervals_by_source_in_the_report_and_in_the_record(
     assert report.interval("alarms").mean == statistics.fmean(expected.values("alarms").tolist())
     assert report.few_sources == len({row["source"] for row in rows(40)})
     whole = report.to_dict()
-    assert whole["measures"] == files.read_meta(out)["means"]
+    assert whole["measures"] == files.read_meta(out)["measures"]
     assert (whole["pairs"], whole["skipped"]) == (40, 0)
     assert whole["short_signature"] == expected.signature.short
     assert whole["seconds"] > 0

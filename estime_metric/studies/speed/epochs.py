@@ -1,8 +1,8 @@
 """What validation costs: the second epoch with a cache, and two processes compared with one.
 
-    python -m estime_metric.studies.speed.epochs SUMMEVAL --sources 20
+    python -m estime_metric.studies.speed.epochs --summeval SUMMEVAL --sources 20
 
-Prints two tables, with 16 summaries for each source and with one. Loading the encoder is not
+Prints two tables, by default with 16 summaries for each source and with one. Loading the encoder is not
 counted.
 """
 
@@ -94,13 +94,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = common.arguments(
         __doc__, model="embedded-small", sources=20, cache=(4 * 10**9, "bytes of memory")
     )
-    common.add_summeval(parser, "summeval", nargs="?")
+    parser.add_argument(
+        "--each",
+        type=int,
+        nargs="+",
+        default=[common.PER_SOURCE, 1],
+        help="summaries of each source",
+    )
+    common.add_summeval(parser)
     options = common.start(parser, arguments)
-    some = {
-        each: common.pairs_of(options.summeval, options.sources, each)
-        for each in (common.PER_SOURCE, 1)
-    }
-    title = f"{some[1][1]}, {options.sources} sources, model {options.model}"
+    some = {each: common.pairs_of(options.summeval, options.sources, each) for each in options.each}
+    ((_, texts), *_) = some.values()
+    title = f"{texts}, {options.sources} sources, model {options.model}"
     for table, columns in (
         (epochs, ("pairs", "cache", "first epoch, s", "second epoch, s", "second / first")),
         (processes, ("processes", "split", "s", "of one process")),
