@@ -18,6 +18,9 @@ from estime_metric.studies.speed.int8 import (
     int8_scorer,
     quantize_rows,
 )
+from tests.studies.speed.conftest import needs_int8_products
+
+pytestmark = needs_int8_products
 
 
 def states(*shape: int) -> torch.Tensor:

@@ -13,6 +13,7 @@ from estime_metric import EstimeScorer
 from estime_metric.engine.encoder import linear, store
 from estime_metric.studies.speed import peak
 from estime_metric.studies.speed.peak import Shape, Speeds
+from tests.studies.speed.conftest import needs_int8_products
 
 
 def test_the_speed_of_a_block_is_its_work_over_its_time() -> None:
@@ -51,6 +52,7 @@ def test_it_counts_padding_apart() -> None:
     assert work.tokens < work.positions
 
 
+@needs_int8_products
 def test_the_tables(run, summeval: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peak, "ROWS", 64)
     small = ["--model", "embedded-small", "--sources", 1, "--rounds", 1, "--threads", 1]

@@ -12,6 +12,7 @@ from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 from estime_metric.studies.speed import precisions
 from estime_metric.studies.training.formula import CHOICE, REPORT, SETS, Half, JudgedPair
 from tests.families import SENTENCES
+from tests.studies.speed.conftest import needs_int8_products
 
 
 def judged_pairs() -> list[JudgedPair]:
@@ -93,6 +94,7 @@ def test_pairs_are_scored_in_their_order_and_once(tmp_path: Path) -> None:
     assert (again["alarms"] == first["alarms"]).all()
 
 
+@needs_int8_products
 def test_the_tables(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precisions, "read_pairs", lambda data: judged_pairs())
     tables = run(precisions.main, tmp_path, tmp_path / "work", "-m", "embedded-small")
