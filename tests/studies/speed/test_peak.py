@@ -23,6 +23,7 @@ def test_the_speed_of_a_block_is_its_work_over_its_time() -> None:
     assert Speeds({one: 100.0, another: 300.0}).of_block == pytest.approx(150.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [2, 8])
 def test_counted_operations_are_those_that_torch_counts(distance: int) -> None:
     """One window without padding: torch counts the linear maps of the plain path, attention is the
@@ -52,6 +53,7 @@ def test_it_counts_padding_apart() -> None:
     assert work.tokens < work.positions
 
 
+@pytest.mark.slow
 @needs_int8_products
 def test_the_tables(run, summeval: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peak, "ROWS", 64)

@@ -77,6 +77,7 @@ def test_figures_move_by_shares_of_a_standard_error() -> None:
     assert moved[2][1] == "1.0000"  # of BUMP, every reference is better now
 
 
+@pytest.mark.slow
 def test_pairs_are_scored_in_their_order_and_once(tmp_path: Path) -> None:
     pairs = judged_pairs()[:12]
     scorer = EstimeScorer(model="embedded-small", distance=2, device="cpu")
@@ -94,6 +95,7 @@ def test_pairs_are_scored_in_their_order_and_once(tmp_path: Path) -> None:
     assert (again["alarms"] == first["alarms"]).all()
 
 
+@pytest.mark.slow
 @needs_int8_products
 def test_the_tables(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precisions, "read_pairs", lambda data: judged_pairs())
