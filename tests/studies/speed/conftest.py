@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ import transformers
 
 from estime_metric.studies.speed import common
 from tests.studies.conftest import made_rows, write_folder
+
+needs_int8_products = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's int8 products are x86's"
+)
 
 Main = Callable[[Sequence[str]], None]
 

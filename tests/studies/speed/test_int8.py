@@ -18,6 +18,9 @@ from estime_metric.studies.speed.int8 import (
     int8_scorer,
     quantize_rows,
 )
+from tests.studies.speed.conftest import needs_int8_products
+
+pytestmark = needs_int8_products
 
 
 def states(*shape: int) -> torch.Tensor:
@@ -62,6 +65,7 @@ def test_a_map_multiplies_quantized_rows_with_quantized_weights(
     assert ((found.view(-1, 40) - expected).abs() / largest).max() < 0.02  # bfloat16 rounds
 
 
+@pytest.mark.slow
 def test_the_scorer_has_an_encoder_of_its_own_and_scores_nearly_as_float32(
     summeval: Path,
 ) -> None:
@@ -80,6 +84,7 @@ def test_the_scorer_has_an_encoder_of_its_own_and_scores_nearly_as_float32(
     )
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_for_each_way(run, summeval: Path) -> None:
     small = ["--model", "embedded-small", "--sources", 2, "--rounds", 1, "--threads", 1]
     (table,) = run(int8.main, summeval, *small)

@@ -13,6 +13,7 @@ from estime_metric import EstimeScorer
 from estime_metric.engine.encoder import linear, store
 from estime_metric.studies.speed import peak
 from estime_metric.studies.speed.peak import Shape, Speeds
+from tests.studies.speed.conftest import needs_int8_products
 
 
 def test_the_speed_of_a_block_is_its_work_over_its_time() -> None:
@@ -22,6 +23,7 @@ def test_the_speed_of_a_block_is_its_work_over_its_time() -> None:
     assert Speeds({one: 100.0, another: 300.0}).of_block == pytest.approx(150.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [2, 8])
 def test_counted_operations_are_those_that_torch_counts(distance: int) -> None:
     """One window without padding: torch counts the linear maps of the plain path, attention is the
@@ -51,6 +53,8 @@ def test_it_counts_padding_apart() -> None:
     assert work.tokens < work.positions
 
 
+@pytest.mark.slow
+@needs_int8_products
 def test_the_tables(run, summeval: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peak, "ROWS", 64)
     small = ["--model", "embedded-small", "--sources", 1, "--rounds", 1, "--threads", 1]

@@ -47,6 +47,7 @@ def test_other_alarms_than_the_released_codes_end_it() -> None:
         peers.check_alarms(result, [7.0])
 
 
+@pytest.mark.slow
 def test_the_blocks_of_transformers_score_alike(tmp_path: Path, summeval: Path) -> None:
     common.save_bundled("embedded-small", tmp_path)
     setting = Setting(str(tmp_path), 5, common.pairs_of(summeval, 2)[0])

@@ -12,6 +12,7 @@ from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 from estime_metric.studies.speed import precisions
 from estime_metric.studies.training.formula import CHOICE, REPORT, SETS, Half, JudgedPair
 from tests.families import SENTENCES
+from tests.studies.speed.conftest import needs_int8_products
 
 
 def judged_pairs() -> list[JudgedPair]:
@@ -76,6 +77,7 @@ def test_figures_move_by_shares_of_a_standard_error() -> None:
     assert moved[2][1] == "1.0000"  # of BUMP, every reference is better now
 
 
+@pytest.mark.slow
 def test_pairs_are_scored_in_their_order_and_once(tmp_path: Path) -> None:
     pairs = judged_pairs()[:12]
     scorer = EstimeScorer(model="embedded-small", distance=2, device="cpu")
@@ -93,6 +95,8 @@ def test_pairs_are_scored_in_their_order_and_once(tmp_path: Path) -> None:
     assert (again["alarms"] == first["alarms"]).all()
 
 
+@pytest.mark.slow
+@needs_int8_products
 def test_the_tables(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precisions, "read_pairs", lambda data: judged_pairs())
     tables = run(precisions.main, tmp_path, tmp_path / "work", "-m", "embedded-small")
