@@ -63,7 +63,7 @@ class BootstrapMeans:
 
     def add(self, sources: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> None:
         """Adds some summaries: the source of each, and in each column a value of each; NaN and
-        ``None`` are excluded of the column's mean.
+        ``None`` are excluded from the mean of the column.
         """
         values = np.array([columns[name] for name in self.names], dtype=np.float64)
         values = values.reshape(len(self.names), len(sources))
