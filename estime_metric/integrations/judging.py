@@ -28,10 +28,6 @@ CACHE_BYTES = 256_000_000
 #: The measures that are logged by default; `blank` is always logged too.
 LOGGED = (RECOMMENDED, "alarms")
 
-#: Threads of MKL may end shortly after a call, and free their memory under a lock. A process that is
-#: forked in that moment inherits the lock and hangs, so judging lasts until they are gone.
-_SETTLING_SECONDS = 0.1
-
 #: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
 WAIT_SECONDS = 0.02
 MOST_PAIRS = 256
@@ -166,13 +162,11 @@ class Judge:
 
 @contextmanager
 def _judging() -> Iterator[None]:
-    """Marks this process as judging, so that `refuse_unsafe_fork` refuses its children."""
     call = object()
     _JUDGING[call] = os.getpid()
     try:
         yield
     finally:
-        time.sleep(_SETTLING_SECONDS)
         del _JUDGING[call]
 
 
