@@ -20,10 +20,7 @@ from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.comparison.detection import Calibration
 
-TABLES, PLOTS = (
-    (".csv", ".jsonl", ".parquet"),
-    (".png", ".svg", ".pdf"),
-)  # endings of what can be written
+TABLES = (".csv", ".jsonl", ".parquet")  # endings of tables that can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 NAMED = 20  # invalid rows that are named before they are only counted
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
@@ -71,7 +68,9 @@ def calibrate(
             plot (.png, .svg, .pdf).
     """
     if output is not None:
-        files.check_writable(output, [labeled], overwrite=overwrite, endings=(*TABLES, *PLOTS))
+        files.check_writable(
+            output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
+        )
     from estime_metric.comparison.detection import calibrate as find  # imports pandas: slow
 
     column = score or RECOMMENDED
@@ -179,7 +178,7 @@ def _came(cell: Any) -> str:
 
 
 def _write(output: Path, found: Calibration, column: str) -> None:
-    if output.suffix.lower() in PLOTS:
+    if output.suffix.lower() in options.PLOTS:
         from estime_metric.comparison.plots.calibration import plot_calibration
         from estime_metric.comparison.plots.style import save
 

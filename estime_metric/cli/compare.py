@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from estime_metric.comparison import Comparison, ReadSystems
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
-PLOTS = (".png", ".svg", ".pdf")
 BESIDE = {  # how the means of each of two systems are shown
     "tokens": "{:.1f} tokens per summary",
     "coverage": "{:.0%} of them checked",
@@ -118,7 +117,7 @@ def compare(
     if texts.summary_files and len(given) < 2:
         raise ValueError("Expected a text file of summaries for each system, but got only one.")
     read = [*given, *([texts.source_file] if texts.source_file is not None else [])]
-    for path, endings in ((output, WRITABLE), (plot, PLOTS)):
+    for path, endings in ((output, WRITABLE), (plot, options.PLOTS)):
         if path is not None:
             files.check_writable(path, read, overwrite=overwrite, endings=endings)
     # These import pandas and scipy: slow.

@@ -12,7 +12,6 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote
 from estime_metric.cli.screen import print_table
 
-PLOTS = (".png", ".svg", ".pdf")
 RISE = 0.05  # from here on, a rise of `copied` is mentioned
 
 
@@ -42,7 +41,7 @@ def curve(
         output: Plot both (.png, .svg, .pdf).
     """
     if output is not None:
-        files.check_writable(output, [log], overwrite=overwrite, endings=PLOTS)
+        files.check_writable(output, [log], overwrite=overwrite, endings=options.PLOTS)
     # These import pandas, and the second matplotlib: slow.
     from estime_metric.comparison.tables import Cell, Column, Section, Table
     from estime_metric.comparison.training_log import plot_training, read_training_log

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
 #: Endings of what can be written.
-PAGES, PLOTS, DATA = (".html",), (".png", ".svg", ".pdf"), (".jsonl",)
+PAGES, DATA = (".html",), (".jsonl",)
 SHOWN = 10  # more pairs than this are not shown on the screen
 EXAMPLE_ROW = 2  # row of the examples that is shown by default: an unfaithful summary
 
@@ -69,7 +69,9 @@ def explain(
     layout = table.layout(texts.source_file)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]
-        files.check_writable(output, read, overwrite=overwrite, endings=(*PAGES, *PLOTS, *DATA))
+        files.check_writable(
+            output, read, overwrite=overwrite, endings=(*PAGES, *options.PLOTS, *DATA)
+        )
     if summary is not None and source is not None:
         if row:
             raise ValueError("Expected --row with a file or --example, but got it with --summary.")
@@ -97,7 +99,7 @@ def _check_number(pairs: files.Pairs, path: Path, output: Path | None) -> None:
     if not number:
         first = f" ({pairs.problems[0]})" if pairs.problems else ""
         raise ValueError(f"Expected pairs in {path}, but got none{first}.")
-    if output is not None and output.suffix.lower() in PLOTS and number > 1:
+    if output is not None and output.suffix.lower() in options.PLOTS and number > 1:
         raise ValueError(f"Expected one pair for a plot, but got {number}. Select one with --row.")
     if output is None and number > SHOWN:
         raise ValueError(
@@ -143,7 +145,7 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: f
         from estime_metric.explain import to_html
 
         files.write_text(output, to_html(shown, headings=headings))
-    elif suffix in PLOTS:
+    elif suffix in options.PLOTS:
         from estime_metric.explain import plot_alarms
 
         with files.replaced(output) as unfinished:

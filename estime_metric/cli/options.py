@@ -15,6 +15,9 @@ from estime_metric import files
 from estime_metric.config import DTYPES, FAST, MODEL_VARIABLE, PAPER, SPLITTERS, TAGGERS, UNITS
 from estime_metric.measures import FURTHER_MEASURES
 
+#: Endings of the files that a plot can be written to.
+PLOTS = (".png", ".svg", ".pdf")
+
 Quiet = Annotated[bool, Parameter(alias="-q", help="Do not show a progress bar.")]
 Overwrite = Annotated[bool, Parameter(help="Overwrite an existing output.")]
 Seed = Annotated[int, Parameter(help="Random seed.")]

@@ -51,7 +51,6 @@ LISTED = 30  # more pairs than this are not listed on the screen
 NAMED = 20  # invalid rows that are listed before they are only counted
 WORST = 10  # flagged summaries that are named, unless --worst says how many
 FILES = 30  # more input files than this have no means of their own
-PLOTS = (".png", ".svg", ".pdf")
 
 
 @Parameter(name="*")
@@ -206,7 +205,7 @@ def score(
         return _estimate(job, chosen, quiet)
     if shown.plot is not None:
         overwrite = output.overwrite or output.resume
-        files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=PLOTS)
+        files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=options.PLOTS)
         import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
     run = _Run(job, chosen, existing, shown, quiet)
     if ray is not None:
