@@ -36,6 +36,12 @@ MOST_PAIRS = 256
 #: was doing at that moment, and with it locks of the engine that nobody will release.
 _JUDGING: dict[object, int] = {}
 
+#: process id -> the threads in which its batchers judge, one per batcher that is judging. They live
+#: until the process ends: when a thread that has computed ends, it frees its MKL memory under a
+#: lock, and a process that is forked at that moment would inherit the lock and hang.
+_THREADS: dict[int, ThreadPoolExecutor] = {}
+_MOST_THREADS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -192,18 +198,17 @@ class _Waiting:
 
 
 class MicroBatcher:
-    """Judges pairs that are submitted one by one, from any thread or event loop, in batches in its
-    own thread.
+    """Judges pairs that are submitted one by one, from any thread or event loop, in batches in
+    another thread.
 
     The first pair waits ``wait`` seconds for others; while a batch of at most ``most`` pairs is
     being judged the next one gathers. If a batch fails because of one text, only the pairs with
-    that text get the error. A process that is forked has its own thread and its own pairs.
+    that text get the error. A process that is forked has its own threads and its own pairs.
     """
 
     def __init__(self, judge: Judge, wait: float = WAIT_SECONDS, most: int = MOST_PAIRS) -> None:
         self.judge, self.wait, self.most = judge, wait, most
-        #: process id -> its worker, because a thread does not survive a fork, and a lock may stay
-        #: locked
+        #: process id -> its worker: a thread does not survive a fork, and a lock may stay locked
         self._workers: dict[int, _Worker] = {}
 
     def submit(self, prediction: str, source: str) -> Future[Judgement]:
@@ -224,24 +229,28 @@ class MicroBatcher:
         return waiting.future
 
 
+def _threads() -> ThreadPoolExecutor:
+    process = os.getpid()
+    if process not in _THREADS:
+        _THREADS.setdefault(process, ThreadPoolExecutor(_MOST_THREADS, "estime"))
+    return _THREADS[process]
+
+
 class _Worker:
-    """The thread of a `MicroBatcher` in one process, and the pairs that wait for it."""
+    """What a `MicroBatcher` does in one process: it gathers pairs and judges them in a thread."""
 
     def __init__(self, judge: Judge, wait: float, most: int) -> None:
         self._judge, self._wait, self._most = judge, wait, most
         self._lock = threading.Lock()
         self._pending: list[_Waiting] = []
         self._working = False  # while pairs are pending
-        #: Its thread never ends: a thread that ends frees its MKL memory under a lock, which a
-        #: child may inherit locked.
-        self._pool = ThreadPoolExecutor(1, "estime")
 
     def add(self, waiting: _Waiting) -> None:
         with self._lock:
             self._pending.append(waiting)
             if not self._working:
                 self._working = True
-                self._pool.submit(self._work)
+                _threads().submit(self._work)
 
     def _work(self) -> None:
         time.sleep(self._wait)

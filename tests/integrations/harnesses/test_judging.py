@@ -207,6 +207,21 @@ def test_a_process_that_is_forked_while_nothing_is_judged_judges_too() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_that_is_forked_when_a_batcher_is_done_with_judges_too() -> None:
+    """If the batcher's thread ended with it, a fork at that moment would inherit a lock of MKL."""
+    script = """
+        judge = Judge(model="embedded-small", device="cpu")
+        for _ in range(10):
+            assert MicroBatcher(judge, wait=0).submit(*pair).result().measures["tokens"] == 4
+            assert in_child(lambda: not judge([pair[0]], [pair[1]])) == 0
+        threads = [thread.name for thread in threading.enumerate()]
+        assert len([name for name in threads if name.startswith("estime")]) == 1, threads
+    """
+    run_python(textwrap.dedent(FORK) + textwrap.dedent(script))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned() -> None:
     script = """
         reached, opened = threading.Event(), threading.Event()
@@ -226,6 +241,7 @@ def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned(
         assert not pending.done()
         opened.set()
         assert pending.result().measures["tokens"] == 3
+        assert in_child(lambda: not other([pair[0]], [pair[1]])) == 0
     """
     said = run_python(textwrap.dedent(FORK) + textwrap.dedent(script)).stdout.splitlines()
     assert len(said) == 2
