@@ -200,10 +200,13 @@ def _replace_unknown_characters() -> None:
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Within the block, Python's warnings are lines without the place in the code."""
+    """Within the block, Python's warnings are lines without the place in the code, each once."""
+    said: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        warn(f"warning: {message}")
+        if str(message) not in said:
+            said.add(str(message))
+            warn(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
