@@ -47,15 +47,6 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert str(signature).startswith("ESTIME|model:embedded-small@sha256-")
 
 
-@pytest.mark.slow
-def test_a_balanced_threshold_of_another_distance_is_warned_of_once(table: Path) -> None:
-    balanced = ["score", table, "-m", "embedded-small", "--threshold", "balanced"]
-    shown = run(*balanced, "--distance", "4", status=1)
-    assert shown.stderr.count("warning: The balanced threshold") == 1
-    assert "(distance 2 instead of 4)" in shown.stderr
-    assert "warning" not in run(*balanced, status=1).stderr
-
-
 def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
     shown = run("score", table, "-m", bert_folder, "-q", *SHORT, status=1)
     assert "skipped line 2: is not JSON" in shown.stderr

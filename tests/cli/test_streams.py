@@ -84,6 +84,16 @@ def test_a_warning_is_one_line_without_a_place_in_the_code(tmp_path: Path) -> No
     assert ".py" not in line
 
 
+@pytest.mark.slow
+def test_a_warning_is_printed_once(table: Path) -> None:
+    command = [sys.executable, "-m", "estime_metric", "score", table, "-q", *OPTIONS]
+    command += ["--threshold", "balanced"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warning: The balanced threshold")
+    assert "(layers 5 instead of 1)" in line
+
+
 @pytest.mark.parametrize(
     ("number", "noun", "said"),
     [
