@@ -191,6 +191,18 @@ class EstimeConfig:
         if self.token_budget is not None:
             self._set("token_budget", inputs.integer("token_budget", self.token_budget, least=1))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A set is pickled in another order in each process: `datasets` looks results up by a hash of this.
+        return {
+            name: tuple(sorted(value)) if isinstance(value, frozenset) else value
+            for name, value in self.__dict__.items()
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            is_set = name in ("keep_tags", "drop_tags") and value is not None
+            self._set(name, frozenset(value) if is_set else value)
+
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 

@@ -14,7 +14,7 @@ import torch
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
-from estime_metric.engine.text.ngrams import SourceNgrams
+from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.inputs import check_choice
 from estime_metric.measures import MEASURES, TEMPERATURE
@@ -141,7 +141,10 @@ class Explanation:
             "new_bigrams": bigrams,
             "new_trigrams": trigrams,
         }
-        return {name: torch.tensor(value, dtype=torch.float64) for name, value in known.items()}
+        return {
+            name: torch.tensor(value, dtype=torch.float64, device="cpu")
+            for name, value in known.items()
+        }
 
     def value(self, measure: str) -> float:
         """A measure of the pair, the same as in `EstimeResult.values` except for the rounding of graded
@@ -151,6 +154,23 @@ class Explanation:
         given = [name for name, one in MEASURES.items() if self._statistics.keys() >= {*one.needs}]
         check_choice("measure", measure, given)
         return float(MEASURES[measure](self._statistics))
+
+    @cached_property
+    def _source_words(self) -> frozenset[str]:
+        return frozenset(lower_words(self.source))
+
+    def is_written_in_source(self, unit: UnitVerdict) -> bool:
+        """Whether a unit of the summary consists of words that the source has too, in any capitals.
+
+        If such a unit is absent, the encoder has no token for it, or, with the unit ``word``, the
+        source has it in other capitals only.
+        """
+        around = (
+            self.prediction[max(0, unit.start - 1) : unit.start] + self.prediction[unit.end :][:1]
+        )
+        own = lower_words(self.prediction[unit.start : unit.end])
+        is_whole = not any(character.isalnum() for character in around)
+        return is_whole and bool(own) and self._source_words.issuperset(own)
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:

@@ -164,23 +164,30 @@ def _measure(
 
 
 @_measure(
-    needs=("new_words", "graded_alarms", "tokens", "new_trigrams"),
+    needs=("new_words", "graded_alarms", "tokens", "new_trigrams", "overlap"),
     kind="share",
     low=0,
     high=1,
     higher_is_better=False,
     meaning=(
         f"`{1 - NEW_SHARE:g} * min(1, new_words + {ALARM_WEIGHT:g} * graded_alarms / tokens)"
-        f" + {NEW_SHARE:g} * new_trigrams`"
+        f" + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
     ),
     source="this package",
 )
 def inconsistency(
-    new_words: Tensor, graded_alarms: Tensor, tokens: Tensor, new_trigrams: Tensor
+    new_words: Tensor,
+    graded_alarms: Tensor,
+    tokens: Tensor,
+    new_trigrams: Tensor,
+    overlap: Tensor,
 ) -> Tensor:
-    """New words and trigrams, and words whose context is different in the source."""
+    """New words and trigrams, and words whose context is different in the source. A summary that
+    the encoder cannot read, so that nothing was checked, is not the best one.
+    """
     unsupported = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
-    return (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
+    score = (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
+    return score.where(overlap > 0, 1.0)
 
 
 @_measure(

@@ -344,3 +344,4 @@ def _progress_bar(pairs: int, shown: bool) -> Iterator[Callable[[int, float], No
             bar.update(round(done) - bar.n)
 
         yield advance
+        bar.update(pairs - bar.n)  # pairs that needed no encoder, such as blank ones

@@ -132,7 +132,9 @@ class EncoderOptions:
         Raises ValueError for a device that this machine does not have.
         """
         if self.device is not None:
-            check_device(self.device)
+            from estime_metric.engine.encoder.masked import choose_device  # slow: imports torch
+
+            choose_device(self.device)
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         preset = FAST if values.pop("fast", False) else {}
         given = {
@@ -247,29 +249,6 @@ class MeasureOptions(EveryMeasureOptions):
 
 TABLE, TEXT_FILES, ENCODER = TableOptions(), TextOptions(), EncoderOptions()
 SCORING, EVERY_MEASURE, MEASURE = ScoringOptions(), EveryMeasureOptions(), MeasureOptions()
-
-
-def check_device(name: str) -> None:
-    """Refuses a device that this machine does not have (ValueError)."""
-    import torch  # slow
-
-    kind, _, index = name.partition(":")
-    number = {"cuda": torch.cuda.device_count, "mps": _count_mps}.get(kind, lambda: 1)()
-    if number == 0:
-        raise ValueError(
-            f"Expected argument `device` to be a device of this machine, but PyTorch finds no {name!r}."
-        )
-    if kind == "cuda" and index.isdecimal() and int(index) >= number:
-        raise ValueError(
-            f"Expected argument `device` to be one of the {number} GPUs of this machine, numbered "
-            f"from 0, but got {name!r}."
-        )
-
-
-def _count_mps() -> int:
-    import torch
-
-    return int(torch.backends.mps.is_available())
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

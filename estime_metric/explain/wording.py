@@ -121,7 +121,10 @@ def remark(explanation: Explanation) -> str | None:
     if not explanation.overlap and unit == "word":
         return "The summary shares no word with its source, so all its words count as alarms."
     if not explanation.overlap:
-        return "The summary shares no token with its source, so nothing was checked, and 0 alarms do not mean that the summary is consistent."
+        return (
+            "The summary shares no token with its source, so nothing was checked, and 0 alarms do not mean that the "
+            "summary is consistent. The inconsistency is 1, the worst value."
+        )
     if explanation.value("coverage") < LOW_COVERAGE:
         return (
             f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked, and "
@@ -149,6 +152,8 @@ def note(explanation: Explanation, unit: UnitVerdict) -> str:
     leads_to = (
         "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
     )
+    if explanation.is_written_in_source(unit):
+        return f"{own} occurs in the source, but not as the same {explanation.unit}, so it is not checked{leads_to}."
     return f"{own} is not in the source, so it is not checked{leads_to}{said}."
 
 

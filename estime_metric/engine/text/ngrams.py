@@ -20,9 +20,17 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}
 _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}_])+")
 
 
+#: Characters that are not shown, and which the tokenizers of encoders drop: the soft hyphen, spaces
+#: without width, marks of direction.
+_INVISIBLE = dict.fromkeys(
+    [0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF]
+)
+
+
 def lower_words(text: str) -> list[str]:
-    """The words of a text, lower-cased, in Unicode form NFC: runs of letters, digits and ``_``; in
-    scripts without spaces, such as Chinese, single characters.
+    """The words of a text, lower-cased, in Unicode form NFC and without characters that are not
+    shown: runs of letters, digits and ``_``; in scripts without spaces, such as Chinese, single
+    characters.
 
     Example:
         >>> lower_words("It's 1,200 well-kept cars.")
@@ -30,7 +38,8 @@ def lower_words(text: str) -> list[str]:
         >>> lower_words("北京2008年")
         ['北', '京', '2008', '年']
     """
-    words: list[str] = _WORD.findall(unicodedata.normalize("NFC", text).lower())
+    shown = text if text.isascii() else unicodedata.normalize("NFC", text.translate(_INVISIBLE))
+    words: list[str] = _WORD.findall(shown.lower())
     return words
 
 

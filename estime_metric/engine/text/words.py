@@ -27,6 +27,9 @@ _RUN = r"[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*"
 
 _WORD = regex.compile(rf"{_RUN}(?:[-'\u2019.,]{_RUN})*|[^\p{{L}}\p{{N}}_\s\x1c-\x1f]\p{{M}}*")
 
+#: How many words that follow a word tell whether the splitter rewrote it.
+_LOOKAHEAD = 3
+
 _REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}  # of quotation marks, by NLTK
 
 
@@ -66,24 +69,39 @@ def find_tagger(tagger: str | Tagger) -> Tagger:
 
 
 def tags_of(words: list[str], tagger: Tagger) -> list[str]:
-    """One tag for each word; `ValueError` if the tagger returns a different number of tags."""
-    tags = [tag if isinstance(tag, str) else tag[1] for tag in tagger(words)]
+    """One tag for each word; `ValueError` if the tagger returns a different number of tags, and
+    `TypeError` if one is neither a string nor a pair of strings.
+    """
+    tags = [_tag_of(tagged) for tagged in tagger(words)]
     if len(tags) != len(words):
         wanted = f"a tag for each of {len(words)} words"
         raise ValueError(f"Expected argument `tagger` to return {wanted}, but got {len(tags)}.")
     return tags
 
 
+def _tag_of(tagged: Any) -> str:
+    tag = tagged[1] if isinstance(tagged, (tuple, list)) and len(tagged) == 2 else tagged
+    if not isinstance(tag, str):
+        wanted = "a tag for each word, a string, or a pair of the word and its tag"
+        raise TypeError(f"Expected argument `tagger` to return {wanted}, but got {tagged!r}.")
+    return tag
+
+
 def locate_words(text: str, words: Sequence[str]) -> list[Span]:
     """The characters of each word, found from left to right, without the white space around it.
 
-    A splitter may rewrite: words in other capitals and NLTK's quotation marks are found; any other
-    word that does not occur in the rest of the text gets an empty span at the current position.
+    A splitter may rewrite: words in other capitals and NLTK's quotation marks are found. Any other
+    word gets an empty span at the current position, if it does not occur in the rest of the text or
+    only after one of the words that follow it.
     """
     spans = []
     cursor = 0
-    for word in words:
-        start, length = _find(text, word.strip(), cursor)
+    wanted = [word.strip() for word in words]
+    for number, word in enumerate(wanted):
+        start, length = _find(text, word, cursor)
+        following = wanted[number + 1 : number + 1 + _LOOKAHEAD]
+        if any(_occurs(text[cursor:start], later) for later in following):
+            start, length = _find(text, "", cursor)
         cursor = start + length
         spans.append((start, cursor))
     return spans
@@ -113,10 +131,15 @@ def decompose(text: str) -> tuple[str, list[int]]:
 
 def locate_in(text: str, splitter: Splitter) -> tuple[list[str], list[Span]]:
     """The words of ``text`` in Unicode form NFKD, and the characters of each in the text as it
-    came.
+    came; `TypeError` if the splitter returns something else than strings.
     """
     decomposed, positions = decompose(text)
     words = list(splitter(decomposed))
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(
+                f"Expected argument `splitter` to return the words of a text, strings, but got {word!r}."
+            )
     spans = [
         (
             positions[start],
@@ -135,6 +158,17 @@ def _find(text: str, word: str, cursor: int) -> tuple[int, int]:
         return cursor, len(word)
     found = [(text.find(form, cursor), len(form)) for form in (word, *_REWRITTEN.get(word, ()))]
     return min(((start, length) for start, length in found if start >= 0), default=(cursor, 0))
+
+
+def _occurs(text: str, word: str) -> bool:
+    """Whether ``word`` is in ``text``, not as a part of a longer word."""
+    start = text.find(word) if word else -1
+    while start >= 0:
+        around = text[max(0, start - 1) : start] + text[start + len(word) :][:1]
+        if not any(character.isalnum() for character in around):
+            return True
+        start = text.find(word, start + 1)
+    return False
 
 
 def _import_nltk() -> Any:
