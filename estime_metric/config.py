@@ -319,12 +319,14 @@ _ELSEWHERE = {
 }
 
 
-def similar_option(name: str) -> str | None:
-    """The option that ``name`` was probably meant to be, if any."""
+def similar_option(name: str, further: Iterable[str] = ()) -> str | None:
+    """The option that ``name`` was probably meant to be, if any; ``further`` are options of the
+    caller's own.
+    """
     parts = (
         option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS
     )
-    close = get_close_matches(name, OPTIONS, n=1, cutoff=0.8)
+    close = get_close_matches(name, [*further, *OPTIONS], n=1, cutoff=0.8)
     return _ELSEWHERE.get(name) or next(iter(close), None) or next(parts, None)
 
 

@@ -160,6 +160,7 @@ class EstimeScorer:
         source_column: str = "source",
         summary_column: str = "summary",
         signature_column: str | None = None,
+        prefix: str = "",
     ) -> dict[str, Any]:
         """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(...,
         batched=True)``. The fingerprint is stable, so ``map`` reuses its cache if the configuration
@@ -169,27 +170,35 @@ class EstimeScorer:
             batch: columns by name.
             source_column, summary_column: the columns to score; pass them to ``map`` as ``fn_kwargs``.
             signature_column: a column for the signature, the same in every row; ``None`` for none.
+            prefix: what the names of the returned columns begin with.
 
         Returns:
             A list for each measure, under its name, or under ``alarms_layer12`` and so on if several
             layers are read.
 
         Raises:
-            ValueError: a column is missing, or as for `score`.
+            ValueError: a column is missing, the batch already has a column that would be returned,
+                or as for `score`.
         """
         for column in (source_column, summary_column):
             check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         columns: dict[str, Any] = {
-            reported_name(measure, layer, result.layers): result.values(measure, layer).tolist()
+            prefix + reported_name(measure, layer, result.layers): result.values(
+                measure, layer
+            ).tolist()
             for layer in result.layers
             for measure in result.measures
         }
-        return (
-            columns
-            if signature_column is None
-            else {**columns, signature_column: [self.signature] * len(result)}
-        )
+        if signature_column is not None:
+            columns[prefix + signature_column] = [self.signature] * len(result)
+        for name in columns:
+            if name in batch:
+                raise ValueError(
+                    f"The dataset has a column {name!r}, which is also the name of an output column. Rename the "
+                    "output columns with `prefix`."
+                )
+        return columns
 
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.

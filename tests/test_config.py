@@ -18,6 +18,7 @@ from estime_metric import EstimeConfig, EstimeScorer, __version__, estime
 from estime_metric.config import EstimeOptions, default_layer
 from estime_metric.engine.text.words import split_words
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
+from tests.command import run_python
 from tests.families import toy_tagger
 
 
@@ -80,6 +81,21 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         given.window = 3  # type: ignore[misc]
     assert len({EstimeConfig(layers=layers) for layers in ([1, 2], (1, 2), (2, 1))}) == 2
+
+
+def test_it_is_pickled_alike_in_every_process() -> None:
+    """A set of strings has another order in each; `datasets` finds what it computed by a hash."""
+    script = """
+        import pickle
+        from estime_metric import EstimeConfig
+
+        tags = {"NN", "VB", "JJ", "DT", "IN"}
+        config = EstimeConfig(tagger="nltk", keep_tags=tags, drop_tags={"DT"})
+        assert pickle.loads(pickle.dumps(config)) == config
+        print(pickle.dumps(config).hex())
+    """
+    seeds = ("1", "2", "3")
+    assert len({run_python(script, PYTHONHASHSEED=seed).stdout for seed in seeds}) == 1
 
 
 def test_the_typed_keywords_are_the_fields_and_the_preset() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.config import UNITS
 from estime_metric.engine.text.words import split_words
+from estime_metric.explain.wording import note
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
 from tests.families import SENTENCES, TOKENIZERS
 from tests.oracle import Oracle, nearly_equal
@@ -241,6 +242,19 @@ def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: 
     first = EstimeScorer(model=bert_folder, **SHORT).explain("the cat", "the the").units[0]
     assert (first.verdict, first.margin) == ("match", None)  # there is no other unit
     assert first.best == first.same is not None
+
+
+def test_a_word_that_the_encoder_cannot_read_is_not_said_to_be_absent(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, **SHORT)
+    shown = scorer.explain("ሰላም river the", "the ሰላም sat")
+    notes = [note(shown, word) for word in shown.words]
+    assert [shown.is_written_in_source(word) for word in shown.words] == [True, False, True]
+    assert "occurs in the source, but not as the same token, so it is not checked" in notes[0]
+    assert "is not in the source" in notes[1]
+    other_capitals = EstimeScorer(model=bert_folder, unit="word", **SHORT).explain("THE", "the cat")
+    assert "but not as the same word" in note(other_capitals, other_capitals.units[0])
+    part = UnitVerdict(3, 4, "absent", None, None, None)  # of "cats"
+    assert not scorer.explain("cats", "s cat").is_written_in_source(part)
 
 
 @pytest.mark.parametrize("unit", UNITS)

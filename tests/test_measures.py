@@ -55,6 +55,8 @@ PAIR = row(
 )
 #: Four words of which the source has none; three begin with its tokens, so they are alarms.
 FOREIGN = row(tokens=4, alarms=3, new_words=1, new_bigrams=1, new_trigrams=1)
+#: Three words that the encoder cannot read: they occur in the source, but nothing is checked.
+UNREADABLE = row(tokens=3)
 #: The value of each measure for `PAIR`, a summary without units, and `FOREIGN`.
 BY_HAND = {
     "inconsistency": (
@@ -98,6 +100,11 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
         assert alone == pytest.approx(
             alarms if measure == "alarms" else BY_HAND[measure][2], nan_ok=True
         )
+
+
+def test_what_the_encoder_cannot_read_is_not_the_best() -> None:
+    assert compute("new_words", UNREADABLE).item() == 0
+    assert compute("inconsistency", UNREADABLE).item() == 1
 
 
 def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() -> None:

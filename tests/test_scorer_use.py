@@ -138,6 +138,8 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "32/32" in shown.err
+    scorer.score(["", " "], ["The cat sat.", "A dog."], progress=True)  # the encoder sees nothing
+    assert "2/2" in capsys.readouterr().err
 
 
 def test_the_function_gives_what_the_class_gives(bert_folder: str, pairs: Pairs) -> None:

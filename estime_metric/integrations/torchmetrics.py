@@ -76,6 +76,10 @@ _CHOOSE_A_MEASURE = (
 )
 
 
+#: The keyword arguments of `ESTIME` that are not options of `EstimeConfig`.
+_OWN = ("measure", "return_dict", "reduction", "cache")
+
+
 class ESTIME(Metric):
     r"""Computes the inconsistency of summaries with their sources.
 
@@ -171,7 +175,7 @@ class ESTIME(Metric):
             name: value for name, value in kwargs.items() if name not in OPTIONS
         }
         for name in others:
-            if name not in MetricOptions.__annotations__ and (meant := similar_option(name)):
+            if name not in MetricOptions.__annotations__ and (meant := similar_option(name, _OWN)):
                 raise TypeError(
                     f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?"
                 )

@@ -231,6 +231,7 @@ def test_it_says_what_it_is(bert_folder: str) -> None:
     ("options", "error", "message"),
     [
         ({"layer": 3}, TypeError, r"but got `layer`\. Did you mean `layers`"),
+        ({"measur": "alarms"}, TypeError, r"but got `measur`\. Did you mean `measure`"),
         ({"buffer_size": 3}, ValueError, "Unexpected keyword arguments: `buffer_size`"),
         ({"measure": "alarm"}, ValueError, r"`measure` to be one of .*, but got 'alarm'"),
         (

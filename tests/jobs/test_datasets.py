@@ -71,3 +71,15 @@ def test_several_layers_are_named_as_everywhere(bert_folder: str) -> None:
     assert set(columns) == {
         f"{measure}_layer{layer}" for measure in result.measures for layer in (1, 3)
     }
+
+
+def test_no_column_of_the_dataset_is_overwritten(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder)
+    texts = {"source": ["The cat sat on the mat."], "summary": ["The cat sat."]}
+    expected = scorer.map_batch(texts)
+    with pytest.raises(ValueError, match=r"has a column 'tokens', .* with `prefix`"):
+        scorer.map_batch({**texts, "tokens": [[7, 8]]})
+    with pytest.raises(ValueError, match="has a column 'summary'"):
+        scorer.map_batch(texts, signature_column="summary")
+    columns = scorer.map_batch({**texts, "tokens": [[7, 8]]}, prefix="estime_")
+    assert columns == {f"estime_{name}": values for name, values in expected.items()}

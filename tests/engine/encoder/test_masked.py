@@ -148,6 +148,10 @@ def test_it_is_no_module_stays_as_it_is_and_takes_the_device_that_is_named(
             ValueError, match=f"`device` to name a torch device, but got '{device}'"
         ):
             choose_device(device)
+    number = torch.cuda.device_count()
+    for device in ("meta", f"cuda:{number}"):
+        with pytest.raises(ValueError, match=f"`device` to be .* of this machine.*'{device}'"):
+            choose_device(device)
 
 
 def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: str) -> None:

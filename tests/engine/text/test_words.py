@@ -131,6 +131,12 @@ def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> No
         ("went home", ["went", "home", "again"], [(0, 4), (5, 9), (9, 9)]),
         ("skip, this", ["skip", "this"], [(0, 4), (6, 10)]),
         ("", ["a"], [(0, 0)]),
+        (
+            "It is here. Be it.",
+            ["It", "be", "here", ".", "Be", "it", "."],
+            [(0, 2), (3, 3), (6, 10), (10, 11), (12, 14), (15, 17), (17, 18)],
+        ),
+        ("the cat he is", ["cat", "he"], [(4, 7), (8, 10)]),  # "he" is in "the", which is left out
     ],
 )
 def test_words_that_a_splitter_rewrites(
@@ -204,6 +210,15 @@ def test_a_tagger_returns_a_tag_or_a_pair_for_each_word() -> None:
         said = rf"argument `tagger` to return a tag for each of 2 words, but got {len(tags)}"
         with pytest.raises(ValueError, match=said):
             tags_of(words, lambda words, tags=tags: tags)
+    for tag in (None, 3, ("the",)):
+        with pytest.raises(TypeError, match=r"`tagger` to return a tag for each word.* but got"):
+            tags_of(words, lambda words, tag=tag: [tag] * len(words))
+
+
+def test_a_splitter_returns_strings(bert_tokenizer) -> None:
+    for words in ([1], ["a", None], [["a"]]):
+        with pytest.raises(TypeError, match=r"`splitter` to return the words .* but got"):
+            split_into_words(["a text"], bert_tokenizer, lambda text, words=words: words)
 
 
 def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:

@@ -1,0 +1,31 @@
+"""Words and shares of new n-grams as a reader of the texts sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It's 1,200 well-kept cars.", ["it", "s", "1", "200", "well", "kept", "cars"]),
+        ("re\u00adports of the f\u200birm\ufeff", ["reports", "of", "the", "firm"]),
+        ("\u200fcat\u200e \u202adog\u202c \u2066end\u2069", ["cat", "dog", "end"]),
+        ("cafe\u0301 caf\u00e9", ["caf\u00e9", "caf\u00e9"]),
+        (
+            "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627",
+            ["\u06a9\u062a\u0627\u0628", "\u0647\u0627"],
+        ),  # a joiner separates words
+        ("", []),
+    ],
+)
+def test_words_do_not_depend_on_characters_that_are_not_shown(text: str, words: list[str]) -> None:
+    assert lower_words(text) == words
+
+
+def test_a_soft_hyphen_in_the_source_makes_no_new_words() -> None:
+    plain = "The firm reports strong growth this year."
+    for source in (plain, plain.replace("reports", "re\u00adports")):
+        assert SourceNgrams.of(source).new_shares("The firm reports strong growth.") == (0, 0, 0)
