@@ -86,11 +86,16 @@ def test_blank_summaries_win_nothing() -> None:
     )
 
 
+def known(values: list) -> list[dict]:
+    """Rows of different documents."""
+    return rows(values, document=[f"d{index}" for index in range(len(values))])
+
+
 def test_few_examples_are_pointed_out() -> None:
-    notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
+    notes = compare_rows(known([1, 2, 3, 4, 0]), known([2, 3, 4, 5, 0])).notes
     assert notes[0].startswith("There are only 5 examples.")
     assert notes[1] == "alarms: only 4 of 5 examples differ; significance needs at least 6."
-    assert compare_rows(rows([0, 1] * 30), rows([1, 2] * 30)).notes == []
+    assert compare_rows(known([0, 1] * 30), known([1, 2] * 30)).notes == []
     assert compare_rows(rows([0] * 6), rows([1] * 6)).better("alarms") == "A"
     assert compare_rows(rows([0] * 5), rows([1] * 5)).better("alarms") is None
 
