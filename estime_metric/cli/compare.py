@@ -4,7 +4,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
     from estime_metric.comparison import Comparison, ReadSystems
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
-BESIDE = {  # how the means of each of two systems are shown
-    "tokens": "{:.1f} tokens per summary",
-    "coverage": "{:.0%} of them checked",
-    "copied": "{:.0%} copied",
-    "copied_density": "density {:.1f}",
-}
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -154,7 +147,7 @@ def compare(
         with files.replaced(plot) as unfinished:
             figure.savefig(unfinished, dpi=200)
     if output is None or not files.is_standard(output):
-        _print(found, [str(path) for path in given] if len(given) > 1 else names)
+        _print(found)
         if output is not None:
             say_wrote(_written(output, found), output)
         if plot is not None:
@@ -200,24 +193,12 @@ def _written(output: Path, found: "Comparison") -> str:
     return counted(len(found.to_rows()), "row")
 
 
-def _print(found: "Comparison", paths: Sequence[str]) -> None:
+def _print(found: "Comparison") -> None:
     from estime_metric.comparison import to_table
 
     table = to_table(found)
     if len(found.systems) > 2 or found.baseline is not None:
         print_sections(table)
-        say("\n".join([*table.notes, found.signature]))
-        return
-    for system, path in zip(found.systems, paths, strict=True):
-        known = [f"{counted(found.examples, 'summary')}, {system.blank} blank"]
-        known += [
-            shown.format(system.means[name])
-            for name, shown in BESIDE.items()
-            if not isnan(system.means[name])
-        ]
-        say(f"{system.name}  {path}  ({', '.join(known)})")
-    say(f"matched by column {found.matched_by!r}")
-    print_table(table)
-    for measure in found.pairs:
-        say(f"{measure}: {found.verdict(measure)}")
-    say("\n".join([*found.notes, found.signature]))
+    else:
+        print_table(table)
+    say("\n".join(table.notes))

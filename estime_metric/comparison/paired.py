@@ -208,6 +208,7 @@ def compare_paired(
     *,
     higher_is_better: bool,
     groups: Iterable[Hashable] | None = None,
+    tolerance: float = 0.0,
     n: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -215,8 +216,9 @@ def compare_paired(
     """Means, wins and both paired tests of two systems' scores of the same examples, shape
     (examples,).
 
-    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores;
-    the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too. Errors
+    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores; two
+    scores that differ by at most the ``tolerance`` count as equal, in both tests too. The other
+    options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too. Errors
     are as in `paired_bootstrap`, except that there may be no example.
 
     Example:
@@ -236,6 +238,8 @@ def compare_paired(
     known = ~(np.isnan(a) | np.isnan(b))
     codes = _codes(groups, len(a))[known]
     a, b = a[known], b[known]
+    mean_first, mean_second = _mean(a), _mean(b)
+    b = np.where(np.abs(a - b) <= tolerance, a, b)
     bootstrap = randomization = NOTHING
     if len(a):
         bootstrap = paired_bootstrap(a, b, groups=codes, n=n, confidence=confidence, seed=seed)
@@ -247,8 +251,8 @@ def compare_paired(
         left_out=int((~known).sum()),
         groups=len(sums),
         groups_differing=int(np.count_nonzero(sums)),
-        mean_first=_mean(a),
-        mean_second=_mean(b),
+        mean_first=mean_first,
+        mean_second=mean_second,
         better_first=higher if higher_is_better else lower,
         ties=int((a == b).sum()),
         better_second=lower if higher_is_better else higher,

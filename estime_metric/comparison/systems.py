@@ -22,7 +22,7 @@ from estime_metric.comparison.rows import (
 )
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
 from estime_metric.inputs import check_choice
-from estime_metric.measures import RECOMMENDED, measure_of
+from estime_metric.measures import RECOMMENDED, measure_of, reported_name
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -32,6 +32,10 @@ DEFAULT_MEASURES = (
     "alarms",
     "alarm_rate",
 )  # what is compared by default
+
+#: Scores have six decimals. Two scores of one text that was scored in different batches can be
+#: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
+_LAST_DIGIT = 1.5e-6
 
 
 def compare_rows(
@@ -48,7 +52,9 @@ def compare_rows(
     """Compares two or more systems by their scored rows, on the examples that all of them have.
 
     P-values of one measure are corrected with Holm's method for the number of comparisons. If a
-    cell is empty or NaN, the example is excluded for that measure.
+    cell is empty or NaN, the example is excluded for that measure. Scores are rounded to six
+    decimals, as in files, and scores that differ by no more than the last digit are equal, because
+    rounding can change it.
 
     Summaries of one source are not independent. If sources repeat, the bootstrap therefore draws
     whole sources, and approximate randomization swaps the systems on whole sources. If the rows
@@ -109,9 +115,9 @@ def compare_results(
 ) -> Comparison:
     """Compares results of `EstimeScorer.score` on the same sources in the same order.
 
-    The numbers are those that `compare_rows` gives for the files of these results: scores are
-    rounded to six decimals, as in files. If sources repeat, whole sources are drawn and swapped;
-    results that do not have their sources count each pair as a separate source.
+    Scores are rounded to six decimals, as in files, so the numbers are those that `compare_rows`
+    gives for files of these results. If sources repeat, whole sources are drawn and swapped; if the
+    results do not have their sources, each pair counts as a separate source.
 
     Args:
         results: one of each system.
@@ -167,6 +173,7 @@ def _compare(
             higher_is_better=higher_is_better(column),
             baseline=first,
             groups=joined.sources,
+            tolerance=_LAST_DIGIT,
             **options,
         )
         pairs[column] = tuple(
@@ -240,8 +247,11 @@ def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tup
 
 
 def _rows(result: EstimeResult) -> list[ScoredRow]:
-    """The scores of each pair as files have them, so that equal scores are equal."""
-    columns = files.measure_values(result)
+    columns = {
+        reported_name(measure, layer, result.layers): result.values(measure, layer).tolist()
+        for measure in result.measures
+        for layer in result.layers
+    }
     rows = zip(*columns.values(), strict=True)
     return [
         {"order": order, "signature": result.signature, **dict(zip(columns, values, strict=True))}
@@ -283,12 +293,13 @@ def _system(name: str, given_name: str, rows: Sequence[ScoredRow]) -> System:
 
 
 def _number(row: ScoredRow, column: str) -> float:
-    """A cell; NaN if it is empty."""
+    """A cell, rounded as in the files of ``estime score``; NaN if it is empty."""
     if column in row and row[column] in (None, ""):
         return math.nan
     try:
-        return float(row[column])
+        number = files.plain(float(row[column]))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"Expected a number in column {column!r}, but got {row.get(column)!r} in line {row.get('line', '?')}."
         ) from error
+    return math.nan if number is None else float(number)

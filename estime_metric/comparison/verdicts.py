@@ -323,8 +323,9 @@ class Comparison:
         if known is None and self.examples > 1:
             notes.append(
                 "The sources are not known, so each example is treated as independent. If several examples share a "
-                "source, the intervals are too narrow and the p-values too small. To be safe, keep a column 'document', "
-                "or name the column of sources with `source_column` (--source-column)."
+                "source, the intervals are too narrow and the p-values too small. To be safe, score with "
+                "--keep-texts, keep a column 'document', or name the column that identifies the source with "
+                "`source_column` (--source-column)."
             )
         return notes
 
@@ -410,10 +411,11 @@ class Comparison:
     def _order(self, measure: str) -> list[int]:
         """Indices of the systems: the best mean first, what was not checked last."""
         direction = -1.0 if higher_is_better(measure) else 1.0
-        means = direction * self._known(measure).sum(axis=1)
+        # Exact sums: systems with the same scores in another order are equal.
+        sums = [direction * math.fsum(values) for values in self._known(measure)]
         return sorted(
-            range(len(means)),
-            key=lambda place: (self.systems[place].unchecked is not None, means[place]),
+            range(len(sums)),
+            key=lambda place: (self.systems[place].unchecked is not None, sums[place]),
         )
 
 

@@ -83,6 +83,15 @@ def test_a_comparison_has_the_numbers_of_both_tests() -> None:
     assert found.randomization == approximate_randomization(first[:3], second[:3], n=200, seed=4)
 
 
+def test_scores_within_the_tolerance_are_equal() -> None:
+    first, second = [1.0, 2.0, 3.0, 4.0], [1.1, 1.9, 3.0, 1.0]
+    found = compare_paired(first, second, higher_is_better=True, tolerance=0.2, n=100)
+    equal = compare_paired(first, [1, 2, 3, 1], higher_is_better=True, n=100)
+    assert (found.better_first, found.ties, found.better_second) == (1, 3, 0)
+    assert (found.bootstrap, found.randomization) == (equal.bootstrap, equal.randomization)
+    assert (found.mean_first, found.mean_second) == (2.5, 1.75)  # of the scores as they are
+
+
 @pytest.mark.parametrize(("higher", "better"), [(True, "first"), (False, "second")])
 def test_the_better_one_depends_on_the_direction(higher: bool, better: str) -> None:
     values = np.arange(12.0)
