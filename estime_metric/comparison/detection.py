@@ -14,13 +14,15 @@ import pandas as pd
 
 from estime_metric.comparison.checks import Floats, alike
 from estime_metric.comparison.ranks import Codes, by_class, dense, ratio
-from estime_metric.comparison.resampling import draw_items, interval
+from estime_metric.comparison.resampling import draw_items_in_blocks, interval
 
 Labels = npt.NDArray[np.int64]
 
 #: Percentiles of the scores that `choose_threshold` tries as thresholds.
 PERCENTILES = np.arange(0, 100, 0.2)
 CONFIDENCE = 0.95
+
+_TOGETHER = 1_000_000  # numbers of resamples in memory at the same time: 8 MB of float64
 
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
@@ -118,15 +120,21 @@ def calibrate(
         raise ValueError(
             f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
-    drawn = draw_items(len(values), resamples, seed)
-    out_of_bag = (drawn == 0).astype(np.float64)
     of_sample = _rates(np.ones((1, len(values))), values, judged, higher_is_better)
     accuracies = of_sample.accuracy[0]
     best = np.flatnonzero(accuracies == accuracies.max())
     place = int(best[(len(best) - 1) // 2])
-    outside = _accuracies_outside(
-        chosen_on=_rates(drawn, values, judged, higher_is_better).accuracy,
-        tried_on=_rates(out_of_bag, values, judged, higher_is_better).accuracy,
+    block = max(1, _TOGETHER // len(values))
+    outside = np.concatenate(
+        [
+            _accuracies_outside(
+                chosen_on=_rates(drawn, values, judged, higher_is_better).accuracy,
+                tried_on=_rates(
+                    (drawn == 0).astype(np.float64), values, judged, higher_is_better
+                ).accuracy,
+            )
+            for drawn in draw_items_in_blocks(len(values), resamples, seed, block)
+        ]
     )
     ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends

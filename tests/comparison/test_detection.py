@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,26 @@ def test_calibration_finds_the_best_threshold_in_either_direction(
         < 0.04
         < np.mean([one.accuracy for one in noise]) - 0.5
     )
+
+
+def test_blocks_of_resamples_are_one_stream(
+    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels, scores = sample
+    whole = calibrate(scores, labels, higher_is_better=True, resamples=101)
+    monkeypatch.setattr("estime_metric.comparison.detection._TOGETHER", 7 * len(labels))
+    parts = calibrate(scores, labels, higher_is_better=True, resamples=101)
+    assert (parts.expected, parts.low, parts.high) == (whole.expected, whole.low, whole.high)
+
+
+def test_memory_does_not_grow_with_the_resamples() -> None:
+    rng = np.random.default_rng(0)
+    labels = (rng.random(5000) < 0.7).astype(np.int64)
+    scores = rng.normal(size=5000) - labels
+    peaks = []
+    for resamples in (400, 1200):
+        tracemalloc.start()
+        calibrate(scores, labels, resamples=resamples)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
