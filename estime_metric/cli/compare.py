@@ -87,7 +87,8 @@ def compare(
     Files that already contain scores are used unchanged; the scoring options only apply to files
     with unscored pairs. All systems must have the same signature. No winner is declared if most
     tokens of a system could not be checked, or if the difference is not significant; p-values of
-    several comparisons are corrected by Holm's method.
+    several comparisons are corrected by Holm's method. If several summaries have the same source,
+    the intervals and tests draw and swap whole sources.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure.
@@ -98,7 +99,7 @@ def compare(
         paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.
             Or one file of all systems, with a column that names them.
         output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
-            .parquet), everything as one object (.json), or the table (.md, .tex).
+            .parquet), everything as one object (.json), or the table with its notes (.md, .tex).
         plot: Plot the first measure against the fraction of copied tokens, one point per system
             (.png, .svg, .pdf).
     """
