@@ -22,9 +22,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from estime_metric.comparison.checks import Floats, alike, check_share, finite
+from estime_metric.comparison.groups import group_codes
+from estime_metric.comparison.ranks import Codes
 from estime_metric.inputs import integer
-
-Codes = npt.NDArray[np.int64]
 
 LEVEL = 0.05  # a p-value below this is called a difference
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them
@@ -87,7 +87,7 @@ def paired_bootstrap(
             out of range.
     """
     differences = _differences(first, second)
-    codes = _codes(groups, len(differences))
+    codes = group_codes(groups, len(differences))
     integer("n", n, 1)
     check_share("confidence", confidence)
     mean = float(differences.mean())
@@ -140,7 +140,7 @@ def approximate_randomization(
         0.5
     """
     differences = _differences(first, second)
-    codes = _codes(groups, len(differences))
+    codes = group_codes(groups, len(differences))
     integer("n", n, 1)
     sums = _group_sums(differences, codes)
     moving = sums[sums != 0]
@@ -236,7 +236,7 @@ def compare_paired(
     integer("n", n, 1)
     check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
-    codes = _codes(groups, len(a))[known]
+    codes = group_codes(groups, len(a))[known]
     a, b = a[known], b[known]
     mean_first, mean_second = _mean(a), _mean(b)
     b = np.where(np.abs(a - b) <= tolerance, a, b)
@@ -244,7 +244,7 @@ def compare_paired(
     if len(a):
         bootstrap = paired_bootstrap(a, b, groups=codes, n=n, confidence=confidence, seed=seed)
         randomization = approximate_randomization(a, b, groups=codes, n=n, seed=seed)
-    sums = _group_sums(a - b, _codes(codes, len(codes)))
+    sums = _group_sums(a - b, group_codes(codes, len(codes)))
     higher, lower = int((a > b).sum()), int((a < b).sum())
     return PairedComparison(
         examples=len(a),
@@ -337,27 +337,6 @@ def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     if not len(a):
         raise ValueError("Expected at least one example, but got none.")
     return a - b
-
-
-def _codes(groups: Iterable[Hashable] | None, examples: int) -> Codes:
-    """The number of each example's group, from 0 in the order in which the groups first occur;
-    ``None`` makes each example a separate group.
-    """
-    if groups is None:
-        return np.arange(examples, dtype=np.int64)
-    of_examples = list(groups)
-    if len(of_examples) != examples:
-        raise ValueError(
-            f"Expected argument `groups` to have a value for each of {examples} examples, but got "
-            f"{len(of_examples)}."
-        )
-    try:
-        numbers = {group: number for number, group in enumerate(dict.fromkeys(of_examples))}
-    except TypeError as error:
-        raise TypeError(
-            f"Expected argument `groups` to contain hashable values, but got {error}."
-        ) from error
-    return np.array([numbers[group] for group in of_examples], dtype=np.int64)
 
 
 def _group_sums(differences: Floats, codes: Codes) -> Floats:

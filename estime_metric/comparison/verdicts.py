@@ -315,10 +315,10 @@ class Comparison:
                 f"There are only {count} {counted}. Only large differences can be significant, and the bootstrap "
                 "intervals are too narrow."
             )
-        if self._sources_repeat:
+        if self._sources_repeat and count > 1:
             notes.append(
-                f"The {self.examples} examples have {count} different {'source' if count == 1 else 'sources'}. Summaries of "
-                "one source are not independent, so the tests draw and swap whole sources."
+                f"The {self.examples} examples have {count} different sources. Summaries of one source are not "
+                "independent, so the tests draw and swap whole sources."
             )
         if known is None and self.examples > 1:
             notes.append(
