@@ -26,6 +26,7 @@ FEW_SOURCES = 20  # with fewer sources, intervals are too narrow
 
 _UNIT = 1e6  # values are rounded to six decimals, as in files: sums of whole numbers have no order
 _TOGETHER = 256  # pairs whose draws are in memory at the same time
+_LEAST = 2  # sources with a value that an interval needs
 
 
 class BootstrapMeans:
@@ -55,6 +56,8 @@ class BootstrapMeans:
         self._sums = np.zeros((len(self.names), 1 + resamples))
         self._counts = np.zeros((len(self.names), 1 + resamples))
         self._sources: set[bytes] = set()  # digests of the first ones
+        # Of each column, the digests of the first sources with a value.
+        self._defined_for: tuple[set[bytes], ...] = tuple(set() for _ in self.names)
 
     @property
     def few_sources(self) -> int | None:
@@ -82,9 +85,20 @@ class BootstrapMeans:
         of_source = np.zeros((len(sources), len(places)))  # 1 for the source of each summary
         of_source[np.arange(len(sources)), [places[source] for source in sources]] = 1.0
         defined = np.isfinite(values)
+        self._note_defined(digests, (defined @ of_source) > 0)
         millionths = np.round(np.where(defined, values, 0.0) * _UNIT)
         self._sums += millionths @ of_source @ weights
         self._counts += defined.astype(np.float64) @ of_source @ weights
+
+    def _note_defined(self, digests: Sequence[bytes], has_value: npt.NDArray[np.bool_]) -> None:
+        """Notes the sources with a value in each column; ``has_value`` is of shape (columns,
+        sources).
+        """
+        for known, of_column in zip(self._defined_for, has_value, strict=True):
+            for place in np.flatnonzero(of_column).tolist():
+                if len(known) == _LEAST:
+                    break
+                known.add(digests[place])
 
     def __iadd__(self, other: BootstrapMeans) -> BootstrapMeans:
         """Adds what another part of a job has added; ValueError if its columns differ."""
@@ -96,17 +110,22 @@ class BootstrapMeans:
         self._sums += other._sums
         self._counts += other._counts
         self._sources = set(sorted(self._sources | other._sources)[:FEW_SOURCES])
+        self._defined_for = tuple(
+            set(sorted(own | others)[:_LEAST])
+            for own, others in zip(self._defined_for, other._defined_for, strict=True)
+        )
         return self
 
     def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
         """The mean of a column and the interval that contains the fraction ``confidence``, between
-        0 and 1, of the resamples. With one source there is no interval, and its ends are NaN.
+        0 and 1, of the resamples. If only one source has a value in the column, there is no
+        interval, and its ends are NaN.
         """
         row = self.names.index(name)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self._sums[row] / self._counts[row] / _UNIT
         drawn = means[1:][np.isfinite(means[1:])]
-        if not len(drawn) or len(self._sources) == 1:
+        if not len(drawn) or len(self._defined_for[row]) < _LEAST:
             return Interval(float(means[0]), float("nan"), float("nan"), int(self._counts[row, 0]))
         low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))

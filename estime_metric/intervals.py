@@ -12,7 +12,7 @@ CONFIDENCE = 0.95
 @dataclass(frozen=True)
 class Interval:
     """A mean with the ends of its bootstrap interval; all NaN if there is no value, and the ends if
-    there is only one source.
+    only one source has a value.
 
     Attributes:
         mean: the mean of the values that are defined.

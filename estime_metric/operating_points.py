@@ -10,6 +10,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from numbers import Real
 from pathlib import Path
 
 from estime_metric.measures import RECOMMENDED
@@ -48,7 +49,7 @@ def threshold_value(threshold: float | str, measure: str, signature: str) -> flo
     """A threshold as a number.
 
     Args:
-        threshold: a finite number, or ``"balanced"`` for the recorded threshold of a bundled
+        threshold: a finite number, also of NumPy, or ``"balanced"`` for the recorded threshold of a bundled
             encoder. If it was determined with settings that differ from ``signature``, a warning
             names them.
         measure: the measure that is compared with the threshold.
@@ -65,7 +66,7 @@ def threshold_value(threshold: float | str, measure: str, signature: str) -> flo
                 f"Expected argument `threshold` to be a number or {BALANCED!r}, but got {threshold!r}."
             )
         return _balanced(measure, signature)
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise TypeError(
             f"Expected argument `threshold` to be a number or {BALANCED!r}, but got {threshold!r}."
         )

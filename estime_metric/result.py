@@ -96,6 +96,11 @@ class EstimeResult:
         return self.config.signature()
 
     @property
+    def sources(self) -> Sequence[str] | None:
+        """The source of each pair, in input order; ``None`` if the result does not have them."""
+        return self._sources
+
+    @property
     def coverage(self) -> float:
         """The mean fraction of summary units that occur in the source and are therefore checked (0
         to 1; NaN if there are no pairs).

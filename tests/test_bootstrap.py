@@ -77,6 +77,24 @@ def test_what_is_undefined_is_left_out_and_few_sources_are_counted() -> None:
     assert nothing.to_dict() == {"mean": None, "low": None, "high": None, "count": 0}
 
 
+def test_a_column_with_values_of_one_source_has_no_interval() -> None:
+    means = BootstrapMeans(["x", "y"])
+    means.add(["a", "b", "b", "c"], {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]})
+    found = means.interval("x")
+    assert (found.mean, found.count) == (3.5, 2)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert means.interval("y").low < means.interval("y").high
+    alone = BootstrapMeans(["x", "y"])
+    alone.add(["c"], {"x": [1.0], "y": [None]})
+    assert math.isnan(alone.interval("x").low)
+    means += alone  # now two sources have a value
+    assert means.interval("x").low < means.interval("x").high
+    again = means_of(["a"], [1.0])
+    again += means_of(["a"], [2.0])
+    assert math.isnan(again.interval("x").low)
+
+
 def test_a_result_has_intervals_by_source_and_everything_as_a_dictionary() -> None:
     import torch
 

@@ -6,6 +6,7 @@ import math
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -208,6 +209,12 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
     assert (
         result.flags(1.1, "alarm_rate", 2).tolist() == rates.isnan().tolist()
     )  # nothing was checked
+    for number in (np.float32(limit), np.float64(limit), np.int64(1)):  # any real number but bool
+        expected = result.flags(float(number), layer=2)
+        assert result.flags(number, layer=2).equal(expected)
+    for truth in (True, np.bool_(True), None):
+        with pytest.raises(TypeError, match="a number or 'balanced', but got"):
+            result.flags(truth, layer=2)  # type: ignore[arg-type]
     for wrong, said in (("good", "a number or 'balanced'"), (float("nan"), "finite")):
         with pytest.raises(ValueError, match=said):
             result.flags(wrong, layer=2)

@@ -51,7 +51,8 @@ def calibrate(
 
     About fifty labeled summaries, some of them inconsistent, give a rough threshold. The accuracy
     on new summaries is estimated with a bootstrap: the threshold is chosen on each resample and
-    evaluated on the summaries that were not drawn.
+    evaluated on the summaries that were not drawn. If several summaries have the same source, whole
+    sources are drawn.
 
     Exit status: 0 if a threshold was chosen from all rows, 1 if invalid rows were skipped, 2 on
     failure.
@@ -84,7 +85,7 @@ def calibrate(
                 f"{', '.join(columns) or 'none'}. Name the right one with `{argument}`."
             )
     if column in columns:
-        read = _read_scores(lines, column, label)
+        read = _read_scores(lines, column, label, _source_column(lines, layout))
     else:
         read = _score_texts(files.read_pairs(labeled, layout), column, label, measured, quiet)
     for problem in read.problems[:NAMED]:
@@ -94,8 +95,15 @@ def calibrate(
     if not read.labels:
         raise ValueError(f"Expected labeled summaries in {labeled}, but got none.")
     better = HIGHER_IS_BETTER.get(column, higher)
-    found = find(read.scores, read.labels, higher_is_better=better, resamples=resamples, seed=seed)
-    _print(found, column, better, read.labels)
+    found = find(
+        read.scores,
+        read.labels,
+        groups=read.sources,
+        higher_is_better=better,
+        resamples=resamples,
+        seed=seed,
+    )
+    _print(found, column, better, read)
     if output is not None:
         _write(output, found, column)
     return 1 if read.problems else 0
@@ -103,16 +111,36 @@ def calibrate(
 
 @dataclass
 class _Labeled:
-    """Scores and labels, and a sentence for each row that lacks one."""
+    """Scores and labels, and a sentence for each row that lacks one; the sources are what identifies
+    them, ``None`` if they are not known.
+    """
 
     scores: list[float] = field(default_factory=list)
     labels: list[int] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    sources: list[str] | None = None
 
 
-def _read_scores(lines: list[files.Line], column: str, label: str) -> _Labeled:
+def _source_column(lines: list[files.Line], layout: files.Layout) -> str | None:
+    """The column that identifies the source of each row, if there is one."""
+    from estime_metric.comparison.rows import DOCUMENT_COLUMNS
+
+    valid = [line.row for line in lines if not line.problem]
+    return next(
+        (
+            column
+            for column in (layout.source_column, *DOCUMENT_COLUMNS)
+            if all(row.get(column) not in (None, "") for row in valid)
+        ),
+        None,
+    )
+
+
+def _read_scores(
+    lines: list[files.Line], column: str, label: str, source_column: str | None
+) -> _Labeled:
     """The scores of a column with their labels."""
-    read = _Labeled()
+    read = _Labeled(sources=None if source_column is None else [])
     for line in lines:
         score = _number(line.row.get(column))
         judged = _label(line.row.get(label))
@@ -126,6 +154,8 @@ def _read_scores(lines: list[files.Line], column: str, label: str) -> _Labeled:
         else:
             read.scores.append(score)
             read.labels.append(judged)
+            if read.sources is not None and source_column is not None:
+                read.sources.append(str(line.row[source_column]))
     return read
 
 
@@ -149,6 +179,7 @@ def _score_texts(
     result = scorer.score(labeled.summaries, labeled.sources, progress=not quiet)
     read.scores = result.values(column).tolist()
     read.labels = [judged for judged in labels if judged is not None]
+    read.sources = labeled.sources
     say(result.signature)
     return read
 
@@ -189,7 +220,7 @@ def _write(output: Path, found: Calibration, column: str) -> None:
         say_wrote(counted(len(found.curve), "row"), output)
 
 
-def _print(found: Calibration, column: str, better: bool, labels: list[int]) -> None:
+def _print(found: Calibration, column: str, better: bool, read: _Labeled) -> None:
     from estime_metric.comparison.tables import Column, Section, Table
 
     rows = found.curve.iloc[
@@ -203,18 +234,27 @@ def _print(found: Calibration, column: str, better: bool, labels: list[int]) -> 
         "consistent summaries that are not flagged; accuracy: mean of the two; flagged: fraction of "
         "all summaries that are flagged."
     )
-    consistent = sum(labels)
+    summaries, consistent = len(read.labels), sum(read.labels)
     say(
-        f"{counted(len(labels), 'summary')}, {consistent} consistent; area under the ROC curve "
+        f"{counted(summaries, 'summary')}, {consistent} consistent; area under the ROC curve "
         f"{found.area:.3f}"
     )
     side = "<=" if better else ">="
     say(f"threshold {found.threshold:.4f}: review summaries with {column} {side} this value")
+    estimate = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}]"
     say(
         f"balanced accuracy {found.accuracy:.3f} on these summaries (optimistic); estimate for new "
-        f"summaries: {found.expected:.3f} [{found.low:.3f}, {found.high:.3f}]"
+        f"summaries: {estimate if isfinite(found.expected) else 'not possible from so few'}"
     )
-    if min(consistent, len(labels) - consistent) < FEW:
+    sources = summaries if read.sources is None else len(set(read.sources))
+    if 1 == sources < summaries:
+        say("All summaries have the same source, so there is no estimate for new summaries.")
+    elif sources < summaries:
+        say(
+            f"The summaries have {sources} different sources. Summaries of one source are not "
+            "independent, so the estimate comes from whole sources that were not drawn."
+        )
+    if min(consistent, summaries - consistent) < FEW:
         warn(
             f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
             "this threshold."

@@ -4,7 +4,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
     from estime_metric.comparison import Comparison, ReadSystems
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
-BESIDE = {  # how the means of each of two systems are shown
-    "tokens": "{:.1f} tokens per summary",
-    "coverage": "{:.0%} of them checked",
-    "copied": "{:.0%} copied",
-    "copied_density": "density {:.1f}",
-}
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -94,7 +87,8 @@ def compare(
     Files that already contain scores are used unchanged; the scoring options only apply to files
     with unscored pairs. All systems must have the same signature. No winner is declared if most
     tokens of a system could not be checked, or if the difference is not significant; p-values of
-    several comparisons are corrected by Holm's method.
+    several comparisons are corrected by Holm's method. If several summaries have the same source,
+    the intervals and tests draw and swap whole sources.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure.
@@ -105,7 +99,7 @@ def compare(
         paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.
             Or one file of all systems, with a column that names them.
         output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
-            .parquet), everything as one object (.json), or the table (.md, .tex).
+            .parquet), everything as one object (.json), or the table with its notes (.md, .tex).
         plot: Plot the first measure against the fraction of copied tokens, one point per system
             (.png, .svg, .pdf).
     """
@@ -154,7 +148,7 @@ def compare(
         with files.replaced(plot) as unfinished:
             figure.savefig(unfinished, dpi=200)
     if output is None or not files.is_standard(output):
-        _print(found, [str(path) for path in given] if len(given) > 1 else names)
+        _print(found)
         if output is not None:
             say_wrote(_written(output, found), output)
         if plot is not None:
@@ -200,24 +194,12 @@ def _written(output: Path, found: "Comparison") -> str:
     return counted(len(found.to_rows()), "row")
 
 
-def _print(found: "Comparison", paths: Sequence[str]) -> None:
+def _print(found: "Comparison") -> None:
     from estime_metric.comparison import to_table
 
     table = to_table(found)
     if len(found.systems) > 2 or found.baseline is not None:
         print_sections(table)
-        say("\n".join([*table.notes, found.signature]))
-        return
-    for system, path in zip(found.systems, paths, strict=True):
-        known = [f"{counted(found.examples, 'summary')}, {system.blank} blank"]
-        known += [
-            shown.format(system.means[name])
-            for name, shown in BESIDE.items()
-            if not isnan(system.means[name])
-        ]
-        say(f"{system.name}  {path}  ({', '.join(known)})")
-    say(f"matched by column {found.matched_by!r}")
-    print_table(table)
-    for measure in found.pairs:
-        say(f"{measure}: {found.verdict(measure)}")
-    say("\n".join([*found.notes, found.signature]))
+    else:
+        print_table(table)
+    say("\n".join(table.notes))

@@ -6,6 +6,7 @@ that a resample contains a summary.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +14,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.comparison.checks import Floats, alike
+from estime_metric.comparison.groups import group_codes
 from estime_metric.comparison.ranks import Codes, by_class, dense, ratio
-from estime_metric.comparison.resampling import draw_items, interval
+from estime_metric.comparison.resampling import draw_items_in_blocks, interval
 
 Labels = npt.NDArray[np.int64]
 
 #: Percentiles of the scores that `choose_threshold` tries as thresholds.
 PERCENTILES = np.arange(0, 100, 0.2)
 CONFIDENCE = 0.95
+
+_TOGETHER = 1_000_000  # numbers of resamples in memory at the same time: 8 MB of float64
 
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
@@ -70,7 +74,7 @@ class Calibration:
             between two scores.
         accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
         expected, low, high: the same, mean and 95% interval, on those that a bootstrap did not
-            choose its threshold on.
+            choose its threshold on; NaN if there are too few.
         area: area under the ROC curve.
         curve: for each ``threshold`` the ``accuracy``, and the shares of the inconsistent summaries
             that are flagged (``found``), of the consistent ones that are not (``spared``) and of
@@ -90,6 +94,7 @@ def calibrate(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
     *,
+    groups: Iterable[Hashable] | None = None,
     higher_is_better: bool = False,
     resamples: int = 1000,
     seed: int = 0,
@@ -97,8 +102,12 @@ def calibrate(
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
     ``scores`` are of shape (k,), not all equal; ``labels``, (k,), are 1 for a consistent summary,
-    otherwise 0, and contain both (otherwise ValueError). ``higher_is_better`` is the direction of
-    the scores; ``resamples`` and ``seed`` are of the interval.
+    otherwise 0, and contain both (otherwise ValueError). ``groups`` are the groups of the summaries,
+    such as their sources, of shape (k,): the bootstrap draws whole groups, because the summaries of
+    one source are not independent; if omitted, each summary is a separate group.
+    ``higher_is_better`` is the direction of the scores; ``resamples`` and ``seed`` are of the
+    interval. If no resample leaves out summaries of both classes, the estimate and its interval are
+    NaN.
 
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
@@ -118,15 +127,22 @@ def calibrate(
         raise ValueError(
             f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
-    drawn = draw_items(len(values), resamples, seed)
-    out_of_bag = (drawn == 0).astype(np.float64)
+    codes = group_codes(groups, len(values))
     of_sample = _rates(np.ones((1, len(values))), values, judged, higher_is_better)
     accuracies = of_sample.accuracy[0]
     best = np.flatnonzero(accuracies == accuracies.max())
     place = int(best[(len(best) - 1) // 2])
-    outside = _accuracies_outside(
-        chosen_on=_rates(drawn, values, judged, higher_is_better).accuracy,
-        tried_on=_rates(out_of_bag, values, judged, higher_is_better).accuracy,
+    block = max(1, _TOGETHER // len(values))
+    outside = np.concatenate(
+        [
+            _accuracies_outside(
+                chosen_on=_rates(drawn[:, codes], values, judged, higher_is_better).accuracy,
+                tried_on=_rates(
+                    (drawn[:, codes] == 0).astype(np.float64), values, judged, higher_is_better
+                ).accuracy,
+            )
+            for drawn in draw_items_in_blocks(int(codes.max()) + 1, resamples, seed, block)
+        ]
     )
     ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends

@@ -3,12 +3,17 @@
 Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the
 bootstrap (Koehn 2004), and approximate randomization (Noreen 1989; Riezler & Maxwell 2005), eight
 times as fast as scipy's.
+
+Examples of one group, such as the summaries of one source, are not independent. With ``groups``,
+the bootstrap draws whole groups, and randomization swaps whole groups; without them, each example
+is a separate group.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,6 +22,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from estime_metric.comparison.checks import Floats, alike, check_share, finite
+from estime_metric.comparison.groups import group_codes
+from estime_metric.comparison.ranks import Codes
 from estime_metric.inputs import integer
 
 LEVEL = 0.05  # a p-value below this is called a difference
@@ -29,7 +36,8 @@ _ROUNDING = 1e-12  # sums that differ by less than this fraction of all differen
 class PairedTest:
     """What a paired test found: the ``difference`` of the means, first minus second, with the
     two-sided ``p_value`` from the number of ``trials`` (resamples or swaps; all swaps if ``exact``)
-    and its interval, ``None`` if the test gives none.
+    and its interval, ``None`` if the test gives none. A bootstrap of a single group has no trials;
+    its p-value and interval are NaN.
     """
 
     difference: float
@@ -48,30 +56,57 @@ def paired_bootstrap(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,
+    groups: Iterable[Hashable] | None = None,
     n: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> PairedTest:
     """Paired bootstrap: interval and p-value of the mean difference of two systems' scores of the
-    same examples, shape (examples,), at least one, from ``n`` resamples, of which the fraction
-    ``confidence`` is within the interval.
+    same examples.
 
-    The p-value corresponds to the interval: twice the fraction of resamples in which the difference
-    has the other sign or is 0.
+    A resample contains as many groups as there are, drawn with replacement, and all examples of
+    each. Its mean difference is the mean over its examples. The p-value corresponds to the
+    interval: twice the fraction of resamples in which the difference has the other sign or is 0.
+
+    Args:
+        first, second: scores of shape (examples,), at least one.
+        groups: the group of each example, such as its source, in the same order; any hashable
+            values. If omitted, each example is a separate group.
+        n: the number of resamples.
+        confidence: the fraction of the resamples within the interval, between 0 and 1.
+        seed: of the resamples. The groups are drawn in the order in which they first occur, so
+            groups of one example give the same numbers as no groups.
+
+    Returns:
+        The difference, its p-value and its interval; p-value and interval are NaN if there is only
+        one group, from which nothing can be resampled.
+
+    Raises:
+        TypeError: the scores are not numbers, or a group is not hashable.
+        ValueError: the lengths differ, there is no example, a score is not finite, or an option is
+            out of range.
     """
     differences = _differences(first, second)
+    codes = group_codes(groups, len(differences))
     integer("n", n, 1)
     check_share("confidence", confidence)
     mean = float(differences.mean())
-    if len(differences) == 1:  # scipy wants two
-        return PairedTest(mean, p_of_sign(np.full(n, mean)), trials=n, low=mean, high=mean)
+    sums = _group_sums(differences, codes)
+    if len(sums) == 1:
+        return replace(NOTHING, difference=mean)
+    grouped = len(sums) < len(differences)
+    samples: tuple[Floats, ...] = (sums, np.bincount(codes).astype(np.float64))
+    statistic: Callable[..., Any] = _ratio_of_sums
+    if not grouped:  # all sizes are 1
+        samples, statistic = (sums,), np.mean
     found = stats.bootstrap(
-        (differences,),
-        np.mean,
+        samples,
+        statistic,
+        paired=grouped,
         n_resamples=n,
         confidence_level=confidence,
         method="percentile",
-        batch=max(1, _TOGETHER // len(differences)),
+        batch=max(1, _TOGETHER // len(sums)),
         random_state=np.random.default_rng(seed),
     )
     slack = _ROUNDING * float(np.abs(differences).mean())
@@ -85,23 +120,33 @@ def paired_bootstrap(
 
 
 def approximate_randomization(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, n: int = 10_000, seed: int = 0
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups: Iterable[Hashable] | None = None,
+    n: int = 10_000,
+    seed: int = 0,
 ) -> PairedTest:
-    """Approximate randomization: how often do random swaps within examples give as large a mean
+    """Approximate randomization: how often do random swaps of the two systems give as large a mean
     difference?
 
-    Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments as in
-    `paired_bootstrap`.
+    A swap exchanges the two scores of every example of a group. If at most 16 groups differ, every
+    swap is tried and the p-value is exact. Arguments and errors are as in `paired_bootstrap`.
 
     Example:
         >>> approximate_randomization([1, 2, 3], [0, 0, 0])  # 2 of 8 swaps give a sum of 6 or -6
         PairedTest(difference=2.0, p_value=0.25, trials=8, low=None, high=None, exact=True)
+        >>> approximate_randomization([1, 2, 3], [0, 0, 0], groups=["x", "x", "y"]).p_value
+        0.5
     """
     differences = _differences(first, second)
+    codes = group_codes(groups, len(differences))
     integer("n", n, 1)
-    moving = differences[differences != 0]
+    sums = _group_sums(differences, codes)
+    moving = sums[sums != 0]
+    sizes = np.bincount(codes, np.abs(differences))[sums != 0]
     found = float(differences.mean())
-    least = abs(moving.sum()) - _ROUNDING * np.abs(moving).sum()
+    least = abs(moving.sum()) - _ROUNDING * sizes.sum()
     if len(moving) <= _ENUMERATED:
         swaps = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
         drawn = (1 - 2 * swaps) @ moving
@@ -117,13 +162,26 @@ def approximate_randomization(
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """Two systems' scores of the same examples. ``examples`` have a score of both, and all else is
-    about these; ``left_out`` do not. Means are NaN, tests all NaN, of no example. ``better_first``,
-    ``ties``, ``better_second`` count examples. ``p_value`` is the p-value of ``randomization``,
-    which `compare_each` corrects for the number of tests."""
+    """Two systems' scores of the same examples.
+
+    Attributes:
+        examples: how many have a score of both; all other attributes describe these.
+        left_out: how many do not.
+        groups: how many groups the examples form; as many as examples if no groups were given.
+        groups_differing: in how many groups the scores of the two systems have different sums.
+        mean_first, mean_second: means; NaN without examples.
+        better_first, ties, better_second: how many examples the first wins, are equal, the second
+            wins.
+        bootstrap, randomization: the two tests; all NaN without examples.
+        higher_is_better: the direction of the scores.
+        p_value: the p-value of ``randomization``, which `compare_each` corrects for the number of
+            tests.
+    """
 
     examples: int
     left_out: int
+    groups: int
+    groups_differing: int
     mean_first: float
     mean_second: float
     better_first: int
@@ -149,6 +207,8 @@ def compare_paired(
     second: npt.ArrayLike,
     *,
     higher_is_better: bool,
+    groups: Iterable[Hashable] | None = None,
+    tolerance: float = 0.0,
     n: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -156,8 +216,10 @@ def compare_paired(
     """Means, wins and both paired tests of two systems' scores of the same examples, shape
     (examples,).
 
-    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores;
-    the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
+    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores; two
+    scores that differ by at most the ``tolerance`` count as equal, in both tests too. The other
+    options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too. Errors
+    are as in `paired_bootstrap`, except that there may be no example.
 
     Example:
         >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
@@ -174,15 +236,23 @@ def compare_paired(
     integer("n", n, 1)
     check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
+    codes = group_codes(groups, len(a))[known]
     a, b = a[known], b[known]
-    bootstrap = paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed) if len(a) else NOTHING
-    randomization = approximate_randomization(a, b, n=n, seed=seed) if len(a) else NOTHING
+    mean_first, mean_second = _mean(a), _mean(b)
+    b = np.where(np.abs(a - b) <= tolerance, a, b)
+    bootstrap = randomization = NOTHING
+    if len(a):
+        bootstrap = paired_bootstrap(a, b, groups=codes, n=n, confidence=confidence, seed=seed)
+        randomization = approximate_randomization(a, b, groups=codes, n=n, seed=seed)
+    sums = _group_sums(a - b, group_codes(codes, len(codes)))
     higher, lower = int((a > b).sum()), int((a < b).sum())
     return PairedComparison(
         examples=len(a),
         left_out=int((~known).sum()),
-        mean_first=_mean(a),
-        mean_second=_mean(b),
+        groups=len(sums),
+        groups_differing=int(np.count_nonzero(sums)),
+        mean_first=mean_first,
+        mean_second=mean_second,
         better_first=higher if higher_is_better else lower,
         ties=int((a == b).sum()),
         better_second=lower if higher_is_better else higher,
@@ -267,3 +337,16 @@ def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     if not len(a):
         raise ValueError("Expected at least one example, but got none.")
     return a - b
+
+
+def _group_sums(differences: Floats, codes: Codes) -> Floats:
+    """The sum of the differences of each group, (groups,); 0 if only rounding is left."""
+    sums = np.bincount(codes, differences)
+    sizes = np.bincount(codes, np.abs(differences))
+    return np.where(np.abs(sums) > _ROUNDING * sizes, sums, 0.0)
+
+
+def _ratio_of_sums(sums: Floats, counts: Floats, axis: int) -> Floats:
+    """The mean over the examples of drawn groups, from the sums and the sizes of the groups."""
+    found: Floats = sums.sum(axis=axis) / counts.sum(axis=axis)
+    return found

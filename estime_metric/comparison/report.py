@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from estime_metric.comparison.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
-from estime_metric.comparison.verdicts import Comparison, Ranked, higher_is_better
+from estime_metric.comparison.verdicts import (
+    Comparison,
+    Ranked,
+    System,
+    higher_is_better,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,10 +36,18 @@ _PROPERTIES = {
 }
 
 
+_DESCRIBED = {  # how the means of each of two systems are described
+    "tokens": "{:.1f} tokens per summary",
+    "coverage": "{:.0%} of them checked",
+    "copied": "{:.0%} copied",
+    "copied_density": "density {:.1f}",
+}
+
+
 def to_table(found: Comparison) -> Table:
     """The table that ``estime compare`` prints. For two systems without a baseline, it has one column
     per measure. Otherwise it has one section per measure and one row per system, with the best
-    system first.
+    system first. Its notes contain everything else: the systems, the verdicts, and the signature.
     """
     return _of_two(found) if len(found.systems) == 2 and found.baseline is None else _of_many(found)
 
@@ -54,7 +67,7 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
     if lacking:
         raise ValueError(
             f"Expected a column 'copied' for the plot, but {lacking[0]} has none. Score it again with "
-            'measures="copied" (--measures copied).'
+            'measures="copied".'
         )
     return plot_trade_off(
         copied,
@@ -96,10 +109,48 @@ def _of_two(found: Comparison) -> Table:
     columns = (Column("", text=True), *(Column(measure) for measure in tests))
     return Table(
         "comparison",
-        "",
+        f"{' and '.join(map(_both_names, found.systems))} compared",
         columns,
         (Section("", tuple((name, *cells) for name, cells in lines)),),
+        tuple(_notes_of_two(found)),
     )
+
+
+def _both_names(system: System) -> str:
+    """``a.jsonl (A)``, or ``A`` if the system was given no other name."""
+    if system.given_name == system.name:
+        return system.name
+    return f"{system.given_name} ({system.name})"
+
+
+def _notes_of_two(found: Comparison) -> list[str]:
+    verdicts = [f"{measure}: {found.verdict(measure)}." for measure in found.pairs]
+    return [
+        *verdicts,
+        *(_description(system, found.examples) for system in found.systems),
+        f"{_examples(found)}, matched by column {found.matched_by!r}; intervals and the p-value of the paired "
+        f"bootstrap come from {found.options['n']} resamples.",
+        *found.notes,
+        found.signature,
+    ]
+
+
+def _examples(found: Comparison) -> str:
+    return f"{found.examples} {'example' if found.examples == 1 else 'examples'}"
+
+
+def _description(system: System, examples: int) -> str:
+    """What a system wrote: ``B (b.jsonl): 8 summaries, 0 blank, 20.0 tokens per summary.``"""
+    name = system.name
+    if system.given_name != system.name:
+        name += f" ({system.given_name})"
+    known = [f"{examples} {'summary' if examples == 1 else 'summaries'}, {system.blank} blank"]
+    known += [
+        shown.format(system.means[name])
+        for name, shown in _DESCRIBED.items()
+        if not math.isnan(system.means[name])
+    ]
+    return f"{name}: {', '.join(known)}."
 
 
 def _own_intervals(found: Comparison, measure: str) -> dict[str, str]:
@@ -246,14 +297,14 @@ def _property_columns(found: Comparison) -> list[_RowColumn]:
 
 def _notes(found: Comparison) -> list[str]:
     notes = [
-        f"{found.examples} examples that all {len(found.systems)} systems have, matched by column "
+        f"{_examples(found)} that all {len(found.systems)} systems have, matched by column "
         f"{found.matched_by!r}; bootstrap intervals, p-values of approximate randomization ({found.options['n']} "
         f"resamples), corrected by Holm's method for the {len(next(iter(found.pairs.values())))} pairs of a measure."
     ]
     if found.baseline is None:
         notes.append("Systems in the same cluster do not differ significantly.")
     notes += [f"No winner is declared: {one.unchecked}." for one in found.systems if one.unchecked]
-    return [*notes, *found.notes]
+    return [*notes, *found.notes, found.signature]
 
 
 def _direction(measure: str) -> str:

@@ -4,6 +4,7 @@ they give.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,16 @@ def draw_items(items: int, n: int, seed: int) -> Floats:
     documents = draw((items, 1), "documents", n, seed).documents
     assert documents is not None
     return documents
+
+
+def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[Floats]:
+    """The rows of `draw_items` in blocks of at most ``block`` resamples, so that memory does not grow
+    with ``n``.
+    """
+    integer("n", n, 1)
+    rng = np.random.default_rng(seed)
+    for start in range(0, n, block):
+        yield _counts(rng, min(block, n - start), items)
 
 
 def interval(drawn: Floats, confidence: float) -> Interval:

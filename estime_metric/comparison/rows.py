@@ -17,6 +17,10 @@ ScoredRow = Mapping[str, Any]
 #: it repeats.
 ID_COLUMNS = ("id", "document", "doc", "doc_id", "document_id")
 
+#: Columns that identify a source if there is none with its text, tried in this order. Examples with
+#: the same value are not independent.
+DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
+
 LINE = "line"  # the row's number in the table that was scored: tried last
 NAMED = 10  # rows without a partner that are named; further ones are counted
 
@@ -32,11 +36,14 @@ class Joined:
         rows: the n rows of each system, sorted by example, so that resamples do not depend on the
             order in the files.
         unmatched: one sentence per example that some system lacks, beyond ten of a kind counted.
+        sources: the source of each of the n examples, or what identifies it; ``None`` if the rows
+            do not say which examples share a source.
     """
 
     column: str
     rows: tuple[tuple[ScoredRow, ...], ...]
     unmatched: tuple[str, ...]
+    sources: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +107,8 @@ def join_rows(
         id_column: the column that identifies an example. If omitted: the source, together with one
             of `ID_COLUMNS` if sources repeat; without sources one of `ID_COLUMNS`; otherwise
             ``line``, unless another of these columns contradicts it.
-        source_column: column of the sources.
+        source_column: column of the sources, by their text or by a name. If it is missing, one of
+            `DOCUMENT_COLUMNS` shows which examples share a source, or ``id`` if it repeats.
     """
     candidates = _candidates(sides, id_column, source_column)
     problems: list[str] = []
@@ -125,7 +133,12 @@ def join_rows(
     joined = tuple(tuple(own[key] for key in matched) for own in keys)
     if id_column is None and columns == (LINE,):
         _check_lines(joined, (source_column, *ID_COLUMNS))
-    return Joined(", ".join(columns), joined, tuple(_unmatched(keys, names)))
+    return Joined(
+        ", ".join(columns),
+        joined,
+        tuple(_unmatched(keys, names)),
+        _sources(joined, source_column),
+    )
 
 
 def _candidates(
@@ -162,7 +175,7 @@ def _by_key(
         if key in found:
             raise ValueError(
                 f"Expected column {', '.join(columns)!r} to identify the rows of {name}, but the "
-                f"value {_short(key[-1])!r} occurs twice. {_NAME_ANOTHER}"
+                f"value {shortened(key[-1])!r} occurs twice. {_NAME_ANOTHER}"
             )
         found[key] = row
     return found
@@ -175,10 +188,23 @@ def _check_lines(joined: Iterable[Sequence[ScoredRow]], columns: Iterable[str]) 
             if column in first and column in other and str(first[column]) != str(other[column]):
                 raise ValueError(
                     f"Expected rows of the same line to agree in column {column!r}, but line "
-                    f"{first[LINE]} has {_short(str(first[column]))!r} and "
-                    f"{_short(str(other[column]))!r}. Name the column that identifies the examples "
+                    f"{first[LINE]} has {shortened(str(first[column]))!r} and "
+                    f"{shortened(str(other[column]))!r}. Name the column that identifies the examples "
                     "with `id_column`."
                 )
+
+
+def _sources(joined: Sequence[Sequence[ScoredRow]], source_column: str) -> tuple[str, ...] | None:
+    """What identifies the source of each example: the first column that all rows of a system have,
+    of the first such system.
+    """
+    for column in (source_column, *DOCUMENT_COLUMNS):
+        for rows in joined:
+            if all(row.get(column) not in (None, "") for row in rows):
+                return tuple(str(row[column]) for row in rows)
+    # An `id` that identifies each example does not say which examples share a source.
+    ids = ["" if row.get("id") is None else str(row["id"]) for row in joined[0]]
+    return tuple(ids) if "" not in ids and len(set(ids)) < len(ids) else None
 
 
 def _unmatched(keys: Sequence[dict[tuple[str, ...], ScoredRow]], names: Sequence[str]) -> list[str]:
@@ -190,7 +216,7 @@ def _unmatched(keys: Sequence[dict[tuple[str, ...], ScoredRow]], names: Sequence
         has = [name for own, name in zip(keys, names, strict=True) if key in own]
         lacks = [name for own, name in zip(keys, names, strict=True) if key not in own]
         if lacks:
-            groups.setdefault((has[0], ", ".join(lacks)), []).append(_short(key[-1]))
+            groups.setdefault((has[0], ", ".join(lacks)), []).append(shortened(key[-1]))
     problems = []
     for (having, lacking), examples in groups.items():
         named, counted = examples[:NAMED], len(examples) - NAMED
@@ -204,7 +230,8 @@ def _where(row: ScoredRow) -> str:
     return f"line {row.get(LINE, '?')}"
 
 
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """A text in one line of at most 60 characters, for a message."""
     line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:59]}…"
 

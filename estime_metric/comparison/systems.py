@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from estime_metric import files
 from estime_metric.comparison.paired import compare_each
-from estime_metric.comparison.rows import ScoredRow, join_rows, one_signature
+from estime_metric.comparison.rows import (
+    Joined,
+    ScoredRow,
+    join_rows,
+    one_signature,
+    shortened,
+)
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
 from estime_metric.inputs import check_choice
 from estime_metric.measures import RECOMMENDED, measure_of, reported_name
@@ -24,12 +33,16 @@ DEFAULT_MEASURES = (
     "alarm_rate",
 )  # what is compared by default
 
+#: Scores have six decimals. Two scores of one text that was scored in different batches can be
+#: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
+_LAST_DIGIT = 1.5e-6
+
 
 def compare_rows(
     *sides: Sequence[ScoredRow],
     names: Sequence[str] | None = None,
     baseline: str | None = None,
-    measures: Sequence[str] | None = None,
+    measures: str | Sequence[str] | None = None,
     id_column: str | None = None,
     source_column: str = "source",
     n: int = 10_000,
@@ -39,7 +52,14 @@ def compare_rows(
     """Compares two or more systems by their scored rows, on the examples that all of them have.
 
     P-values of one measure are corrected with Holm's method for the number of comparisons. If a
-    cell is empty or NaN, the example is excluded for that measure.
+    cell is empty or NaN, the example is excluded for that measure. Scores are rounded to six
+    decimals, as in files, and scores that differ by no more than the last digit are equal, because
+    rounding can change it.
+
+    Summaries of one source are not independent. If sources repeat, the bootstrap therefore draws
+    whole sources, and approximate randomization swaps the systems on whole sources. If the rows
+    have no column that identifies the source, each example is treated as independent, and
+    `Comparison.notes` says so.
 
     Args:
         sides: the rows of each system as ``estime score -o`` writes them, with the signature, in
@@ -48,11 +68,11 @@ def compare_rows(
             baseline, they are always called A and B in the result.
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
-        measures: names of measures, of all layers that there are (default: `DEFAULT_MEASURES`).
+        measures: name or names of measures, of all layers that there are (default:
+            `DEFAULT_MEASURES`).
         id_column, source_column: as for `join_rows`.
         n, confidence, seed: number of resamples and of random swaps, fraction of the resamples
-        within
-            an interval, seed.
+            within an interval, seed.
 
     Raises:
         ValueError: there are fewer than two systems, a name occurs twice, the baseline is not one of
@@ -73,18 +93,88 @@ def compare_rows(
     """
     given = _names(names, len(sides), baseline)
     signature = one_signature(sides, given)
-    for name in measures or ():
-        higher_is_better(name)
-    joined = join_rows(sides, given, id_column=id_column, source_column=source_column)
-    labels = ("A", "B") if len(sides) == 2 and baseline is None else given
-    systems = tuple(_system(name, rows) for name, rows in zip(labels, joined.rows, strict=True))
+    chosen = _measures(measures)
+    return _compare(
+        join_rows(sides, given, id_column=id_column, source_column=source_column),
+        given,
+        signature=signature,
+        baseline=baseline,
+        measures=chosen,
+        options={"n": n, "confidence": confidence, "seed": seed},
+    )
+
+
+def compare_results(
+    *results: EstimeResult,
+    names: Sequence[str] | None = None,
+    baseline: str | None = None,
+    measures: str | Sequence[str] | None = None,
+    n: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Comparison:
+    """Compares results of `EstimeScorer.score` on the same sources in the same order.
+
+    Scores are rounded to six decimals, as in files, so the numbers are those that `compare_rows`
+    gives for files of these results. If sources repeat, whole sources are drawn and swapped; if the
+    results do not have their sources, each pair counts as a separate source.
+
+    Args:
+        results: one of each system.
+        names, baseline, measures, n, confidence, seed: as for `compare_rows`.
+
+    Raises:
+        ValueError: as for `compare_rows`; the results have different lengths, or are about different
+            sources.
+    """
+    given = _names(names, len(results), baseline)
+    _check_same_sources(results, given)
+    sides = [_rows(result) for result in results]
+    signature = one_signature(sides, given)
+    chosen = _measures(measures)
+    joined = join_rows(sides, given, id_column="order")
+    sources = next((one.sources for one in results if one.sources is not None), None)
+    if sources is not None:
+        in_order = tuple(sources[row["order"]] for row in joined.rows[0])
+        joined = replace(joined, sources=in_order)
+    return _compare(
+        joined,
+        given,
+        signature=signature,
+        baseline=baseline,
+        measures=chosen,
+        options={"n": n, "confidence": confidence, "seed": seed},
+    )
+
+
+def _compare(
+    joined: Joined,
+    given: Sequence[str],
+    *,
+    signature: str,
+    baseline: str | None,
+    measures: Sequence[str] | None,
+    options: dict[str, Any],
+) -> Comparison:
+    """The comparison of systems with the ``given`` names, of which two without a baseline are called
+    A and B.
+    """
+    labels = ("A", "B") if len(given) == 2 and baseline is None else given
+    systems = tuple(
+        _system(label, name, rows)
+        for label, name, rows in zip(labels, given, joined.rows, strict=True)
+    )
     first = None if baseline is None else labels.index(baseline)
-    options = {"n": n, "confidence": confidence, "seed": seed}
     scores, pairs = {}, {}
     for column in _columns(measures, joined.rows[0][0], given[0]):
         scores[column] = np.array([[_number(row, column) for row in rows] for rows in joined.rows])
         tests = compare_each(
-            scores[column], higher_is_better=higher_is_better(column), baseline=first, **options
+            scores[column],
+            higher_is_better=higher_is_better(column),
+            baseline=first,
+            groups=joined.sources,
+            tolerance=_LAST_DIGIT,
+            **options,
         )
         pairs[column] = tuple(
             Pair(systems[places.first], systems[places.second], test, tests=len(tests))
@@ -100,19 +190,42 @@ def compare_rows(
         baseline=baseline,
         options=options,
         unmatched=joined.unmatched,
+        sources=joined.sources,
     )
 
 
-def compare_results(*results: EstimeResult, **options: Any) -> Comparison:
-    """Like `compare_rows`, for results of `EstimeScorer.score` on the same sources in the same order.
-    Accepts the same options except the column names. Results of different lengths raise ValueError.
+def _check_same_sources(results: Sequence[EstimeResult], names: Sequence[str]) -> None:
+    """Raises ValueError if results are not about the same sources in the same order; results that do
+    not have their sources are only checked for their lengths.
     """
     if len({len(result) for result in results}) > 1:
         lengths = " and ".join(str(len(result)) for result in results)
         raise ValueError(
             f"Expected argument `results` to be about the same sources, but got {lengths} pairs."
         )
-    return compare_rows(*map(_rows, results), id_column="order", **options)
+    known = [
+        (name, result.sources)
+        for name, result in zip(names, results, strict=True)
+        if result.sources is not None
+    ]
+    for (first, sources), (name, others) in pairwise(known):
+        for index, (source, other) in enumerate(zip(sources, others, strict=True)):
+            if source != other:
+                raise ValueError(
+                    "Expected argument `results` to be about the same sources in the same order, but at "
+                    f"index {index} {first} has {shortened(source)!r} and {name} has "
+                    f"{shortened(other)!r}."
+                )
+
+
+def _measures(measures: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names of the measures, all of which have a direction; ``None`` for the default."""
+    if measures is None:
+        return None
+    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    for name in names:
+        higher_is_better(name)
+    return names
 
 
 def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tuple[str, ...]:
@@ -162,7 +275,7 @@ def _columns(measures: Sequence[str] | None, row: ScoredRow, name: str) -> list[
     return [column for columns in found.values() for column in columns]
 
 
-def _system(name: str, rows: Sequence[ScoredRow]) -> System:
+def _system(name: str, given_name: str, rows: Sequence[ScoredRow]) -> System:
     """Means of what is reported in addition to the scores; of several layers the first, since layers
     do not differ in these.
     """
@@ -176,16 +289,17 @@ def _system(name: str, rows: Sequence[ScoredRow]) -> System:
     for measure, found in values.items():
         known = [value for value in found if not math.isnan(value)]
         means[measure] = math.fsum(known) / len(known) if known else math.nan
-    return System(name, values["tokens"].count(0.0), means)
+    return System(name, values["tokens"].count(0.0), means, given_name)
 
 
 def _number(row: ScoredRow, column: str) -> float:
-    """A cell; NaN if it is empty."""
+    """A cell, rounded as in the files of ``estime score``; NaN if it is empty."""
     if column in row and row[column] in (None, ""):
         return math.nan
     try:
-        return float(row[column])
+        number = files.plain(float(row[column]))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"Expected a number in column {column!r}, but got {row.get(column)!r} in line {row.get('line', '?')}."
         ) from error
+    return math.nan if number is None else float(number)

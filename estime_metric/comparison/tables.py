@@ -82,7 +82,7 @@ class Table:
 
     Args:
         name: short name for files and labels: letters, digits, ``-`` and ``_``.
-        title: the caption.
+        title: the caption; can be empty.
         notes: sentences below the table.
 
     Raises:
@@ -168,11 +168,8 @@ def to_markdown(table: Table) -> str:
         return f"| {' | '.join(cells)} |"
 
     escape = _escape_markdown
-    lines = [
-        f"**{escape(table.title)}**",
-        "",
-        line([escape(column.heading) for column in table.columns]),
-    ]
+    lines = [f"**{escape(table.title)}**", ""] if table.title else []
+    lines.append(line([escape(column.heading) for column in table.columns]))
     lines.append(f"|{'|'.join(':--' if column.text else '--:' for column in table.columns)}|")
     for section in table.sections:
         if section.title:
@@ -200,12 +197,10 @@ def to_latex(table: Table) -> str:
     escaped.
     """
     escape, width = escape_latex, len(table.columns)
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escape(table.title)}}}",
-        rf"\label{{tab:{table.name}}}",
-    ]
+    lines = [r"\begin{table}", r"\centering"]
+    if table.title:
+        lines.append(rf"\caption{{{escape(table.title)}}}")
+    lines.append(rf"\label{{tab:{table.name}}}")
     lines += [
         rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}",
         r"\toprule",

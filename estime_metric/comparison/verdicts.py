@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from estime_metric.comparison.checks import Floats
 from estime_metric.comparison.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
@@ -21,19 +22,21 @@ from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")
 
-SMALL_SAMPLE = 30  # fewer examples than this are called few
+SMALL_SAMPLE = 30  # fewer independent examples than this are called few
 
 
 @dataclass(frozen=True)
 class System:
     """Additional information about a system: its ``name``, the number of its summaries without
     tokens (``blank``), and the ``means`` of `BESIDE`, NaN for those that the rows do not have; a
-    blank summary has the coverage 0.
+    blank summary has the coverage 0. ``given_name`` is the name that you gave the system, which
+    differs from ``name`` if two systems are called A and B.
     """
 
     name: str
     blank: int
     means: Mapping[str, float]
+    given_name: str
 
     @property
     def unchecked(self) -> str | None:
@@ -108,9 +111,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ranked:
-    """The rank of a system on one measure: its ``mean`` score with a bootstrap interval; the number
-    of examples on which it is better than, equal to, or worse than the systems it is compared with,
-    summed over those systems; its ``clusters``, numbers from 1, see `Comparison.clusters`.
+    """The rank of a system on one measure: its ``mean`` score with a bootstrap interval, whose ends
+    are NaN if all examples have the same source; the number of examples on which it is better than,
+    equal to, or worse than the systems it is compared with, summed over those systems; its
+    ``clusters``, numbers from 1, see `Comparison.clusters`.
     """
 
     system: System
@@ -173,6 +177,8 @@ class Comparison:
             compared.
         options: ``n``, ``confidence`` and ``seed`` of the tests.
         unmatched: one sentence for each example that is missing for at least one system.
+        sources: the source of each example, or what identifies it. The tests draw and swap whole
+            sources. ``None`` if the sources are not known: each example counts as a separate one.
     """
 
     systems: tuple[System, ...]
@@ -184,6 +190,12 @@ class Comparison:
     baseline: str | None
     options: Mapping[str, Any]
     unmatched: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
+
+    @property
+    def number_of_sources(self) -> int | None:
+        """How many different sources the examples have; ``None`` if that is not known."""
+        return None if self.sources is None else len(set(self.sources))
 
     def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
         """The comparison of two systems by a measure; ValueError if it was not made. ``first`` and
@@ -216,22 +228,20 @@ class Comparison:
         """The systems ordered from best to worst mean. Systems for which most tokens were not
         checked come last.
         """
-        clusters, known = self.clusters(measure), self._known(measure)
-        return [
-            self._ranked(measure, self.systems[place], known[place], clusters)
-            for place in self._order(measure)
-        ]
+        clusters = self.clusters(measure)
+        return [self._ranked(measure, place, clusters) for place in self._order(measure)]
 
-    def _ranked(
-        self, measure: str, system: System, values: Floats, clusters: Sequence[tuple[str, ...]]
-    ) -> Ranked:
-        """The place of one system with these scores."""
+    def _ranked(self, measure: str, place: int, clusters: Sequence[tuple[str, ...]]) -> Ranked:
+        """The rank of the system with this index."""
+        system, values = self.systems[place], self._known(measure)[place]
         outcome = Outcome()
         for pair in self.pairs[measure]:
             if system in (pair.first, pair.second):
                 outcome += pair.outcome(system)
         mean = (
-            paired_bootstrap(values, np.zeros(len(values)), **self.options)
+            paired_bootstrap(
+                values, np.zeros(len(values)), groups=self._known_sources(measure), **self.options
+            )
             if len(values)
             else NOTHING
         )
@@ -239,8 +249,8 @@ class Comparison:
         return Ranked(
             system=system,
             mean=mean.difference,
-            low=mean.low or 0.0,
-            high=mean.high or 0.0,
+            low=math.nan if mean.low is None else mean.low,
+            high=math.nan if mean.high is None else mean.high,
             won=outcome.won,
             tied=outcome.tied,
             lost=outcome.lost,
@@ -266,12 +276,7 @@ class Comparison:
     @property
     def notes(self) -> list[str]:
         """What you need to know about these numbers, one sentence or two each."""
-        notes = []
-        if self.examples < SMALL_SAMPLE:
-            notes.append(
-                f"There are only {self.examples} examples. Only large differences can be significant, and the bootstrap "
-                "intervals are too narrow."
-            )
+        notes = [*self._notes_of_sources()]
         if self.matched_by == LINE:
             notes.append(
                 "Rows were matched by line number. This is correct only if all files list the same sources in the same "
@@ -286,20 +291,62 @@ class Comparison:
             )
         return notes
 
+    @property
+    def _sources_repeat(self) -> bool:
+        """Whether some examples are known to share a source."""
+        return self.sources is not None and len(set(self.sources)) < len(self.sources)
+
+    def _notes_of_sources(self) -> list[str]:
+        """How many independent examples there are, and how far that is known."""
+        notes = []
+        known = self.number_of_sources
+        count = self.examples if known is None else known
+        counted, together = (
+            ("different sources", "All examples have the same source")
+            if self._sources_repeat
+            else ("examples", "There is only one example")
+        )
+        if count == 1:
+            notes.append(
+                f"{together}, so there are no intervals, and no difference can be significant."
+            )
+        elif count < SMALL_SAMPLE:
+            notes.append(
+                f"There are only {count} {counted}. Only large differences can be significant, and the bootstrap "
+                "intervals are too narrow."
+            )
+        if self._sources_repeat and count > 1:
+            notes.append(
+                f"The {self.examples} examples have {count} different sources. Summaries of one source are not "
+                "independent, so the tests draw and swap whole sources."
+            )
+        if known is None and self.examples > 1:
+            notes.append(
+                "The sources are not known, so each example is treated as independent. If several examples share a "
+                "source, the intervals are too narrow and the p-values too small. To be safe, score with "
+                "--keep-texts, keep a column 'document', or name the column that identifies the source with "
+                "`source_column` (--source-column)."
+            )
+        return notes
+
     def _notes_of(self, measure: str, pairs: Sequence[Pair]) -> list[str]:
         """What you need to know about one measure."""
         notes = []
-        # Of k examples that differ, the least p-value is 2 / 2 ** k.
+        # Of k examples (or sources) that differ, the least p-value is 2 / 2 ** k.
         least = math.ceil(1 - math.log2(LEVEL))
-        differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
-        few = [number for number in differing if 0 < number < least]
+        few = [
+            pair.test.groups_differing for pair in pairs if 0 < pair.test.groups_differing < least
+        ]
+        total, units = self.examples, "examples"
+        if self._sources_repeat:
+            total, units = self.number_of_sources or 0, "sources"
         if few and len(pairs) == 1:
             notes.append(
-                f"{measure}: only {few[0]} of {self.examples} examples differ; significance needs at least {least}."
+                f"{measure}: only {few[0]} of {total} {units} differ; significance needs at least {least}."
             )
         elif few:
             notes.append(
-                f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} examples, "
+                f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} {units}, "
                 "which is too few for significance."
             )
         if left_out := pairs[0].test.left_out:
@@ -314,19 +361,22 @@ class Comparison:
         """One flat row for each measure and pair of systems, for a file or a data frame."""
         return [
             _without_nan(
-                _numbers(measure, pair) | {"verdict": pair.verdict, "signature": self.signature}
+                _numbers(measure, pair, sources_known=self.sources is not None)
+                | {"verdict": pair.verdict, "signature": self.signature}
             )
             for measure, pairs in self.pairs.items()
             for pair in pairs
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for one JSON object: rankings and clusters of each measure, and the rows of
-        `to_rows`.
+        """Everything, for one JSON object: the systems with the names that you gave them, rankings and
+        clusters of each measure, and the rows of `to_rows`.
         """
         return {
             "signature": self.signature,
+            "systems": {system.name: system.given_name for system in self.systems},
             "examples": self.examples,
+            "sources": self.number_of_sources,
             "matched_by": self.matched_by,
             "baseline": self.baseline,
             **self.options,
@@ -340,17 +390,32 @@ class Comparison:
 
     def _known(self, measure: str) -> Floats:
         """Shape (systems, examples), without the examples that have no value."""
+        return self.scores[measure][:, self._has_value(measure)]
+
+    def _known_sources(self, measure: str) -> list[str] | None:
+        """The sources of the examples of `_known`."""
+        if self.sources is None:
+            return None
+        return [
+            source
+            for source, known in zip(self.sources, self._has_value(measure), strict=True)
+            if known
+        ]
+
+    def _has_value(self, measure: str) -> npt.NDArray[np.bool_]:
+        """Which examples have a value for all systems, of shape (examples,)."""
         check_choice("measure", measure, self.scores)
-        scores = self.scores[measure]
-        return scores[:, ~np.isnan(scores).any(axis=0)]
+        known: npt.NDArray[np.bool_] = np.logical_not(np.isnan(self.scores[measure]).any(axis=0))
+        return known
 
     def _order(self, measure: str) -> list[int]:
         """Indices of the systems: the best mean first, what was not checked last."""
         direction = -1.0 if higher_is_better(measure) else 1.0
-        means = direction * self._known(measure).sum(axis=1)
+        # Exact sums: systems with the same scores in another order are equal.
+        sums = [direction * math.fsum(values) for values in self._known(measure)]
         return sorted(
-            range(len(means)),
-            key=lambda place: (self.systems[place].unchecked is not None, means[place]),
+            range(len(sums)),
+            key=lambda place: (self.systems[place].unchecked is not None, sums[place]),
         )
 
 
@@ -367,13 +432,16 @@ def higher_is_better(measure: str) -> bool:
     return HIGHER_IS_BETTER[base]
 
 
-def _numbers(measure: str, pair: Pair) -> dict[str, Any]:
+def _numbers(measure: str, pair: Pair, *, sources_known: bool) -> dict[str, Any]:
     test, first, second = pair.test, pair.first, pair.second
     return {
         "measure": measure,
         "system_a": first.name,
         "system_b": second.name,
+        "name_a": first.given_name,
+        "name_b": second.given_name,
         "examples": test.examples,
+        "sources": test.groups if sources_known else None,
         "left_out": test.left_out,
         "mean_a": test.mean_first,
         "mean_b": test.mean_second,

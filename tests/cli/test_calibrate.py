@@ -43,6 +43,26 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
     assert shown.stdout.splitlines()[-1] == f"wrote the plot to {tmp_path / 'curve.png'}"
 
 
+def test_summaries_of_one_source_are_drawn_together(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores, labels = rng.random(60).round(3).tolist(), (rng.random(60) < 0.5).astype(int).tolist()
+    sources = [f"source {index // 4}" for index in range(60)]
+    for column in ("source", "document"):
+        rows = [
+            {"inconsistency": score, "label": label, column: source}
+            for score, label, source in zip(scores, labels, sources, strict=True)
+        ]
+        path = write_jsonl(tmp_path / f"{column}.jsonl", rows)
+        out = " ".join(run_command("calibrate", path).stdout.split())
+        expected = calibrate(scores, labels, groups=sources)
+        assert (
+            f"for new summaries: {expected.expected:.3f} [{expected.low:.3f}, {expected.high:.3f}]"
+            in out
+        )
+        assert "The summaries have 15 different sources." in out
+        assert expected.low != calibrate(scores, labels).low
+
+
 def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Path) -> None:
     source = "Anna bought the red boat. Peter sold the old house."
     summaries = {"Anna bought the red boat.": 1, "Nobody knows anything about zebras.": 0}
@@ -53,6 +73,8 @@ def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Pa
         "calibrate", write_jsonl(tmp_path / "judged.jsonl", rows), "-m", bert_folder, "-q"
     )
     assert "2 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
+    assert "estimate for new summaries: not possible from so few" in shown.stdout
+    assert "All summaries have the same source" in shown.stdout
     assert "One class has fewer than 10 summaries." in shown.stderr
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison import DEFAULT_MEASURES, compare_rows
+from estime_metric.comparison import DEFAULT_MEASURES, compare_rows, to_table
 from estime_metric.studies.meta import approximate_randomization, paired_bootstrap
 from tests.command import json_rows, run_command, write_jsonl
 from tests.comparison.test_verdicts import SOURCES, A, B
@@ -70,6 +70,41 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
         assert lines[place].split()[3] == f"{own.difference:.4f}"
         cells = lines[place + 1].split()
         assert cells[:4] == ["90%", "interval", f"[{own.low:.4f},", f"{own.high:.4f}]"]
+
+
+@pytest.mark.parametrize("ending", [".md", ".tex"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_written_table_says_everything_that_the_screen_says(
+    files: tuple[Path, Path], tmp_path: Path, ending: str, count: int
+) -> None:
+    paths = [*files, scored(tmp_path / "c.jsonl", A[::-1])][:count]
+    out = tmp_path / f"table{ending}"
+    shown = run(*paths, "-n", 500, "-o", out, columns=200).stdout
+    text = out.read_text().replace("\\", "").replace("textbar{}", "|")
+    sides = [json_rows(path) for path in paths]
+    names = ["a.jsonl", "b.jsonl"] if count == 2 else ["a", "b", "c"]
+    found = compare_rows(*sides, names=names, n=500)
+    notes = to_table(found).notes
+    assert notes[-1] == found.signature
+    said = ["8 examples", "matched by column 'id'", *found.notes]
+    if count == 2:
+        assert "**a.jsonl (A) and b.jsonl (B) compared**" in text or ending == ".tex"
+        assert "A (a.jsonl): 8 summaries, 0 blank, 20.0 tokens per summary." in notes
+        said += [f"{measure}: {found.verdict(measure)}" for measure in found.pairs]
+    for sentence in (*said, *notes):
+        assert sentence in shown
+        assert sentence in text
+    assert "****" not in text
+    assert "caption{}" not in text
+
+
+def test_rows_and_numbers_name_the_files(files: tuple[Path, Path], tmp_path: Path) -> None:
+    run(*files, "-n", 100, "-o", tmp_path / "out.json")
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["systems"] == {"A": "a.jsonl", "B": "b.jsonl"}
+    assert {(row["system_a"], row["name_a"], row["name_b"]) for row in found["pairs"]} == {
+        ("A", "a.jsonl", "b.jsonl")
+    }
 
 
 def test_broken_rows_and_those_without_a_partner_are_named(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,63 @@ def test_calibration_finds_the_best_threshold_in_either_direction(
         < 0.04
         < np.mean([one.accuracy for one in noise]) - 0.5
     )
+
+
+def test_calibration_draws_whole_groups() -> None:
+    """As a loop does it that copies the summaries of drawn groups, and tries the threshold on all
+    others.
+    """
+    rng = np.random.default_rng(5)
+    groups = rng.integers(12, size=60)
+    labels = (rng.random(60) < 0.6).astype(int)
+    scores = np.round(rng.normal(size=60) - labels, 1)
+    found = calibrate(scores, labels, groups=groups.tolist(), resamples=40, seed=2)
+    names = list(dict.fromkeys(groups.tolist()))
+    thresholds = (np.unique(scores)[1:] + np.unique(scores)[:-1]) / 2
+    outside = []
+    for row in np.random.default_rng(2).integers(len(names), size=(40, len(names))):
+        drawn = np.concatenate([np.flatnonzero(groups == names[place]) for place in row])
+        others = np.flatnonzero(~np.isin(groups, [names[place] for place in row]))
+        if len(set(labels[drawn])) < 2 or len(set(labels[others])) < 2:
+            continue
+        reached = [by_hand(labels[drawn], scores[drawn] < limit) for limit in thresholds]
+        limit = thresholds[int(np.argmax(np.round(reached, 12)))]
+        outside.append(by_hand(labels[others], scores[others] < limit))
+    assert len(outside) > 30
+    assert found.expected == pytest.approx(np.mean(outside))
+    assert [found.low, found.high] == pytest.approx(list(np.quantile(outside, [0.025, 0.975])))
+
+
+def test_groups_of_one_summary_change_nothing(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    labels, scores = sample
+    alone = calibrate(scores, labels, resamples=50)
+    grouped = calibrate(scores, labels, groups=[f"s{n}" for n in range(79, -1, -1)], resamples=50)
+    assert (alone.expected, alone.low, alone.high) == (grouped.expected, grouped.low, grouped.high)
+    one = calibrate(scores, labels, groups=["s"] * 80, resamples=50)
+    assert np.isnan([one.expected, one.low, one.high]).all()  # no group is ever left out
+    assert (one.threshold, one.accuracy) == (alone.threshold, alone.accuracy)
+    with pytest.raises(ValueError, match="`groups` to have a value for each of 80 examples"):
+        calibrate(scores, labels, groups=["s"])
+
+
+def test_blocks_of_resamples_are_one_stream(
+    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels, scores = sample
+    whole = calibrate(scores, labels, higher_is_better=True, resamples=101)
+    monkeypatch.setattr("estime_metric.comparison.detection._TOGETHER", 7 * len(labels))
+    parts = calibrate(scores, labels, higher_is_better=True, resamples=101)
+    assert (parts.expected, parts.low, parts.high) == (whole.expected, whole.low, whole.high)
+
+
+def test_memory_does_not_grow_with_the_resamples() -> None:
+    rng = np.random.default_rng(0)
+    labels = (rng.random(5000) < 0.7).astype(np.int64)
+    scores = rng.normal(size=5000) - labels
+    peaks = []
+    for resamples in (400, 1200):
+        tracemalloc.start()
+        calibrate(scores, labels, resamples=resamples)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]

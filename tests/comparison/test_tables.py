@@ -77,6 +77,15 @@ def test_no_text_escapes_from_latex(text: str) -> None:
     assert without.count("$") % 2 == 0
 
 
+def test_a_table_without_a_title_has_no_empty_one() -> None:
+    untitled = Table("demo", "", COLUMNS, SECTIONS)
+    assert tables.to_markdown(untitled).splitlines()[0].startswith("| measure |")
+    assert "**" not in tables.to_markdown(untitled)
+    assert r"\caption" not in tables.to_latex(untitled)
+    titled = Table("demo", "Title", COLUMNS, SECTIONS)
+    assert tables.to_markdown(titled) == "**Title**\n\n" + tables.to_markdown(untitled)
+
+
 def test_a_table_without_rows_is_still_a_table() -> None:
     empty = Table("empty", "Nothing.", COLUMNS)
     assert tables.to_csv(empty) == "section,measure,consistency ρ,consistency τ,n\n"

@@ -5,15 +5,20 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric import EstimeScorer
+from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
 from estime_metric.comparison import compare_results, compare_rows
 from estime_metric.comparison.verdicts import clusters_of
+from estime_metric.measures import STATISTICS
 from estime_metric.studies.meta import compare_paired
+from tests.command import json_rows
 
 A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
 
@@ -86,11 +91,16 @@ def test_blank_summaries_win_nothing() -> None:
     )
 
 
+def known(values: list) -> list[dict]:
+    """Rows of different documents."""
+    return rows(values, document=[f"d{index}" for index in range(len(values))])
+
+
 def test_few_examples_are_pointed_out() -> None:
-    notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
+    notes = compare_rows(known([1, 2, 3, 4, 0]), known([2, 3, 4, 5, 0])).notes
     assert notes[0].startswith("There are only 5 examples.")
     assert notes[1] == "alarms: only 4 of 5 examples differ; significance needs at least 6."
-    assert compare_rows(rows([0, 1] * 30), rows([1, 2] * 30)).notes == []
+    assert compare_rows(known([0, 1] * 30), known([1, 2] * 30)).notes == []
     assert compare_rows(rows([0] * 6), rows([1] * 6)).better("alarms") == "A"
     assert compare_rows(rows([0] * 5), rows([1] * 5)).better("alarms") is None
 
@@ -147,6 +157,32 @@ def test_results_are_compared_in_order(bert_folder: str) -> None:
         .verdict("alarms_layer1", "C", "A")
         .startswith("no significant")
     )
+
+
+def test_scores_that_differ_by_rounding_are_ties(tmp_path: Path) -> None:
+    """Equal summaries that were scored in another batch: 300 of 400."""
+    rng = np.random.default_rng(0)
+    statistics = torch.zeros(400, 1, len(STATISTICS), dtype=torch.float64)
+    for name, low, high in (("tokens", 10, 30), ("overlap", 5, 10), ("graded_alarms", 0, 5)):
+        values = torch.tensor(rng.uniform(low, high, 400))
+        statistics[:, 0, STATISTICS.index(name)] = values
+    other = statistics.clone()
+    noise = torch.tensor(rng.uniform(-1e-5, 1e-5, 300))
+    other[:300, 0, STATISTICS.index("graded_alarms")] += noise
+    other[300:, 0, STATISTICS.index("graded_alarms")] += 1
+    config = EstimeConfig(model="m", revision="r", layers=5)
+    results = [EstimeResult(each, config) for each in (statistics, other)]
+    a, b = (result.values("inconsistency") for result in results)
+    assert int((a == b).sum()) < 150
+    assert 0 < float((a - b).abs()[:300].max()) < 5e-7
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, result in zip(paths, results, strict=True):
+        result.save(path)
+    found = compare_results(*results, measures="inconsistency", n=200).pair("inconsistency").test
+    assert (found.ties, found.better_first, found.better_second) == (300, 100, 0)
+    of_files = compare_rows(*map(json_rows, paths), measures="inconsistency", n=200)
+    test = of_files.pair("inconsistency").test
+    assert (test.ties, test.better_first, test.better_second) == (300, 100, 0)
 
 
 @settings(max_examples=150, deadline=None)
