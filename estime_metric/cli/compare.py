@@ -129,6 +129,7 @@ def compare(
     systems = read_systems(
         given,
         system_column=comparison.system_column,
+        id_column=comparison.id_column,
         layout=table.layout(texts.source_file),
         options=measured.given(),
         progress=not quiet,
