@@ -54,7 +54,7 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
     if lacking:
         raise ValueError(
             f"Expected a column 'copied' for the plot, but {lacking[0]} has none. Score it again with "
-            'measures="copied" (--measures copied).'
+            'measures="copied".'
         )
     return plot_trade_off(
         copied,

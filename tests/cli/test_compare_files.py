@@ -200,3 +200,31 @@ def test_a_row_without_an_identifier_is_named_by_its_number(tmp_path: Path) -> N
     systems.assign(system=[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]).to_parquet(tmp_path / "all.parquet")
     found = read_systems([tmp_path / "all.parquet"])
     assert found.names == ["1", "2"]
+
+
+def test_nothing_is_written_if_a_plot_is_impossible(
+    tmp_path: Path, options: list[str], scorer: EstimeScorer
+) -> None:
+    scored = []
+    for name in "ab":
+        scored.append(tmp_path / f"{name}.csv")
+        table = write_jsonl(tmp_path / f"{name}.jsonl", pairs(name))
+        run_command("score", table, *options, "-o", scored[-1])
+    out, plot = tmp_path / "out.json", tmp_path / "plot.png"
+    refused = run(*scored, "-o", out, "--plot", plot, status=2).stderr
+    assert "has none. Score it again with --measures copied.\n" in refused
+    assert not out.exists()
+    assert not plot.exists()
+
+
+def test_the_first_invalid_rows_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    rows = [{"id": index, "alarms": index, "signature": "ESTIME|"} for index in range(3)]
+    first = write_jsonl(tmp_path / "a.jsonl", [*rows, *["no object"] * 25])
+    second = write_jsonl(tmp_path / "b.jsonl", [*rows, *["no object"] * 5])
+    said = run(first, second, status=1).stderr.splitlines()
+    named = [line for line in said if line.startswith("skipped ")]
+    assert len(named) == 21
+    assert named[0].startswith("skipped a.jsonl line 4: ")
+    assert named[-1] == "skipped 10 more rows"
+    refused = run(first, second, "--seed", "-1", status=2).stderr
+    assert '"-1" for --seed' in refused
