@@ -118,7 +118,7 @@ def join_rows(
         tried = ", ".join(map(repr, (source_column, *ID_COLUMNS)))
         missing = (
             f"Expected every row to have one of the columns {tried} that identifies the example, or "
-            f"each system to have a file of its own with a column {LINE!r}."
+            f"each system to have a separate file with a column {LINE!r}."
         )
         raise ValueError(problems[0] if problems else f"{missing} {_NAME_ANOTHER}")
     matched = sorted(key for key in keys[0] if all(key in other for other in keys[1:]))
@@ -355,7 +355,7 @@ def _divide(
 ) -> dict[str, list[ScoredRow]]:
     """The rows of one table by their system.
 
-    If each system was scored from a file of its own, the line in that file shows which rows belong
+    If each system was scored from a separate file, the line in that file shows which rows belong
     together. Otherwise each line is one summary, and the line is removed from the rows, unless it is
     the column to join by.
     """

@@ -140,7 +140,7 @@ def test_lines_of_one_table_do_not_show_which_rows_belong_together(
     run_command("score", table, *options, "-o", tmp_path / "scores.csv")
     refused = run(tmp_path / "scores.csv", status=2).stderr
     assert (
-        "that identifies the example, or each system to have a file of its own with a column "
+        "that identifies the example, or each system to have a separate file with a column "
         "'line'. Name another column with --id-column."
     ) in refused
 
