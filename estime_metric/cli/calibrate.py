@@ -13,16 +13,24 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn
+from estime_metric.cli.console import (
+    counted,
+    note,
+    say,
+    say_wrote,
+    table_console,
+    warn,
+    warn_of_rows,
+)
 from estime_metric.cli.screen import print_table
-from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, MEASURES, RECOMMENDED
 
 if TYPE_CHECKING:
     from estime_metric.comparison.detection import Calibration
+    from estime_metric.scorer import EstimeScorer
 
 TABLES = (".csv", ".jsonl", ".parquet")  # endings of tables that can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
-NAMED = 20  # invalid rows that are named before they are only counted
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
 
@@ -34,8 +42,8 @@ def calibrate(
     score: Annotated[
         str | None,
         Parameter(
-            help=f"Column with the scores. (default: {RECOMMENDED}; if the file has no such column, "
-            "the texts are scored)"
+            help="Column with the scores. If the file has no such column, it is the measure to "
+            f"compute from the texts. (default: {RECOMMENDED})"
         ),
     ] = None,
     higher: bool = False,
@@ -45,7 +53,7 @@ def calibrate(
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     table: options.TableOptions = options.TABLE,
-    measured: options.MeasureOptions = options.MEASURE,
+    measured: options.EveryMeasureOptions = options.EVERY_MEASURE,
 ) -> int:
     """Choose the threshold with the best balanced accuracy on summaries that you have labeled.
 
@@ -53,6 +61,9 @@ def calibrate(
     on new summaries is estimated with a bootstrap: the threshold is chosen on each resample and
     evaluated on the summaries that were not drawn. If several summaries have the same source, whole
     sources are drawn.
+
+    The table has a column of scores, or a source and a summary in each row, which are scored. The
+    options of the encoder and the metric only apply to texts that are scored.
 
     Exit status: 0 if a threshold was chosen from all rows, 1 if invalid rows were skipped, 2 on
     failure.
@@ -65,36 +76,38 @@ def calibrate(
             others.
         higher: Higher scores are better. Not needed for ESTIME's own measures.
         resamples: Bootstrap samples of the interval.
-        output: Write the accuracy for every threshold as a table (.csv, .jsonl, .parquet) or as a
-            plot (.png, .svg, .pdf).
+        output: Write the accuracy for every threshold as a table (.csv, .jsonl, .parquet; '-' for
+            JSON Lines on standard output, with the report on standard error) or as a plot (.png,
+            .svg, .pdf).
     """
     if output is not None:
         files.check_writable(
             output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
         )
-    from estime_metric.comparison.detection import calibrate as find  # imports pandas: slow
+    # The first imports pandas: slow.
+    from estime_metric.comparison.detection import calibrate as find
+    from estime_metric.comparison.scored_table import pairs_of, read_scored_table
 
     column = score or RECOMMENDED
     layout = table.layout()
-    lines = list(files.read_rows(labeled, layout.options))
-    columns = list(dict.fromkeys(name for line in lines for name in line.row))
-    for argument, name in (("label", label), *([("score", score)] if score else [])):
-        if name not in columns:
-            raise ValueError(
-                f"Expected a column {name!r} in {labeled.name}, but its columns are "
-                f"{', '.join(columns) or 'none'}. Name the right one with `{argument}`."
-            )
+    found_table = read_scored_table(labeled, layout.options, own_columns=[label, score or ""])
+    lines, columns = found_table.lines, found_table.columns
+    if label not in columns:
+        raise ValueError(
+            f"Expected a column {label!r} in {labeled.name}, but its columns are "
+            f"{', '.join(columns) or 'none'}. Name the right one with `label`."
+        )
+    report = _Report(on_stderr=output is not None and files.is_standard(output))
     if column in columns:
         read = _read_scores(lines, column, label, _source_column(lines, layout))
     else:
-        read = _score_texts(files.read_pairs(labeled, layout), column, label, measured, quiet)
-    for problem in read.problems[:NAMED]:
-        warn(f"skipped {problem}")
-    if len(read.problems) > NAMED:
-        warn(f"skipped {counted(len(read.problems) - NAMED, 'more row')}")
+        _check_texts(columns, column, labeled, layout)
+        pairs = pairs_of(lines, labeled, layout)
+        read = _score_texts(pairs, column, label, measured, quiet, report)
+    warn_of_rows(read.problems)
     if not read.labels:
         raise ValueError(f"Expected labeled summaries in {labeled}, but got none.")
-    better = HIGHER_IS_BETTER.get(column, higher)
+    better = HIGHER_IS_BETTER.get(found_table.measure_in(column), higher)
     found = find(
         read.scores,
         read.labels,
@@ -103,10 +116,21 @@ def calibrate(
         resamples=resamples,
         seed=seed,
     )
-    _print(found, column, better, read)
+    _print(found, column, better, read, report)
     if output is not None:
         _write(output, found, column)
     return 1 if read.problems else 0
+
+
+@dataclass(frozen=True)
+class _Report:
+    """Where the report is printed: on stderr if standard output is for data."""
+
+    on_stderr: bool
+
+    def say(self, text: str) -> None:
+        """One line."""
+        (note if self.on_stderr else say)(text)
 
 
 @dataclass
@@ -159,8 +183,30 @@ def _read_scores(
     return read
 
 
+def _check_texts(columns: list[str], column: str, labeled: Path, layout: files.Layout) -> None:
+    """Raises ValueError if a column of scores is missing and cannot be computed."""
+    if column not in MEASURES:
+        raise ValueError(
+            f"Expected a column {column!r} in {labeled.name}, but its columns are "
+            f"{', '.join(columns)}. Name the right one with `score`, or a measure to compute: "
+            f"{', '.join(MEASURES)}."
+        )
+    texts = (layout.source_column, layout.summary_column)
+    if any(name not in columns for name in texts):
+        raise ValueError(
+            f"Expected a column {column!r} in {labeled.name}, or the columns {texts[0]!r} and "
+            f"{texts[1]!r} to compute it from, but the columns are {', '.join(columns)}. Name the "
+            "right ones with `score`, or with `source_column` and `summary_column`."
+        )
+
+
 def _score_texts(
-    pairs: files.Pairs, column: str, label: str, measured: options.MeasureOptions, quiet: bool
+    pairs: files.Pairs,
+    measure: str,
+    label: str,
+    measured: options.EveryMeasureOptions,
+    quiet: bool,
+    report: _Report,
 ) -> _Labeled:
     """The scores of pairs with their labels."""
     labels = [_label(others.get(label)) for others in pairs.others]
@@ -173,15 +219,41 @@ def _score_texts(
     ]
     if not len(labeled):
         return read
+    known = [judged for judged in labels if judged is not None]
+    for wanted in (0, 1):
+        if wanted not in known:
+            raise ValueError(
+                f"Expected column {label!r} to contain both 0 and 1, but got no {wanted}."
+            )
+    scorer = _scorer_of(measure, measured)
+    result = scorer.score(labeled.summaries, labeled.sources, progress=not quiet)
+    read.sources = []
+    for line, source, value, judged in zip(
+        labeled.lines, labeled.sources, result.values(measure).tolist(), known, strict=True
+    ):
+        if isfinite(value):
+            read.scores.append(value)
+            read.labels.append(judged)
+            read.sources.append(source)
+        else:
+            read.problems.append(f"line {line}: {measure!r} is undefined for this summary")
+    report.say(result.signature)
+    return read
+
+
+def _scorer_of(measure: str, measured: options.EveryMeasureOptions) -> EstimeScorer:
+    """What computes one measure; ValueError if several layers are asked for."""
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    scorer = EstimeScorer(**measured.given())
-    result = scorer.score(labeled.summaries, labeled.sources, progress=not quiet)
-    read.scores = result.values(column).tolist()
-    read.labels = [judged for judged in labels if judged is not None]
-    read.sources = labeled.sources
-    say(result.signature)
-    return read
+    further = [measure] if measure in FURTHER_MEASURES else []
+    scorer = EstimeScorer(**{**measured.given(), "measures": further})
+    layers = scorer.resolved_config.layer_tuple
+    if len(layers) > 1:
+        raise ValueError(
+            "Expected argument `layers` to be one layer, because one threshold is chosen, but got "
+            f"the layers {', '.join(map(str, layers))}."
+        )
+    return scorer
 
 
 def _number(cell: Any) -> float | None:
@@ -220,7 +292,7 @@ def _write(output: Path, found: Calibration, column: str) -> None:
         say_wrote(counted(len(found.curve), "row"), output)
 
 
-def _print(found: Calibration, column: str, better: bool, read: _Labeled) -> None:
+def _print(found: Calibration, column: str, better: bool, read: _Labeled, report: _Report) -> None:
     from estime_metric.comparison.tables import Column, Section, Table
 
     rows = found.curve.iloc[
@@ -228,29 +300,30 @@ def _print(found: Calibration, column: str, better: bool, read: _Labeled) -> Non
     ]
     columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in rows.columns)
     cells = tuple(rows.astype(float).itertuples(index=False, name=None))
-    print_table(Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),)))
-    say(
+    table = Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),))
+    print_table(table, table_console(on_stderr=report.on_stderr))
+    report.say(
         "found: fraction of the inconsistent summaries that are flagged; spared: fraction of the "
         "consistent summaries that are not flagged; accuracy: mean of the two; flagged: fraction of "
         "all summaries that are flagged."
     )
     summaries, consistent = len(read.labels), sum(read.labels)
-    say(
+    report.say(
         f"{counted(summaries, 'summary')}, {consistent} consistent; area under the ROC curve "
         f"{found.area:.3f}"
     )
     side = "<=" if better else ">="
-    say(f"threshold {found.threshold:.4f}: review summaries with {column} {side} this value")
+    report.say(f"threshold {found.threshold:.4f}: review summaries with {column} {side} this value")
     estimate = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}]"
-    say(
+    report.say(
         f"balanced accuracy {found.accuracy:.3f} on these summaries (optimistic); estimate for new "
         f"summaries: {estimate if isfinite(found.expected) else 'not possible from so few'}"
     )
     sources = summaries if read.sources is None else len(set(read.sources))
     if 1 == sources < summaries:
-        say("All summaries have the same source, so there is no estimate for new summaries.")
+        report.say("All summaries have the same source, so there is no estimate for new summaries.")
     elif sources < summaries:
-        say(
+        report.say(
             f"The summaries have {sources} different sources. Summaries of one source are not "
             "independent, so the estimate comes from whole sources that were not drawn."
         )

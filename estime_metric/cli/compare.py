@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn, warn_of_rows
 from estime_metric.cli.screen import print_sections, print_table
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, RECOMMENDED
 
@@ -123,6 +123,7 @@ def compare(
     systems = read_systems(
         given,
         system_column=comparison.system_column,
+        id_column=comparison.id_column,
         layout=table.layout(texts.source_file),
         options=measured.given(),
         progress=not quiet,
@@ -139,12 +140,13 @@ def compare(
         confidence=comparison.confidence,
         seed=comparison.seed,
     )
-    for problem in (*systems.problems, *found.unmatched):
+    figure = None if plot is None else plot_copying(found, next(iter(found.pairs)))
+    warn_of_rows(systems.problems)
+    for problem in found.unmatched:
         warn(problem)
     if output is not None:
         _write(output, found)
-    if plot is not None:
-        figure = plot_copying(found, next(iter(found.pairs)))
+    if plot is not None and figure is not None:
         with files.replaced(plot) as unfinished:
             figure.savefig(unfinished, dpi=200)
     if output is None or not files.is_standard(output):

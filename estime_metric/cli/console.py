@@ -31,6 +31,7 @@ _ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
 
+NAMED_ROWS = 20  # invalid rows that a command names before it only counts them
 WIDE = 10_000  # columns of an output that is not a terminal, in which nothing has to be wrapped
 
 #: What the running command calls the arguments of the library: ``{"id_column": "--id-column"}``.
@@ -60,6 +61,19 @@ def warn(text: str) -> None:
     _print_error(in_options(text), style="yellow")
 
 
+def warn_of_rows(problems: Sequence[str]) -> None:
+    """Names rows that are skipped, as `warn` does: the first `NAMED_ROWS`, then how many more."""
+    for problem in problems[:NAMED_ROWS]:
+        warn(f"skipped {problem}")
+    warn_of_more_rows(len(problems))
+
+
+def warn_of_more_rows(number: int) -> None:
+    """Counts the skipped rows beyond `NAMED_ROWS`; ``number`` is that of all skipped rows."""
+    if number > NAMED_ROWS:
+        warn(f"skipped {counted(number - NAMED_ROWS, 'more row')}")
+
+
 def _print_error(text: str, style: str) -> None:
     Console(stderr=True).print(Text(printable(text), style=style), soft_wrap=True)
 
@@ -81,13 +95,13 @@ def printable(text: str) -> str:
     )
 
 
-def table_console() -> Console:
-    """Where tables are printed: as wide as the terminal or as COLUMNS says, otherwise wide enough
-    for every line.
+def table_console(*, on_stderr: bool = False) -> Console:
+    """Where tables are printed, standard output or stderr: as wide as the terminal or as COLUMNS
+    says, otherwise wide enough for every line.
     """
-    console = Console()
+    console = Console(stderr=on_stderr)
     is_limited = console.is_terminal or "COLUMNS" in os.environ
-    return console if is_limited else Console(width=WIDE)
+    return console if is_limited else Console(stderr=on_stderr, width=WIDE)
 
 
 def run(app: App, tokens: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, say_wrote
+from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.cli.screen import print_table
 
 RISE = 0.05  # from here on, a rise of `copied` is mentioned
@@ -29,7 +29,7 @@ def curve(
 
     A model that copies more has a lower inconsistency, so both are shown.
 
-    Exit status: 0 if the log was read, 2 on failure.
+    Exit status: 0 if the log was read, 1 if invalid rows were skipped, 2 on failure.
 
     Example: estime curve lightning_logs/version_0/metrics.csv -o curve.png
 
@@ -48,6 +48,7 @@ def curve(
 
     given = {"inconsistency": inconsistency, "copied": copied}
     found = read_training_log(log, {name: value for name, value in given.items() if value})
+    warn_of_rows(found.problems)
     has_epochs = found.by != "epoch" and found.points[0].epoch is not None
     columns = [
         Column(found.by),
@@ -77,4 +78,4 @@ def curve(
 
         save(plot_training(found), output)
         say_wrote("the plot", output)
-    return 0
+    return 1 if found.problems else 0

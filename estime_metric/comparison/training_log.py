@@ -6,13 +6,15 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.comparison.keys import name_of
+from estime_metric.comparison.reading import MISSING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,11 +43,14 @@ class TrainingCurve:
         points: in the order of the steps, at least one.
         by: what ``step`` counts, one of `STEPS`.
         columns: the names of the columns for ``inconsistency`` and ``copied``.
+        problems: a sentence for each line that cannot be read, or that has something other than a
+            number in one of these columns or in ``by``; the line, or the value, is skipped.
     """
 
     points: tuple[LoggedPoint, ...]
     by: str
     columns: Mapping[str, str]
+    problems: tuple[str, ...] = ()
 
     @property
     def best(self) -> LoggedPoint:
@@ -57,7 +62,8 @@ def read_training_log(path: str | Path, columns: Mapping[str, str] | None = None
     """Reads ``metrics.csv`` of Lightning's ``CSVLogger``, or a table in another format of
     ``estime score`` with a column ``step`` or ``epoch``.
 
-    Cells may be empty: the values of one step are collected from all its rows.
+    Cells may be empty or NaN: the values of one step are collected from all its rows. Other
+    cells that are not numbers are named in `TrainingCurve.problems`.
 
     Args:
         path: the table.
@@ -69,7 +75,8 @@ def read_training_log(path: str | Path, columns: Mapping[str, str] | None = None
         OSError: the file cannot be read.
     """
     path = Path(path)
-    rows = [line.row for line in files.read_rows(path) if not line.problem]
+    lines = list(files.read_rows(path))
+    rows = [line.row for line in lines]
     names = list(dict.fromkeys(name for row in rows for name in row))
     by = next((name for name in STEPS if name in names), None)
     if by is None:
@@ -87,7 +94,8 @@ def read_training_log(path: str | Path, columns: Mapping[str, str] | None = None
             f"Expected a {by} in {path.name} with a value of {found[SELECTED]!r} and of "
             f"{found[WATCHED]!r}, but no {by} has both."
         )
-    return TrainingCurve(points, by, found)
+    problems = tuple(_problems(lines, (by, *found.values())))
+    return TrainingCurve(points=points, by=by, columns=found, problems=problems)
 
 
 def plot_training(curve: TrainingCurve) -> Figure:
@@ -147,6 +155,24 @@ def _points(
                 inconsistency=values[columns[SELECTED]],
                 copied=values[columns[WATCHED]],
             )
+
+
+def _problems(lines: Iterable[files.Line], columns: Sequence[str]) -> Iterable[str]:
+    """A sentence for each line that is skipped, or of which a cell is."""
+    for line in lines:
+        wrong = next((name for name in columns if _is_strange(line.row.get(name))), None)
+        if line.problem:
+            yield f"line {line.number}: {line.problem}"
+        elif wrong is not None:
+            yield (
+                f"line {line.number}: column {wrong!r} should be a number, but is "
+                f"{line.row[wrong]!r}"
+            )
+
+
+def _is_strange(cell: Any) -> bool:
+    """Whether a cell is neither a number nor a missing one."""
+    return name_of(cell) not in MISSING and _number(cell) is None
 
 
 def _number(cell: Any) -> float | None:

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from estime_metric import EstimeScorer
 from estime_metric.comparison.detection import calibrate
 from tests.command import csv_rows, run_command, write_jsonl
+
+SOURCE = "Anna bought the red boat. Peter sold the old house."
+JUDGED = {
+    "Anna bought the red boat.": 1,
+    "Peter sold the old house.": 1,
+    "Anna sold the old boat.": 0,
+    "Nobody knows anything about zebras.": 0,
+}
+
+
+def judged_rows() -> list[dict[str, object]]:
+    return [{"source": SOURCE, "summary": text, "label": label} for text, label in JUDGED.items()]
+
+
+def threshold_line(scores: list[float], column: str, *, higher: bool) -> str:
+    """What the command says of these scores of `JUDGED`."""
+    found = calibrate(scores, list(JUDGED.values()), higher_is_better=higher)
+    side = "<=" if higher else ">="
+    return f"threshold {found.threshold:.4f}: review summaries with {column} {side} this value"
 
 
 def test_scores_of_a_file(tmp_path: Path) -> None:
@@ -122,3 +144,88 @@ def test_a_table_with_another_delimiter_and_encoding(tmp_path: Path) -> None:
     options = ["--delimiter", ";", "--encoding", "latin-1"]
     assert "to contain both 0 and 1" in run_command("calibrate", path, *options, status=2).stderr
     assert "separated by ';'" not in run_command("calibrate", path, *options, status=2).stderr
+
+
+def test_the_direction_of_a_measure_is_known_with_its_layer_and_its_prefix(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    table = write_jsonl(tmp_path / "judged.jsonl", judged_rows())
+    options = ["-m", bert_folder, "-q", "--layers", "1,2", "--measures", "soft"]
+    result = EstimeScorer(model=bert_folder, layers=(1, 2), measures=("soft",)).score(
+        list(JUDGED), [SOURCE] * len(JUDGED)
+    )
+    for prefix in ("", "my_"):
+        scored = tmp_path / f"{prefix}scores.jsonl"
+        run_command("score", table, *options, "--prefix", prefix, "-o", scored)
+        for measure, higher in (("soft", True), ("inconsistency", False)):
+            values = [round(value, 6) for value in result.values(measure, 1).tolist()]
+            for column in (f"{measure}_layer1", f"{prefix}{measure}_layer1"):
+                shown = run_command("calibrate", scored, "--score", column).stdout
+                assert threshold_line(values, column, higher=higher) in shown.splitlines()
+
+
+@pytest.mark.parametrize(("measure", "higher"), [("soft", True), ("tokens", False)])
+def test_any_measure_can_be_computed_from_the_texts(
+    bert_folder: str, tmp_path: Path, measure: str, higher: bool
+) -> None:
+    table = write_jsonl(tmp_path / "judged.jsonl", judged_rows())
+    further = ("soft",) if measure == "soft" else ()
+    scorer = EstimeScorer(model=bert_folder, measures=further)
+    values = scorer.score(list(JUDGED), [SOURCE] * len(JUDGED)).values(measure).tolist()
+    shown = run_command("calibrate", table, "-m", bert_folder, "-q", "--score", measure)
+    assert threshold_line(values, measure, higher=higher) in shown.stdout.splitlines()
+    assert str(scorer.signature) in shown.stdout
+
+
+def test_what_cannot_be_calibrated_is_refused_before_anything_is_scored(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    table = write_jsonl(tmp_path / "judged.jsonl", judged_rows())
+    options = ["-m", bert_folder, "-q"]
+    refused = run_command("calibrate", table, *options, "--layers", "1,2", status=2)
+    assert "Expected --layers to be one layer" in refused.stderr
+    assert "ESTIME|" not in refused.stdout
+    refused = run_command("calibrate", table, *options, "--score", "mine", status=2).stderr
+    assert "Expected a column 'mine' in judged.jsonl" in refused
+    assert "Name the right one with --score, or a measure to compute: inconsistency" in refused
+    bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x", "label": 1}])
+    refused = run_command("calibrate", bare, *options, "--score", "soft", status=2).stderr
+    assert "column 'soft' in bare.jsonl, or the columns 'source' and 'summary'" in refused
+    # These come before the encoder, which does not exist.
+    missing = ["-m", "nobody/nothing", "-q"]
+    refused = run_command("calibrate", table, *missing, "--seed", "-1", status=2).stderr
+    assert '"-1" for --seed' in refused
+    write_jsonl(table, judged_rows()[:2])
+    refused = run_command("calibrate", table, *missing, status=2).stderr
+    assert "Expected column 'label' to contain both 0 and 1, but got no 0." in refused
+
+
+def test_a_summary_without_a_value_is_skipped(bert_folder: str, tmp_path: Path) -> None:
+    rows = [*judged_rows(), {"source": SOURCE, "summary": "", "label": 0}]
+    table = write_jsonl(tmp_path / "judged.jsonl", rows)
+    options = ["-m", bert_folder, "-q", "--score", "alarm_rate"]
+    shown = run_command("calibrate", table, *options, status=1)
+    assert "skipped line 5: 'alarm_rate' is undefined for this summary" in shown.stderr
+
+
+def test_standard_input_is_read_once_and_standard_output_has_only_the_rows(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    table = write_jsonl(tmp_path / "judged.jsonl", judged_rows())
+    options = ["-m", bert_folder, "-q"]
+    typed = run_command("calibrate", "-", *options, stdin=table.read_text())
+    assert typed.stdout == run_command("calibrate", table, *options).stdout
+    piped = run_command("calibrate", "-", *options, "-o", "-", stdin=table.read_text())
+    run_command("calibrate", table, *options, "-o", tmp_path / "curve.jsonl")
+    assert piped.stdout == (tmp_path / "curve.jsonl").read_text()
+    assert all("threshold" in json.loads(line) for line in piped.stdout.splitlines())
+    for line in typed.stdout.splitlines():
+        assert line in piped.stderr
+
+
+def test_the_first_invalid_rows_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    rows = [{"inconsistency": 0.1, "label": 1}, {"inconsistency": 0.9, "label": 0}]
+    table = write_jsonl(tmp_path / "judged.jsonl", [*rows, *[{"label": 1}] * 30])
+    said = run_command("calibrate", table, status=1).stderr.splitlines()
+    assert sum(line.startswith("skipped line ") for line in said) == 20
+    assert "skipped 10 more rows" in said

@@ -82,3 +82,21 @@ def test_the_columns_can_be_named(log: Path) -> None:
     log.write_text(LOG.replace("train_loss", "train/copied"))
     shown = run("curve", log, "--copied", "val/copied").stdout
     assert ".7100" in shown
+
+
+def test_rows_that_cannot_be_read_are_named(log: Path, tmp_path: Path) -> None:
+    """The one with the lowest inconsistency may be among them. An empty cell or NaN is nothing."""
+    lines = LOG.splitlines()
+    lines[4] += ",9"
+    lines += ["3,x,,0.70,4.0,0.1", "3,399,,0.70,4.0,0.2x", "3,499,,nan,,NaN", "3,599,,inf,,0.1"]
+    log.write_text("\n".join(lines) + "\n")
+    shown = run("curve", log, "-o", tmp_path / "curve.svg", status=1)
+    assert shown.stderr.splitlines() == [
+        "skipped line 4: has more than the 6 columns of the header (line 5 of the file)",
+        "skipped line 6: column 'step' should be a number, but is 'x'",
+        "skipped line 7: column 'val/inconsistency' should be a number, but is '0.2x'",
+        "skipped line 9: column 'val/copied' should be a number, but is 'inf'",
+    ]
+    assert "lowest inconsistency: 0.1510 at step 299" in shown.stdout
+    assert (tmp_path / "curve.svg").exists()
+    assert len(read_training_log(log).problems) == 4

@@ -60,6 +60,16 @@ def test_all_pairs_of_a_file_or_those_of_some_rows(table: Path, bert_folder: str
     assert "line" not in run(table, "-m", bert_folder, "-r", 3, *SHORT).stdout.splitlines()[0]
 
 
+def test_the_first_invalid_rows_are_named_and_the_rest_counted(
+    table: Path, bert_folder: str
+) -> None:
+    with table.open("a") as stream:
+        stream.write("no object\n" * 30)
+    said = run(table, "-m", bert_folder, *SHORT, status=1).stderr.splitlines()
+    assert sum(line.startswith("skipped line ") for line in said) == 20
+    assert "skipped 11 more rows" in said
+
+
 def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "pairs.html"
     out.write_text("old")

@@ -75,7 +75,7 @@ def test_lines_of_one_table_are_joined_and_those_of_different_tables_refused() -
             {},
             "'id' to identify the rows of A, but the value '1' occurs twice",
         ),
-        ([{"id": 1}], [{"id": None}], {}, r"column 'id' in each row of B, but line \? has none"),
+        ([{"id": 1}], [{"id": None}], {}, "column 'id' in each row of B, but row 1 has none"),
         (
             [{"id": 1}],
             [{"id": 2}],

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.comparison.checks import Floats, finite, listed
+from estime_metric.comparison.keys import id_of, name_of
 from estime_metric.inputs import check_choice
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
@@ -61,8 +62,8 @@ def join(
             judgements.
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
-        document, system: columns of names, compared as text (7 is ``"7"``); a pair of names if the
-            two tables differ.
+        document, system: columns of names, compared as text (7 and 7.0 are ``"7"``, see
+            `estime_metric.comparison.keys`); a pair of names if the two tables differ.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
             excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``
@@ -169,7 +170,7 @@ def _wide(
         raise ValueError(
             f"Expected `{side}` to name document and system in each row, but row {listed(bad)} lacks one."
         )
-    keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
+    keys = pd.MultiIndex.from_arrays([table[document].map(id_of), table[system].map(name_of)])
     if len(twice := keys[keys.duplicated()].unique()):
         raise ValueError(
             f"Expected `{side}` to contain each summary once, but {cell_names(twice)} occurs twice."

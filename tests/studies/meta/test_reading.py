@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -182,3 +183,36 @@ def test_a_missing_number_is_named_by_file_and_line(paths: tuple[Path, Path]) ->
     with pytest.raises(ValueError, match=said):
         read_grids(*paths, measures=["alarms"], qualities=["fluency"])
     read_grids(*paths, measures=["alarms"], qualities=["fluency"], missing="drop")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_integers_that_pandas_has_stored_as_floats_are_the_same_documents(
+    paths: tuple[Path, Path], tmp_path: Path, ending: str
+) -> None:
+    """As it stores integers if their column had a gap: 0.0 in one table, 0 in the other."""
+    numbers = {f"d{row}": row for row in range(3)}
+    scores = SCORES.assign(doc=SCORES["doc"].map(numbers).astype(float))
+    judgements = JUDGEMENTS.assign(doc_id=JUDGEMENTS["doc_id"].map(numbers))
+    if ending == "csv":
+        scores.to_csv(tmp_path / "floats.csv", index=False)
+        assert "\n0.0,s0," in (tmp_path / "floats.csv").read_text()
+    elif ending == "jsonl":
+        lines = [json.dumps(row) + "\n" for row in scores.to_dict("records")]
+        (tmp_path / "floats.jsonl").write_text("".join(lines))
+    else:
+        scores.to_parquet(tmp_path / "floats.parquet")
+    judgements.to_json(paths[1], orient="records", lines=True)
+    (grid,) = read_grids(
+        tmp_path / f"floats.{ending}", paths[1], measures=["alarms"], qualities=["fluency"]
+    )
+    assert grid.documents == ("0", "1", "2")
+    assert grid.systems == ("s0", "s1")
+    assert grid.scores.tolist() == SCORES["alarms"].to_numpy().reshape(3, 2).tolist()
+
+
+def test_names_of_systems_that_are_versions_stay_as_they_are(paths: tuple[Path, Path]) -> None:
+    versions = {"s0": "1.0", "s1": "1.1"}
+    SCORES.assign(system=SCORES["system"].map(versions)).to_csv(paths[0], index=False)
+    judgements = JUDGEMENTS.assign(system=JUDGEMENTS["system"].map(versions))
+    judgements.to_json(paths[1], orient="records", lines=True)
+    assert read_grids(*paths)[0].systems == ("1.0", "1.1")

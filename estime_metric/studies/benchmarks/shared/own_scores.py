@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.comparison.checks import Floats, listed
+from estime_metric.comparison.keys import id_of
 from estime_metric.comparison.reading import read_table
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
@@ -157,7 +158,7 @@ def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
         systems = systems + table["n_missing"]  # the errors that were requested
     documents = _names(table, "documents", DOCUMENT, name)
     keys = pd.MultiIndex.from_arrays(
-        [[str(cell) for cell in part] for part in (documents, systems)]
+        [[id_of(cell) for cell in part] for part in (documents, systems)]
     )
     if not len(keys):
         raise ValueError(f"Expected {name!r} to have rows, but it has none.")

@@ -49,6 +49,14 @@ def test_a_file_gives_the_same_scores_in_any_order(
     assert not scores.notes
 
 
+def test_integers_that_pandas_has_stored_as_floats_are_the_same_keys(table: pd.DataFrame) -> None:
+    numbers = {document: index for index, document in enumerate(table["document"].unique())}
+    integers = table.assign(document=table["document"].map(numbers))
+    floats = integers.astype({"document": float})
+    signatures = [own_block(each, "mine").prepare().signature for each in (floats, integers)]
+    assert signatures[0] == signatures[1]
+
+
 def test_a_row_of_own_scores_with_correlations_and_the_difference(
     data: SummEval, table: pd.DataFrame, tmp_path: Path, bert_folder: str
 ) -> None:
