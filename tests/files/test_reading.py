@@ -172,8 +172,68 @@ def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
     before = csv.field_size_limit()
     assert table_rows(path) == [(1, {"Unnamed: 0": "7", "source": source, "summary": "b"})]
     assert csv.field_size_limit() == before  # of the whole process
-    with pytest.raises(ValueError, match="Is a quotation mark missing"):
+    with pytest.raises(
+        ValueError, match=r"larger than field limit.* Is a quotation mark not closed"
+    ):
         list(files.read_rows(write("p.csv", 'a,b\n1,"' + "x" * 10_000_001)))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('1,"Anna.\n2,Peter.\n3,Kim.\n', 2, "unexpected end of data"),
+        ('1,a\n2,"Anna.\n3,b\n4,"Peter.\n', 3, "',' expected after '\"'"),
+        ('1,"Anna" bought a boat.\n', 2, "',' expected after '\"'"),
+        ('"one\ntwo",b\n"three\nfour","Anna.\n5,b\n', 5, "unexpected end of data"),
+        ('"one\n""two"" ""\nthree" Anna,"b"\n', 2, "',' expected after '\"'"),
+        ('1,a\n\n"2",b",""\n"3,""\n"",b\n', 5, "unexpected end of data"),
+    ],
+)
+def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_cell(
+    write: Write, text: str, line: int, said: str
+) -> None:
+    for name, delimiter in (("p.csv", ","), ("p.tsv", "\t")):
+        path = write(name, f"id,note\n{text}".replace(",", delimiter))
+        expected = (
+            f"Expected {name} to be CSV, but a cell that begins on line {line} of the file is not: "
+            f"{said.replace(',', delimiter)}. Is a quotation mark not closed? If quotation marks "
+            "are ordinary characters in this file, set `unquoted`."
+        )
+        with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
+            list(files.read_rows(path))
+
+
+def test_what_follows_an_open_quotation_mark_is_not_all_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("estime_metric.files.formats.delimited.MAX_CELL", 10_000)
+    path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 100_000)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="begins on line 2 of the file is not: field larger"):
+        list(files.read_rows(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 3_000_000
+    assert peak < 300_000
+
+
+def test_quotation_marks_can_be_ordinary_characters(write: Write) -> None:
+    rows = [
+        {"id": "1", "note": '"Anna said so.'},
+        {"id": "2", "note": '"Anna" bought a boat.'},
+        {"id": "3", "note": 'She said "no"'},
+        {"id": "4", "note": '"Well."'},
+    ]
+    text = "id\tnote\n" + "".join(f"{row['id']}\t{row['note']}\n" for row in rows)
+    unquoted = files.ReadOptions(unquoted=True)
+    found = list(files.read_rows(write("p.tsv", text), unquoted))
+    assert [(line.number, line.row) for line in found] == list(enumerate(rows, start=1))
+    path = write("p.csv", text.replace("\t", ","))
+    assert [line.row for line in files.read_rows(path, unquoted)] == rows
+    with pytest.raises(
+        ValueError, match=r"begins on line 2 of the file is not: field larger .*\)\.$"
+    ):
+        list(files.read_rows(write("p.csv", f"id,note\n1,{'x' * 10_000_001}\n"), unquoted))
 
 
 def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
