@@ -29,6 +29,7 @@ from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import (
     ChunkScores,
     Job,
+    JobPairs,
     MeansByFile,
     Report,
     Stop,
@@ -253,7 +254,7 @@ class _Progress:
         self.sees_all = self.needs_one_layer or is_short
         self.bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
         self.scored = self.skipped = 0
-        self.shown: list[tuple[files.Pairs, ChunkScores]] = []
+        self.shown: list[tuple[JobPairs, ChunkScores]] = []
 
     def start(self, resumed: int) -> None:
         """Called before the first chunk, with the pairs that an earlier run has scored."""
@@ -263,7 +264,7 @@ class _Progress:
         self.bar.total = None if self._quiet else count_pairs(self._job)
         self.bar.update(resumed)
 
-    def add(self, pairs: files.Pairs, scores: ChunkScores) -> None:
+    def add(self, pairs: JobPairs, scores: ChunkScores) -> None:
         """Called with each chunk that is scored."""
         for problem in pairs.problems[: max(NAMED - self.skipped, 0)]:
             with tqdm.external_write_mode():
@@ -276,7 +277,7 @@ class _Progress:
             self.shown.clear()
         self.bar.update(len(pairs))
 
-    def see(self, pairs: files.Pairs, values: Values) -> None:
+    def see(self, pairs: JobPairs, values: Values) -> None:
         """Called with all pairs and their values, including earlier runs."""
         if self.by_file is not None:
             self.by_file.add(pairs, values)
@@ -345,9 +346,13 @@ class _Run:
     def _check_one_layer(self, scorer: "EstimeScorer") -> None:
         layers = scorer.resolved_config.layer_tuple
         if len(layers) > 1:
-            named = ("threshold", "worst", "plot", "score_only")
-            given = [self.job.threshold, self.shown.worst, self.shown.plot, self.shown.score_only]
-            option = next(name for name, value in zip(named, given, strict=True) if value)
+            needs_one_layer = {
+                "threshold": self.job.threshold is not None,
+                "worst": bool(self.shown.worst),
+                "plot": self.shown.plot is not None,
+                "score_only": self.shown.score_only,
+            }
+            option = next(name for name, needs_it in needs_one_layer.items() if needs_it)
             raise ValueError(
                 f"Expected one layer with `{option}`, but got the layers "
                 f"{', '.join(map(str, layers))}."
@@ -357,6 +362,8 @@ class _Run:
         job, shown = self.job, self.shown
         if not report.totals.pairs:
             raise ValueError("Expected pairs on standard input, but got none.")
+        for path in report.without_pairs:
+            warn(f"{path} has no pair")
         explained = progress.worst.explained(scorer)
         is_data = shown.json or shown.score_only
         if shown.json:
@@ -372,7 +379,7 @@ class _Run:
             if explained or job.threshold is not None:
                 print_worst(report, explained, job)
             by_file = progress.by_file.intervals() if progress.by_file is not None else {}
-            print_report(report, by_file, short=shown.short)
+            print_report(report, by_file, job, short=shown.short)
         if job.output is not None:
             say_wrote(counted(report.totals.pairs, "row"), job.output, on_stderr=is_data)
         if shown.plot is not None and progress.values is not None:

@@ -1,6 +1,7 @@
 """Scoring of whole files: streamed, resumable, on one process or several."""
 
 from estime_metric.jobs.by_file import MeansByFile
+from estime_metric.jobs.chunks import JobPairs
 from estime_metric.jobs.earlier import Values
 from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
@@ -15,6 +16,7 @@ __all__ = [
     "ChunkScores",
     "Estimate",
     "Job",
+    "JobPairs",
     "MeansByFile",
     "Report",
     "Stop",
