@@ -31,6 +31,7 @@ from estime_metric.jobs import (
     Job,
     JobPairs,
     MeansByFile,
+    NotResumableError,
     Report,
     Stop,
     Team,
@@ -328,9 +329,10 @@ class _Run:
                     workers=workers,
                 )
                 progress.bar.refresh()
-            except BaseException:
+            except BaseException as error:
                 progress.bar.close()
-                progress.say_how_to_resume()
+                if not isinstance(error, NotResumableError):
+                    progress.say_how_to_resume()
                 raise
         is_first = workers.rank == 0  # the others score, and say nothing but errors
         if progress.skipped > NAMED:
@@ -381,10 +383,17 @@ class _Run:
             by_file = progress.by_file.intervals() if progress.by_file is not None else {}
             print_report(report, by_file, job, short=shown.short)
         if job.output is not None:
-            say_wrote(counted(report.totals.pairs, "row"), job.output, on_stderr=is_data)
+            self._say_output(report, job.output, on_stderr=is_data)
         if shown.plot is not None and progress.values is not None:
             self._plot(shown.plot, report, progress)
             say_wrote("the plot", shown.plot, on_stderr=is_data)
+
+    def _say_output(self, report: Report, output: Path, *, on_stderr: bool) -> None:
+        rows = counted(report.totals.pairs, "row")
+        if report.resumed < report.totals.pairs:
+            say_wrote(rows, output, on_stderr=on_stderr)
+        else:
+            (note if on_stderr else say)(f"{output} was already complete: {rows}")
 
     def _plot(self, path: Path, report: Report, progress: _Progress) -> None:
         from estime_metric.comparison.plots.distribution import NamedValue, plot_distribution

@@ -6,6 +6,7 @@ from estime_metric.jobs.earlier import Values
 from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
+from estime_metric.jobs.record import NotResumableError
 from estime_metric.jobs.run import Report, score_files
 from estime_metric.jobs.stop import Stop
 from estime_metric.jobs.team import ChunkScores, Team, Workers, is_launched
@@ -18,6 +19,7 @@ __all__ = [
     "Job",
     "JobPairs",
     "MeansByFile",
+    "NotResumableError",
     "Report",
     "Stop",
     "Team",

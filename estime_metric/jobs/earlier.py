@@ -8,6 +8,7 @@ from pathlib import Path
 from estime_metric import files
 from estime_metric.jobs.chunks import JobPairs
 from estime_metric.jobs.job import Job
+from estime_metric.jobs.record import NotResumableError
 
 Values = Mapping[str, Sequence[files.Number]]
 
@@ -51,9 +52,9 @@ class EarlierScores:
             self._give()
 
     def finish(self) -> None:
-        """Called after the last line; ValueError if rows of the output were changed."""
+        """Called after the last line; NotResumableError if rows of the output were changed."""
         if self._problem:
-            raise ValueError(
+            raise NotResumableError(
                 f"Expected {self._job.output} to have the rows that the earlier run wrote, but "
                 f"{self._problem} is missing or moved. Use `overwrite` to start again."
             )

@@ -28,7 +28,7 @@ from estime_metric.jobs.earlier import EarlierScores, OnScored, Values
 from estime_metric.jobs.inputs import first_pairs, job_lines
 from estime_metric.jobs.job import Job, chunk_limits
 from estime_metric.jobs.output import EXISTING, Output, opened_output
-from estime_metric.jobs.record import Record
+from estime_metric.jobs.record import NotResumableError, Record
 from estime_metric.jobs.team import ChunkScores, Workers
 from estime_metric.jobs.totals import Totals, totals_of
 from estime_metric.measures import RECOMMENDED, reported_name
@@ -135,6 +135,7 @@ def score_files(
             this process alone.
 
     Raises:
+        NotResumableError: the output cannot be resumed, because something has changed.
         ValueError, OSError: the input or the output cannot be used; the message says why. What is
             scored is on disk.
     """
@@ -193,7 +194,7 @@ def score_files(
         chunks = _unscored(lines, job, record, chunk_limits(job, scorer), earlier)
         if report.done:
             if next(chunks, None) is not None:
-                raise ValueError(
+                raise NotResumableError(
                     f"{job.output} is complete, but its input has grown since then. Use "
                     "`overwrite` to score everything again."
                 )
@@ -308,7 +309,7 @@ def _unscored(
     limits: files.ChunkLimits,
     earlier: EarlierScores | None,
 ) -> Iterator[Chunk]:
-    """The chunks that are not committed yet; ValueError if the committed part of the input has
+    """The chunks that are not committed yet; NotResumableError if the committed part of the input has
     changed.
     """
     digest = Digest()
@@ -317,7 +318,7 @@ def _unscored(
         if earlier is not None:
             earlier.add(line)
     if record.digest not in ("", str(digest)):
-        raise ValueError(
+        raise NotResumableError(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )

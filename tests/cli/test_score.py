@@ -313,7 +313,44 @@ def test_the_worst_of_a_resumed_run_are_those_of_a_whole_one(
     arguments = ["score", table, "-o", out, "--worst", 1, "-m", bert_folder, "-q", *SHORT]
     whole = run(*arguments, status=1).stdout
     assert "the worst summary:\nline 4  inconsistency 1.000\n  blank summary\n" in whole
-    assert run(*arguments, "--resume", status=1).stdout == whole
+    resumed = run(*arguments, "--resume", status=1).stdout
+    assert f"wrote 2 rows to {out}\n" in whole
+    assert resumed == whole.replace(
+        f"wrote 2 rows to {out}\n", f"{out} was already complete: 2 rows\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_finished_output_that_was_changed_is_not_called_complete(
+    table: Path, bert_folder: str, tmp_path: Path, ending: str
+) -> None:
+    out = tmp_path / f"out.{ending}"
+    arguments = ["score", table, "-o", out, "-m", bert_folder, "-q", *SHORT]
+    run(*arguments, status=1)
+    whole = out.read_bytes()
+    changed = b"".join(whole.splitlines(keepends=True)[:-1])
+    out.write_bytes(changed)
+    for options in ([], ["--worst", 1], ["--json"]):
+        shown = run(*arguments, *options, "--resume", status=2)
+        assert shown.stderr == (
+            f"error: Expected {out} to have the {len(whole)} bytes that the earlier run wrote, but "
+            f"it has {len(changed)}. Use --overwrite to start again.\n"
+        )
+        assert shown.stdout == ""
+    assert out.read_bytes() == changed
+
+
+def test_what_cannot_be_resumed_is_not_followed_by_advice_to_resume(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = ["score", table, "-o", out, "--worst", 1, "-m", bert_folder, "-q", *SHORT]
+    run(*arguments, status=1)
+    first, second = out.read_text().splitlines(keepends=True)
+    out.write_text(second + first)  # of the same size
+    shown = run(*arguments, "--resume", status=2).stderr
+    assert "pairs.jsonl line 1 is missing or moved. Use --overwrite to start again.\n" in shown
+    assert "with --resume" not in shown
 
 
 def test_a_plot_of_scores_is_one_file_and_an_output(
