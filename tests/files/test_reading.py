@@ -33,6 +33,7 @@ def problems(path: Path, **options: Any) -> dict[int, str]:
         (b'{"a": 1} {"b": 2}', r"is not JSON \(Extra data at column 9\)"),
         (b"[1, 2]", "is a JSON list, not an object"),
         (b"\xff\xfe", "is not UTF-8"),
+        (b'{"a": 1, "b": {"c": 1}, "a": 2}', "has a column 'a' twice"),
         (b'{"id": ' + b"9" * 5000 + b"}", "has an integer of more than 4300 digits"),
         (b'{"id": [{"x": -' + b"9" * 5000 + b"}]}", "has an integer of more than 4300 digits"),
         (b'{"a": ' + b"[" * 101 + b"]" * 101 + b"}", "is nested more than 100 levels deep"),
@@ -48,7 +49,7 @@ def test_a_bad_line_is_named_and_the_rest_is_read(write: Write, line: bytes, pro
     assert re.fullmatch(problem, lines[1].problem)
     in_array = b"[" + b", ".join([good, line, good]) + b"]"
     path = write("p.json", in_array)
-    if "nested more" in problem or "integer" in problem or "list" in problem:
+    if any(words in problem for words in ("nested more", "integer", "list", "twice")):
         assert [one.row for one in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
         assert re.fullmatch(problem, problems(path)[2])
     else:  # where the next row begins cannot be known
@@ -268,7 +269,11 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
     [
         ("p.csv", "source,summary\na,b\n".encode("utf-16"), "looks like UTF-16"),
         ("p.jsonl", '{"a": 1}'.encode("utf-16-le"), "looks like UTF-16"),
-        ("p.csv", "source,source,summary\na,b,c\n", "'source' occurs 2 times in the header"),
+        (
+            "p.csv",
+            "source,source,summary\na,b,c\n",
+            "p.csv to be unique, but 'source' occurs 2 times.",
+        ),
         ("p.parquet", b"", "Expected p.parquet to be Parquet, but it cannot be read"),
         ("p.parquet.gz", b"", "all except .parquet can be followed by .gz or .zst"),
         ("p.xlsx", b"", "ends in .jsonl, .json, .csv, .tsv, .parquet (all except"),
@@ -320,6 +325,17 @@ def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(tmp_path: 
     assert problems(path)[2].startswith("column 'far' cannot be read")
     pyarrow.parquet.write_table(pyarrow.table({"text": broken}), path)
     assert problems(path) == {2: "column 'text' is not UTF-8"}
+
+
+def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    columns = [pyarrow.array([text]) for text in ("Anna sold a boat.", "Peter flew.", "Anna.")]
+    table = pyarrow.table(columns, names=["source", "summary", "summary"])
+    pyarrow.parquet.write_table(table, path)
+    with pytest.raises(
+        ValueError, match=r"^Expected the column names in p\.parquet to be unique, but 'summary' "
+    ):
+        list(files.read_rows(path))
 
 
 def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:

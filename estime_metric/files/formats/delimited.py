@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from estime_metric.files.formats.columns import check_unique
 from estime_metric.files.formats.encodings import is_decoded, opened_text
 from estime_metric.files.lines import Line
 from estime_metric.files.options import LimitError, ReadOptions
@@ -131,12 +131,7 @@ def _read_header(records: _Records, path: Path, options: ReadOptions) -> list[st
             f"{len(columns):,}.",
             "columns",
         )
-    column, times = next(iter(Counter(columns).most_common(1)), ("", 0))
-    if times > 1:
-        raise ValueError(
-            f"Expected the column names in {path.name} to be unique, but {column!r} occurs "
-            f"{times} times in the header."
-        )
+    check_unique(columns, path)
     return columns
 
 
