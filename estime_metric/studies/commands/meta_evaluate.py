@@ -160,7 +160,8 @@ def _check_output(
 ) -> None:
     if output is None:
         return
-    if not output.suffix:
+    is_folder = not output.suffix and not files.is_standard(output)
+    if is_folder:
         files.make_folder(output, overwrite=overwrite)
         return
     if output.suffix.lower() not in WRITABLE:
