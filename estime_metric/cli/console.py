@@ -31,6 +31,7 @@ _ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
 
+NAMED = 20  # invalid rows that are named before they are only counted
 WIDE = 10_000  # columns of an output that is not a terminal, in which nothing has to be wrapped
 
 #: What the running command calls the arguments of the library: ``{"id_column": "--id-column"}``.
@@ -58,6 +59,14 @@ def note(text: str) -> None:
 def warn(text: str) -> None:
     """A line on stderr, in yellow if the terminal has colors; names options as the command does."""
     _print_error(in_options(text), style="yellow")
+
+
+def warn_skipped(problems: Sequence[str]) -> None:
+    """Warns of invalid rows: names the first `NAMED` and counts the others."""
+    for problem in problems[:NAMED]:
+        warn(f"skipped {problem}")
+    if len(problems) > NAMED:
+        warn(f"skipped {counted(len(problems) - NAMED, 'more row')}")
 
 
 def _print_error(text: str, style: str) -> None:

@@ -20,7 +20,7 @@ PLOTS = (".png", ".svg", ".pdf")
 
 Quiet = Annotated[bool, Parameter(alias="-q", help="Do not show a progress bar.")]
 Overwrite = Annotated[bool, Parameter(help="Overwrite an existing output.")]
-Seed = Annotated[int, Parameter(help="Random seed.")]
+Seed = Annotated[int, Parameter(help="Random seed.", validator=validators.Number(gte=0))]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path | None, Parameter(alias="-o", allow_leading_hyphen=True)]

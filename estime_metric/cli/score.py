@@ -6,7 +6,7 @@ import json
 import os
 from array import array
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, note, say, say_wrote, warn
+from estime_metric.cli.console import NAMED, counted, note, say, say_wrote, warn
 from estime_metric.cli.scored import (
     Explained,
     print_estimate,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
 LISTED = 30  # more pairs than this are not listed on the screen
-NAMED = 20  # invalid rows that are listed before they are only counted
 WORST = 10  # flagged summaries that are named, unless --worst says how many
 FILES = 30  # more input files than this have no means of their own
 
@@ -115,7 +114,7 @@ class ShownOptions:
 
     Attributes:
         json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
-            seconds, the signature and its short form.
+            seconds, the signature and its short form; with --dry-run, the estimate.
         score_only: Print the mean inconsistency and nothing else.
         short: Print the short form of the signature, for the caption of a table.
         worst: List the worst summaries with their lines and words, at most N. (default: 10 if
@@ -129,15 +128,28 @@ class ShownOptions:
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
     plot: Path | None = None
 
-    def check(self, output: OutputOptions) -> None:
-        """Refuses options that contradict each other (ValueError)."""
+    def check(self, output: OutputOptions, *, dry_run: bool) -> None:
+        """Refuses options that contradict each other or that have no effect together
+        (ValueError).
+        """
         if self.json and self.score_only:
             raise ValueError("Expected --json or --score-only, but got both.")
+        for option, is_given in (
+            ("--short", self.short),
+            ("--worst", bool(self.worst)),
+            ("--dry-run", dry_run),
+        ):
+            if self.score_only and is_given:
+                raise ValueError(
+                    f"Expected --score-only without {option}, because it prints one number."
+                )
         if (self.json or self.score_only) and output.output and files.is_standard(output.output):
             raise ValueError(
                 f"Expected {'--json' if self.json else '--score-only'} or the rows on standard "
                 "output, but got both."
             )
+        if self.worst and output.output and files.is_standard(output.output):
+            raise ValueError("Expected --worst or the rows on standard output, but got both.")
 
     def number_of_worst(self, job: Job) -> int:
         """How many of the worst summaries are listed."""
@@ -199,12 +211,12 @@ def score(
             "processes."
         )
     existing = output.existing
-    shown.check(output)
+    shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(given)
     job = output.job(paths, table.layout(texts.source_file))
     chosen = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
-        return _estimate(job, chosen, quiet)
+        return _estimate(job, chosen, quiet, as_json=shown.json)
     if shown.plot is not None:
         overwrite = output.overwrite or output.resume
         files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=options.PLOTS)
@@ -436,12 +448,15 @@ def _say_that_it_stops() -> None:
     note("Stopping after the current chunk. Press Ctrl-C again to stop immediately.")
 
 
-def _estimate(job: Job, chosen: dict[str, Any], quiet: bool) -> int:
+def _estimate(job: Job, chosen: dict[str, Any], quiet: bool, *, as_json: bool) -> int:
     from estime_metric.scorer import EstimeScorer
 
     with tqdm(unit="pair", desc="counting", disable=quiet, dynamic_ncols=True, delay=0.001) as bar:
         found = estimate_job(
             job, EstimeScorer(**chosen), on_chunk=lambda pairs: bar.update(len(pairs))
         )
-    print_estimate(found)
+    if as_json:
+        say(json.dumps(asdict(found), indent=1))
+    else:
+        print_estimate(found)
     return 1 if found.skipped else 0
