@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,23 @@ def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_cell(
         )
         with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
             list(files.read_rows(path))
+
+
+def test_rows_that_two_quotation_marks_may_have_joined_are_named_once(write: Write) -> None:
+    text = 'id\tnote\n1\ta\n2\t"Anna said:\n3\tno."\n4\t"Peter said:\n5\tyes."\n'
+    with pytest.warns(RuntimeWarning) as said:
+        assert len(table_rows(write("p.tsv", text))) == 3
+    assert [str(one.message) for one in said] == [
+        "The row that begins on line 3 of p.tsv has a cell with a tab and a line break. If two "
+        "quotation marks have joined several rows there, set `unquoted`."
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quoted = write("p.tsv", 'id\tnote\n1\t"a\nb"\n2\t"a\tb"\n')
+        assert [row["note"] for _, row in table_rows(quoted)] == ["a\nb", "a\tb"]
+        for unquoted in (True, False):
+            path = write("p.csv", 'id,note\n1,"a,\nb"\n')
+            list(files.read_rows(path, files.ReadOptions(unquoted=unquoted)))
 
 
 def test_what_follows_an_open_quotation_mark_is_not_all_read(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,9 @@ _OTHERS = (";", "\t", "|", ",")  # delimiters that a header may have instead of 
 def read(path: Path, options: ReadOptions) -> Iterator[Line]:
     """The rows below the header. A row with fewer cells than the header lacks the last columns.
 
+    A cell of TSV with both a tab and a line break may be several rows between two quotation marks;
+    the first one of a file is reported as a RuntimeWarning.
+
     Raises:
         LimitError: the header has too many columns.
         ValueError: the header names a column twice or is not in the encoding, a cell is too long,
@@ -28,8 +32,12 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
         records = _Records(text, path, options)
         columns = _read_header(records, path, options)
         number = 0
+        is_warned = False
         while (cells := records.next()) is not None:
             number += 1
+            if not is_warned and records.delimiter == "\t" and any(map(_may_be_rows, cells)):
+                is_warned = True
+                _warn_of_joined_rows(path, records.begins)
             problem = _problem(cells, columns, options, records.begins)
             if problem:
                 yield Line(path, number, problem=problem)
@@ -56,17 +64,18 @@ class _Records:
     """The rows of cells of a file, header included.
 
     Attributes:
+        delimiter: the character between cells.
         begins: the line of the file on which the last row begins, from 1.
     """
 
     def __init__(self, text: Iterator[str], path: Path, options: ReadOptions) -> None:
         self._text, self._path = text, path
-        self._delimiter = delimiter_of(path, options)
+        self.delimiter = delimiter_of(path, options)
         self._is_quoted = not options.unquoted
         # Without `strict`, a quotation mark that is not closed joins rows, and nothing says so.
         self._reader = csv.reader(
             self._lines(),
-            delimiter=self._delimiter,
+            delimiter=self.delimiter,
             quoting=csv.QUOTE_MINIMAL if self._is_quoted else csv.QUOTE_NONE,
             strict=True,
         )
@@ -103,7 +112,7 @@ class _Records:
     def _opens_cell(self, line: str) -> bool:
         """Whether a line that begins within a quoted cell ends it and has further cells."""
         _, closing, rest = line.replace('""', "").partition('"')
-        return bool(closing) and rest.startswith(self._delimiter)
+        return bool(closing) and rest.startswith(self.delimiter)
 
     def _hint(self) -> str:
         if not self._is_quoted:
@@ -133,6 +142,19 @@ def _read_header(records: _Records, path: Path, options: ReadOptions) -> list[st
         )
     check_unique(columns, path)
     return columns
+
+
+def _may_be_rows(cell: str) -> bool:
+    return "\t" in cell and ("\n" in cell or "\r" in cell)
+
+
+def _warn_of_joined_rows(path: Path, line: int) -> None:
+    warnings.warn(
+        f"The row that begins on line {line} of {path.name} has a cell with a tab and a line break. "
+        "If two quotation marks have joined several rows there, set `unquoted`.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _problem(cells: list[str], columns: list[str], options: ReadOptions, starts_at: int) -> str:
