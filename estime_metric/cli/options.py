@@ -59,6 +59,13 @@ class TableOptions:
     encoding: Annotated[
         Text, Parameter(help="Encoding of CSV and text files, such as latin-1. (default: utf-8)")
     ] = None
+    unquoted: Annotated[
+        bool,
+        Parameter(
+            help="Read quotation marks in CSV and TSV as ordinary characters, for tables whose cells "
+            "are not enclosed in them."
+        ),
+    ] = False
 
     def layout(self, source_file: Path | None = None) -> files.Layout:
         """These options in the form of the library."""
@@ -66,7 +73,9 @@ class TableOptions:
             source_column=self.source_column,
             summary_column=self.summary_column,
             source_file=source_file,
-            options=files.ReadOptions(delimiter=self.delimiter, encoding=self.encoding),
+            options=files.ReadOptions(
+                delimiter=self.delimiter, encoding=self.encoding, unquoted=self.unquoted
+            ),
         )
 
 

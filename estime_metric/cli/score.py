@@ -6,7 +6,7 @@ import json
 import os
 from array import array
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +37,9 @@ from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import (
     ChunkScores,
     Job,
+    JobPairs,
     MeansByFile,
+    NotResumableError,
     Report,
     Stop,
     Team,
@@ -120,7 +122,7 @@ class ShownOptions:
 
     Attributes:
         json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
-            seconds, the signature and its short form.
+            seconds, the signature and its short form; with --dry-run, the estimate.
         score_only: Print the mean inconsistency and nothing else.
         short: Print the short form of the signature, for the caption of a table.
         worst: List the worst summaries with their lines and words, at most N. (default: 10 if
@@ -134,15 +136,28 @@ class ShownOptions:
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
     plot: Path | None = None
 
-    def check(self, output: OutputOptions) -> None:
-        """Refuses options that contradict each other (ValueError)."""
+    def check(self, output: OutputOptions, *, dry_run: bool) -> None:
+        """Refuses options that contradict each other or that have no effect together
+        (ValueError).
+        """
         if self.json and self.score_only:
             raise ValueError("Expected --json or --score-only, but got both.")
+        for option, is_given in (
+            ("--short", self.short),
+            ("--worst", bool(self.worst)),
+            ("--dry-run", dry_run),
+        ):
+            if self.score_only and is_given:
+                raise ValueError(
+                    f"Expected --score-only without {option}, because it prints one number."
+                )
         if (self.json or self.score_only) and output.output and files.is_standard(output.output):
             raise ValueError(
                 f"Expected {'--json' if self.json else '--score-only'} or the rows on standard "
                 "output, but got both."
             )
+        if self.worst and output.output and files.is_standard(output.output):
+            raise ValueError("Expected --worst or the rows on standard output, but got both.")
 
     def number_of_worst(self, job: Job) -> int:
         """How many of the worst summaries are listed."""
@@ -204,12 +219,12 @@ def score(
             "processes."
         )
     existing = output.existing
-    shown.check(output)
+    shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(given)
     job = output.job(paths, table.layout(texts.source_file))
     chosen = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
-        return _estimate(job, chosen, quiet)
+        return _estimate(job, chosen, quiet, as_json=shown.json)
     if shown.plot is not None:
         overwrite = output.overwrite or output.resume
         files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=options.PLOTS)
@@ -260,7 +275,7 @@ class _Progress:
         self.sees_all = self.needs_one_layer or is_short
         self.bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
         self.scored = self.skipped = 0
-        self.shown: list[tuple[files.Pairs, ChunkScores]] = []
+        self.shown: list[tuple[JobPairs, ChunkScores]] = []
 
     def start(self, resumed: int) -> None:
         """Called before the first chunk, with the pairs that an earlier run has scored."""
@@ -270,7 +285,7 @@ class _Progress:
         self.bar.total = None if self._quiet else count_pairs(self._job)
         self.bar.update(resumed)
 
-    def add(self, pairs: files.Pairs, scores: ChunkScores) -> None:
+    def add(self, pairs: JobPairs, scores: ChunkScores) -> None:
         """Called with each chunk that is scored."""
         for problem in pairs.problems[: max(NAMED_ROWS - self.skipped, 0)]:
             with tqdm.external_write_mode():
@@ -283,7 +298,7 @@ class _Progress:
             self.shown.clear()
         self.bar.update(len(pairs))
 
-    def see(self, pairs: files.Pairs, values: Values) -> None:
+    def see(self, pairs: JobPairs, values: Values) -> None:
         """Called with all pairs and their values, including earlier runs."""
         if self.by_file is not None:
             self.by_file.add(pairs, values)
@@ -334,9 +349,10 @@ class _Run:
                     workers=workers,
                 )
                 progress.bar.refresh()
-            except BaseException:
+            except BaseException as error:
                 progress.bar.close()
-                progress.say_how_to_resume()
+                if not isinstance(error, NotResumableError):
+                    progress.say_how_to_resume()
                 raise
         is_first = workers.rank == 0  # the others score, and say nothing but errors
         warn_of_more_rows(progress.skipped)
@@ -351,9 +367,13 @@ class _Run:
     def _check_one_layer(self, scorer: "EstimeScorer") -> None:
         layers = scorer.resolved_config.layer_tuple
         if len(layers) > 1:
-            named = ("threshold", "worst", "plot", "score_only")
-            given = [self.job.threshold, self.shown.worst, self.shown.plot, self.shown.score_only]
-            option = next(name for name, value in zip(named, given, strict=True) if value)
+            needs_one_layer = {
+                "threshold": self.job.threshold is not None,
+                "worst": bool(self.shown.worst),
+                "plot": self.shown.plot is not None,
+                "score_only": self.shown.score_only,
+            }
+            option = next(name for name, needs_it in needs_one_layer.items() if needs_it)
             raise ValueError(
                 f"Expected one layer with `{option}`, but got the layers "
                 f"{', '.join(map(str, layers))}."
@@ -363,6 +383,8 @@ class _Run:
         job, shown = self.job, self.shown
         if not report.totals.pairs:
             raise ValueError("Expected pairs on standard input, but got none.")
+        for path in report.without_pairs:
+            warn(f"{path} has no pair")
         explained = progress.worst.explained(scorer)
         is_data = shown.json or shown.score_only
         if shown.json:
@@ -378,12 +400,19 @@ class _Run:
             if explained or job.threshold is not None:
                 print_worst(report, explained, job)
             by_file = progress.by_file.intervals() if progress.by_file is not None else {}
-            print_report(report, by_file, short=shown.short)
+            print_report(report, by_file, job, short=shown.short)
         if job.output is not None:
-            say_wrote(counted(report.totals.pairs, "row"), job.output, on_stderr=is_data)
+            self._say_output(report, job.output, on_stderr=is_data)
         if shown.plot is not None and progress.values is not None:
             self._plot(shown.plot, report, progress)
             say_wrote("the plot", shown.plot, on_stderr=is_data)
+
+    def _say_output(self, report: Report, output: Path, *, on_stderr: bool) -> None:
+        rows = counted(report.totals.pairs, "row")
+        if report.resumed < report.totals.pairs:
+            say_wrote(rows, output, on_stderr=on_stderr)
+        else:
+            (note if on_stderr else say)(f"{output} was already complete: {rows}")
 
     def _plot(self, path: Path, report: Report, progress: _Progress) -> None:
         from estime_metric.comparison.plots.distribution import NamedValue, plot_distribution
@@ -426,12 +455,15 @@ def _say_that_it_stops() -> None:
     note("Stopping after the current chunk. Press Ctrl-C again to stop immediately.")
 
 
-def _estimate(job: Job, chosen: dict[str, Any], quiet: bool) -> int:
+def _estimate(job: Job, chosen: dict[str, Any], quiet: bool, *, as_json: bool) -> int:
     from estime_metric.scorer import EstimeScorer
 
     with tqdm(unit="pair", desc="counting", disable=quiet, dynamic_ncols=True, delay=0.001) as bar:
         found = estimate_job(
             job, EstimeScorer(**chosen), on_chunk=lambda pairs: bar.update(len(pairs))
         )
-    print_estimate(found)
+    if as_json:
+        say(json.dumps(asdict(found), indent=1))
+    else:
+        print_estimate(found)
     return 1 if found.skipped else 0

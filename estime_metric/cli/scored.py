@@ -18,7 +18,7 @@ from estime_metric import files
 from estime_metric.cli.console import WIDE, counted, printable, say, table_console
 from estime_metric.config import EstimeConfig
 from estime_metric.intervals import Interval
-from estime_metric.jobs import ChunkScores, Estimate, Job, Report, WorstPair
+from estime_metric.jobs import ChunkScores, Estimate, Job, JobPairs, Report, WorstPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
 
 if TYPE_CHECKING:
@@ -28,23 +28,24 @@ if TYPE_CHECKING:
 #: requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")
+_VERDICT = "verdict"  # column of the input
 _WORDS = 20  # words of a summary that are named for each reason
 
 Explained = Sequence[tuple[WorstPair, "Explanation"]]
 
 
 def print_pairs(
-    shown: Sequence[tuple[files.Pairs, ChunkScores]], config: EstimeConfig, job: Job
+    shown: Sequence[tuple[JobPairs, ChunkScores]], config: EstimeConfig, job: Job
 ) -> None:
-    """One line for each pair and layer, with the flag if there is a threshold; a ``verdict`` column
-    of the input, as the examples have it, is shown too.
+    """One line for each pair and layer, with the flag if there is a threshold and the file if there
+    are several; a ``verdict`` column of the input, as the examples have it, is shown too.
     """
     layers = config.layer_tuple
     measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *config.measures)))
+    has_verdicts = any(_VERDICT in others for pairs, _ in shown for others in pairs.others)
     named = [
-        name
-        for name in ("file", "verdict")
-        if any(name in others for pairs, _ in shown for others in pairs.others)
+        *(["file"] if job.has_several_inputs else []),
+        *([_VERDICT] if has_verdicts else []),
     ]
     flag = [] if job.threshold is None else [files.FLAG]
     console = table_console()
@@ -67,14 +68,15 @@ def print_pairs(
                     for name, column in zip(measures, columns, strict=True)
                 ]
                 cells += ["flag" if column[index] else "" for column in flags]
-                cells += [str(others.get(name, "")) for name in named]
+                cells += [str(pairs.paths[index])] if job.has_several_inputs else []
+                cells += [str(others.get(_VERDICT, ""))] if has_verdicts else []
                 cells += [" ".join(pairs.summaries[index].split())]
                 grid.add_row(*(Text(printable(cell)) for cell in cells))
     console.print(grid)
 
 
 def print_report(
-    report: Report, by_file: Mapping[str, Mapping[str, Interval]], *, short: bool
+    report: Report, by_file: Mapping[str, Mapping[str, Interval]], job: Job, *, short: bool
 ) -> None:
     """The counts, the means with their intervals, of each file too, the lines to look at, and the
     signature.
@@ -95,7 +97,7 @@ def print_report(
             "narrow."
         )
     if totals.unchecked:
-        lines = _listed(totals.unchecked_lines, totals.unchecked)
+        lines = _listed(totals.unchecked_lines, totals.unchecked, job)
         shared = (
             "shares no token with its source"
             if totals.unchecked == 1
@@ -103,7 +105,7 @@ def print_report(
         )
         say(f"{counted(totals.unchecked, 'summary')} {shared}, so nothing was checked: {lines}")
     if totals.blank:
-        lines = _listed(totals.blank_lines, totals.blank)
+        lines = _listed(totals.blank_lines, totals.blank, job)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
         say(f"{counted(totals.blank, 'blank summary')} ({worst}): {lines}")
     say(report.signature.short if short else report.signature)
@@ -233,9 +235,14 @@ def _shown(measure: str, value: files.Number) -> str:
     return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
 
 
-def _listed(lines: Sequence[int], number: int) -> str:
-    more = " ..." if number > len(lines) else ""
-    return f"line {', '.join(map(str, lines))}{more}"
+def _listed(lines: Mapping[str, Sequence[int]], number: int, job: Job) -> str:
+    """The lines of each file; ``number`` is how many there are in all."""
+    places = []
+    for file, numbers in lines.items():
+        name = f"{file} " if job.has_several_inputs else ""
+        places.append(f"{name}line {', '.join(map(str, numbers))}")
+    more = " ..." if number > sum(map(len, lines.values())) else ""
+    return "; ".join(places) + more
 
 
 def _reasons(explanation: Explanation) -> list[str]:

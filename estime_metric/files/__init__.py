@@ -29,6 +29,7 @@ from estime_metric.files.pairs import (
     pair_problem,
     read_lines,
     read_pairs,
+    text_problem,
 )
 from estime_metric.files.reading import read_rows
 from estime_metric.files.replacing import locked, make_folder, named, replaced, write_text
@@ -105,6 +106,7 @@ __all__ = [
     "rows_with",
     "score_columns",
     "score_rows",
+    "text_problem",
     "write_meta",
     "write_rows",
     "write_standard_output",

@@ -49,6 +49,8 @@ class ReadOptions:
             comma or a tab.
         encoding: of CSV, TSV and text files, as Python names it; by default UTF-8. Other formats
             are always UTF-8.
+        unquoted: whether quotation marks in CSV and TSV are ordinary characters; by default they
+            enclose cells.
         limits: how much is read at most.
 
     Raises:
@@ -57,6 +59,7 @@ class ReadOptions:
 
     delimiter: str | None = None
     encoding: str | None = None
+    unquoted: bool = False
     limits: ReadLimits = DEFAULT_LIMITS
 
     def __post_init__(self) -> None:

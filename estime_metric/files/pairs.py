@@ -90,16 +90,25 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 
     An empty summary is a blank summary, which is scored; an empty source is a problem.
     """
-    for column in (source_column, summary_column):
-        if column not in row:
-            return f"column {column!r} is missing (columns: {', '.join(row) or 'none'})"
-        text = row[column]
-        if not isinstance(text, str):
-            came = "is missing" if text is None else f"is of type {type(text).__name__}"
-            return f"column {column!r} should contain text, but {came}"
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            return f"column {column!r} contains a lone surrogate, which is not a valid character"
+    problem = text_problem(row, source_column) or text_problem(row, summary_column)
+    if problem:
+        return problem
     return f"column {source_column!r} is empty" if row[source_column] == "" else ""
+
+
+def text_problem(row: Row, column: str) -> str:
+    """What is wrong with a column that should contain text, as the end of a sentence; empty if
+    nothing is.
+    """
+    if column not in row:
+        return f"column {column!r} is missing (columns: {', '.join(row) or 'none'})"
+    text = row[column]
+    if not isinstance(text, str):
+        came = "is missing" if text is None else f"is of type {type(text).__name__}"
+        return f"column {column!r} should contain text, but {came}"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        return f"column {column!r} contains a lone surrogate, which is not a valid character"
+    return ""
 
 
 def _read_aligned(summaries: Path, sources: Path, layout: Layout) -> Iterator[Line]:

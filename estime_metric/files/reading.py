@@ -22,7 +22,7 @@ def read_rows(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Li
 
     Raises:
         ValueError: another ending; an encoding that the format does not have; UTF-16 without
-            ``encoding``; a column twice in the header; a file that is damaged.
+            ``encoding``; a column twice in a header or a schema; a file that is damaged.
         LimitError: the file exceeds ``options.limits``.
         ImportError: Parquet or ``.zst`` without pyarrow.
         OSError: the file cannot be read.

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from estime_metric.files.streams import is_standard
+
 #: Windows removes no file that is open. Elsewhere it is removed while it is locked, so that no other
 #: run can have locked it.
 _CLOSE_FIRST = sys.platform == "win32"
@@ -118,9 +120,15 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, *, overwrite: bool) -> None:
-    """Makes the folder of an output; FileExistsError if it is not empty and ``overwrite`` is not
-    set.
+    """Makes the folder of an output.
+
+    Raises FileExistsError if it is not empty and ``overwrite`` is not set, ValueError if it is a
+    file or standard output.
     """
+    if is_standard(path):
+        raise ValueError(
+            f"Expected the output to be a folder, but {str(path)!r} means standard output."
+        )
     if path.exists() and not path.is_dir():
         raise ValueError(f"Expected the output to be a folder, but {str(path)!r} is a file.")
     path.mkdir(parents=True, exist_ok=True)

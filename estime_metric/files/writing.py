@@ -66,6 +66,7 @@ WRITERS: dict[str, Callable[[Path, Rows, Meta], None]] = {
 }
 WITH_META = (".parquet",)
 WRITABLE = tuple(WRITERS)
+STANDARD = ".jsonl"  # the format of standard output
 
 
 def encode_json_lines(rows: Iterable[Row]) -> bytes:
@@ -108,12 +109,12 @@ def check_writable(
     endings: Sequence[str] = WRITABLE,
 ) -> None:
     """Refuses a path that could not or should not be written, before any work is done; ``-`` is
-    always accepted.
+    accepted if ``endings`` contain the format of standard output, ``.jsonl``.
 
     Raises FileExistsError if it exists and ``overwrite`` is not set, ValueError for everything else
     that is wrong with it.
     """
-    if is_standard(path):
+    if is_standard(path) and STANDARD in endings:
         return
     if path.suffix.lower() not in endings:
         raise ValueError(

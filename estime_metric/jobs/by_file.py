@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from estime_metric import files
 from estime_metric.intervals import Interval
-from estime_metric.jobs.chunks import file_column
+from estime_metric.jobs.chunks import JobPairs
 from estime_metric.jobs.earlier import Values
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
@@ -21,16 +20,15 @@ class MeansByFile:
     def __init__(self, job: Job) -> None:
         from estime_metric.bootstrap import BootstrapMeans  # imports numpy: slow
 
-        self._column = file_column(job)
         self._means = {str(path): BootstrapMeans(MEASURES_BY_FILE) for path in job.inputs}
 
-    def add(self, pairs: files.Pairs, values: Values) -> None:
+    def add(self, pairs: JobPairs, values: Values) -> None:
         """Pairs with their values by column."""
         if RECOMMENDED not in values:
             return
         rows_of: dict[str, list[int]] = {}
-        for row, others in enumerate(pairs.others):
-            rows_of.setdefault(str(others[self._column]), []).append(row)
+        for row, path in enumerate(pairs.paths):
+            rows_of.setdefault(str(path), []).append(row)
         for file, rows in rows_of.items():
             self._means[file].add(
                 [pairs.sources[row] for row in rows],

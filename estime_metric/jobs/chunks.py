@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from estime_metric import files
 from estime_metric.jobs.job import Job
@@ -13,16 +14,40 @@ from estime_metric.jobs.job import Job
 DIGEST_BYTES = 16
 
 
+@dataclass
+class JobPairs(files.Pairs):
+    """Pairs of a job, with the columns that the output keeps.
+
+    Attributes:
+        paths: the input of each pair, whatever columns its row has.
+    """
+
+    paths: list[Path] = field(default_factory=list)
+
+    def add_line(self, line: files.Line, job: Job) -> None:
+        """Appends the pair of a line, or the line's problem."""
+        if line.problem:
+            self.problems.append(f"{place(line, job)}: {line.problem}")
+            return
+        self.add(
+            line=line.number,
+            source=line.row[job.layout.source_column],
+            summary=line.row[job.layout.summary_column],
+            others=kept_columns(line, job),
+        )
+        self.paths.append(line.path)
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Pairs that are scored and committed together.
 
     Attributes:
-        pairs: the pairs, with the columns that the output keeps, and the problems between them.
+        pairs: the pairs, and the problems between them.
         digest: digest of all lines of the job up to the end of the chunk.
     """
 
-    pairs: files.Pairs
+    pairs: JobPairs
     digest: str
 
 
@@ -46,24 +71,11 @@ def cut_chunks(
 ) -> Iterator[Chunk]:
     """Chunks within the limits, see `files.cut`; ``digest`` is the digest of the lines before."""
     for part in files.cut(lines, job.layout, limits):
-        pairs = files.Pairs()
+        pairs = JobPairs()
         for line in part:
             digest.add(line)
-            add_pair(line, pairs, job)
+            pairs.add_line(line, job)
         yield Chunk(pairs, str(digest))
-
-
-def add_pair(line: files.Line, pairs: files.Pairs, job: Job) -> None:
-    """Adds the pair of a line with the columns that the output keeps, or the line's problem."""
-    if line.problem:
-        pairs.problems.append(f"{place(line, job)}: {line.problem}")
-        return
-    pairs.add(
-        line=line.number,
-        source=line.row[job.layout.source_column],
-        summary=line.row[job.layout.summary_column],
-        others=kept_columns(line, job),
-    )
 
 
 def place(line: files.Line, job: Job) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from estime_metric import files
-from estime_metric.jobs.chunks import add_pair
+from estime_metric.jobs.chunks import JobPairs
 from estime_metric.jobs.job import Job
+from estime_metric.jobs.record import NotResumableError
 
 Values = Mapping[str, Sequence[files.Number]]
 
 #: Called with pairs and their values by column.
-OnScored = Callable[[files.Pairs, Values], None]
+OnScored = Callable[[JobPairs, Values], None]
 
 _TOGETHER = 256  # pairs that are read again together
 _ALL = files.ReadOptions(limits=files.ReadLimits(columns=10**9, depth=10**9))
@@ -31,7 +32,7 @@ class EarlierScores:
         self, rows: Iterable[files.Row], job: Job, names: Sequence[str], take: OnScored
     ) -> None:
         self._rows, self._job, self._names, self._take = iter(rows), job, names, take
-        self._pairs = files.Pairs()
+        self._pairs = JobPairs()
         self._values: dict[str, list[files.Number]] = {name: [] for name in names}
         self._problem = ""
 
@@ -44,16 +45,16 @@ class EarlierScores:
         if str(row.get(f"{prefix}{files.LINE}")) != str(line.number):
             self._problem = f"the row of {line.path} line {line.number}"
             return
-        add_pair(line, self._pairs, self._job)
+        self._pairs.add_line(line, self._job)
         for name in self._names:
             self._values[name].append(_number(row.get(f"{prefix}{name}")))
         if len(self._pairs) == _TOGETHER:
             self._give()
 
     def finish(self) -> None:
-        """Called after the last line; ValueError if rows of the output were changed."""
+        """Called after the last line; NotResumableError if rows of the output were changed."""
         if self._problem:
-            raise ValueError(
+            raise NotResumableError(
                 f"Expected {self._job.output} to have the rows that the earlier run wrote, but "
                 f"{self._problem} is missing or moved. Use `overwrite` to start again."
             )
@@ -62,7 +63,7 @@ class EarlierScores:
 
     def _give(self) -> None:
         self._take(self._pairs, self._values)
-        self._pairs = files.Pairs()
+        self._pairs = JobPairs()
         self._values = {name: [] for name in self._names}
 
 

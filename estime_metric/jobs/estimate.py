@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from estime_metric import files
-from estime_metric.jobs.chunks import Digest, cut_chunks
+from estime_metric.jobs.chunks import Digest, JobPairs, cut_chunks
 from estime_metric.jobs.inputs import first_pairs, job_lines
 from estime_metric.jobs.job import Job, bytes_of_work, chunk_limits
 
@@ -59,7 +58,7 @@ class Estimate:
 
 
 def estimate_job(
-    job: Job, scorer: EstimeScorer, *, on_chunk: Callable[[files.Pairs], object] | None = None
+    job: Job, scorer: EstimeScorer, *, on_chunk: Callable[[JobPairs], object] | None = None
 ) -> Estimate:
     """Counts the work of a job, and times some of its pairs, drawn at random with a fixed seed.
     Nothing is written.

@@ -85,6 +85,7 @@ class Job:
             "source_file": None if layout.source_file is None else str(layout.source_file),
             "delimiter": layout.options.delimiter,
             "encoding": layout.options.encoding,
+            "unquoted": layout.options.unquoted,
             "prefix": self.prefix,
             "keep_texts": self.keep_texts,
             "with_signature": self.with_signature,

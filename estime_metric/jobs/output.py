@@ -17,7 +17,13 @@ from typing import BinaryIO
 from estime_metric import files
 from estime_metric.jobs.earlier import rows_of
 from estime_metric.jobs.job import Job
-from estime_metric.jobs.record import Record, check_same_job, read_record, save_record
+from estime_metric.jobs.record import (
+    NotResumableError,
+    Record,
+    check_same_job,
+    read_record,
+    save_record,
+)
 from estime_metric.jobs.totals import Totals
 
 _GROWING = (".jsonl", ".csv")  # endings of formats to which rows can be appended
@@ -168,7 +174,7 @@ def opened_output(job: Job, record: Record, existing: str) -> Iterator[Output]:
 
     Raises:
         FileExistsError: the output exists, and ``existing`` is ``"refuse"``.
-        ValueError: it cannot be resumed, or it is of other settings.
+        NotResumableError: it cannot be resumed, or it is of other settings.
         OSError: it cannot be written.
     """
     if job.output is None:
@@ -227,7 +233,7 @@ def _resume(paths: OutputFiles, record: Record) -> FileOutput:
     earlier = read_record(paths.progress, paths.final)
     size = paths.rows.stat().st_size if paths.rows.exists() else 0
     if size < earlier.bytes:
-        raise ValueError(
+        raise NotResumableError(
             f"Expected {paths.rows} to have at least the {earlier.bytes} bytes written so far, but "
             f"it has {size}. Use `overwrite` to start again."
         )
@@ -241,7 +247,7 @@ def _take_finished(paths: OutputFiles, record: Record) -> Output:
     """The output of a job that is done."""
     found = files.read_meta(paths.final)
     if not found.get("finished"):
-        raise ValueError(
+        raise NotResumableError(
             f"Expected {paths.final} to be an unfinished run, but it cannot be resumed. Use "
             "`overwrite` to replace it."
         )
@@ -249,6 +255,11 @@ def _take_finished(paths: OutputFiles, record: Record) -> Output:
     _take_over(record, earlier)
     if paths.converts:
         paths.rows.unlink(missing_ok=True)
+    elif (size := paths.final.stat().st_size) != earlier.bytes:
+        raise NotResumableError(
+            f"Expected {paths.final} to have the {earlier.bytes} bytes that the earlier run wrote, "
+            f"but it has {size}. Use `overwrite` to start again."
+        )
     return FinishedOutput(paths.final, earlier)
 
 

@@ -30,6 +30,10 @@ from estime_metric.signature import Signature
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
 
 
+class NotResumableError(ValueError):
+    """An earlier run cannot be resumed, because its output, its input or its options have changed."""
+
+
 @dataclass
 class Record:
     """How far a job is, and of what it is.
@@ -80,7 +84,9 @@ class Record:
 
     @classmethod
     def from_json(cls, found: Any, path: Path) -> Record:
-        """A record as `to_json` writes it; ValueError if it is damaged or of another version."""
+        """A record as `to_json` writes it; NotResumableError if it is damaged or of another
+        version.
+        """
         try:
             values = {one.name: found[one.name] for one in fields(cls)}
             values["totals"] = Totals.from_json(values["totals"])
@@ -93,7 +99,7 @@ class Record:
             }
             return cls(**values)
         except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(
+            raise NotResumableError(
                 f"The run record of {path} is damaged or was written by another version. Use "
                 "`overwrite` to start again."
             ) from error
@@ -120,7 +126,7 @@ class Record:
 
 
 def read_record(progress: Path, output: Path) -> Record:
-    """The record in a file; ValueError if it is damaged."""
+    """The record in a file; NotResumableError if it is damaged."""
     found: Any = None
     with suppress(ValueError):
         found = json.loads(progress.read_text(encoding="utf-8"))
@@ -143,13 +149,13 @@ def save_record(record: Record, progress: Path) -> None:
 
 
 def check_same_job(new: Record, earlier: Record) -> None:
-    """Refuses to resume a run of another signature, options or inputs (ValueError); warns if an
-    input may have changed.
+    """Refuses to resume a run of another signature, options or inputs (NotResumableError); warns
+    if an input may have changed.
     """
     now, then = _compared(new), _compared(earlier)
     for name, value in now.items():
         if value != then.get(name):
-            raise ValueError(
+            raise NotResumableError(
                 f"Expected the same {name} as in the earlier run, but got a different one:\n"
                 f"  earlier: {then.get(name)}\n  now:     {value}\nUse `overwrite` to start again."
             )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from estime_metric.intervals import Interval
 from estime_metric.jobs.chunks import (
     Chunk,
     Digest,
+    JobPairs,
     cut_chunks,
     kept_columns,
     refuse_clashes,
@@ -26,7 +28,7 @@ from estime_metric.jobs.earlier import EarlierScores, OnScored, Values
 from estime_metric.jobs.inputs import first_pairs, job_lines
 from estime_metric.jobs.job import Job, chunk_limits
 from estime_metric.jobs.output import EXISTING, Output, opened_output
-from estime_metric.jobs.record import Record
+from estime_metric.jobs.record import NotResumableError, Record
 from estime_metric.jobs.team import ChunkScores, Workers
 from estime_metric.jobs.totals import Totals, totals_of
 from estime_metric.measures import RECOMMENDED, reported_name
@@ -52,6 +54,7 @@ class Report:
         done: whether the whole input is scored.
         resumed: pairs that an earlier run had scored.
         config: the fully resolved configuration.
+        without_pairs: the inputs in which no row is a pair, once the whole input is scored.
         flagged_from: the threshold of the flags, if any.
         seconds: duration of this run, without loading the encoder.
     """
@@ -62,6 +65,7 @@ class Report:
     done: bool
     resumed: int
     config: EstimeConfig
+    without_pairs: tuple[Path, ...] = ()
     flagged_from: float | None = None
     seconds: float = 0.0
 
@@ -106,7 +110,7 @@ def score_files(
     scorer: EstimeScorer,
     *,
     existing: str = "refuse",
-    on_chunk: Callable[[files.Pairs, ChunkScores], None] | None = None,
+    on_chunk: Callable[[JobPairs, ChunkScores], None] | None = None,
     on_start: Callable[[int], None] | None = None,
     on_scored: OnScored | None = None,
     stop: Callable[[], bool] = lambda: False,
@@ -131,6 +135,7 @@ def score_files(
             this process alone.
 
     Raises:
+        NotResumableError: the output cannot be resumed, because something has changed.
         ValueError, OSError: the input or the output cannot be used; the message says why. What is
             scored is on disk.
     """
@@ -171,11 +176,12 @@ def score_files(
         )
         if output is not None and on_start is not None:
             on_start(report.resumed)
-        lines = _checked_lines(job, record, added)
+        inputs_with_pairs: set[Path] = set()
+        lines = _with_inputs_noted(_checked_lines(job, record, added), inputs_with_pairs)
         names = files.measure_columns(blank.measures, blank.layers)
         bootstrap = BootstrapMeans(names)
 
-        def take(pairs: files.Pairs, values: Values) -> None:
+        def take(pairs: JobPairs, values: Values) -> None:
             if not record.finished:
                 bootstrap.add(pairs.sources, values)
             if on_scored is not None:
@@ -188,11 +194,11 @@ def score_files(
         chunks = _unscored(lines, job, record, chunk_limits(job, scorer), earlier)
         if report.done:
             if next(chunks, None) is not None:
-                raise ValueError(
+                raise NotResumableError(
                     f"{job.output} is complete, but its input has grown since then. Use "
                     "`overwrite` to score everything again."
                 )
-            return report
+            return replace(report, without_pairs=_without(inputs_with_pairs, job))
         score = partial(score_chunk, job=job, scorer=scorer)
         for chunk, scores in workers.run(chunks, score, stop):
             assert output is not None  # the scores go to the first process
@@ -212,7 +218,12 @@ def score_files(
             report = replace(
                 report, means=output.record.measures, few_sources=output.record.few_sources
             )
-        return replace(report, done=done, seconds=perf_counter() - began)
+        return replace(
+            report,
+            done=done,
+            without_pairs=_without(inputs_with_pairs, job) if done else (),
+            seconds=perf_counter() - began,
+        )
 
 
 def score_chunk(chunk: Chunk, *, job: Job, scorer: EstimeScorer) -> ChunkScores:
@@ -266,6 +277,19 @@ def _checked_lines(job: Job, record: Record, added: list[str]) -> Iterator[files
     return refuse_further_columns(lines, job, record.columns)
 
 
+def _with_inputs_noted(lines: Iterator[files.Line], noted: set[Path]) -> Iterator[files.Line]:
+    """The lines; adds the input of each pair to ``noted``."""
+    for line in lines:
+        if not line.problem:
+            noted.add(line.path)
+        yield line
+
+
+def _without(inputs_with_pairs: Collection[Path], job: Job) -> tuple[Path, ...]:
+    """The other inputs of the job."""
+    return tuple(path for path in job.inputs if path not in inputs_with_pairs)
+
+
 def _first_valid(lines: Iterator[files.Line], number: int) -> list[files.Line]:
     """The lines up to the ``number``-th that is valid."""
     found: list[files.Line] = []
@@ -285,7 +309,7 @@ def _unscored(
     limits: files.ChunkLimits,
     earlier: EarlierScores | None,
 ) -> Iterator[Chunk]:
-    """The chunks that are not committed yet; ValueError if the committed part of the input has
+    """The chunks that are not committed yet; NotResumableError if the committed part of the input has
     changed.
     """
     digest = Digest()
@@ -294,7 +318,7 @@ def _unscored(
         if earlier is not None:
             earlier.add(line)
     if record.digest not in ("", str(digest)):
-        raise ValueError(
+        raise NotResumableError(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )

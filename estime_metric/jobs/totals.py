@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from estime_metric import files
+from estime_metric.jobs.chunks import JobPairs
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -23,7 +23,7 @@ class Totals:
         unchecked, blank: how many summaries share no token with their source, and how many have no
             token at all.
         flagged: how many summaries are flagged.
-        unchecked_lines, blank_lines: the first of them.
+        unchecked_lines, blank_lines: the lines of the first of them, by input.
     """
 
     pairs: int = 0
@@ -31,8 +31,8 @@ class Totals:
     unchecked: int = 0
     blank: int = 0
     flagged: int = 0
-    unchecked_lines: list[int] = field(default_factory=list)
-    blank_lines: list[int] = field(default_factory=list)
+    unchecked_lines: dict[str, list[int]] = field(default_factory=dict)
+    blank_lines: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Totals:
@@ -50,12 +50,12 @@ class Totals:
         self.unchecked += other.unchecked
         self.blank += other.blank
         self.flagged += other.flagged
-        self.unchecked_lines = (self.unchecked_lines + other.unchecked_lines)[:_NAMED]
-        self.blank_lines = (self.blank_lines + other.blank_lines)[:_NAMED]
+        self.unchecked_lines = _joined(self.unchecked_lines, other.unchecked_lines)
+        self.blank_lines = _joined(self.blank_lines, other.blank_lines)
 
 
 def totals_of(
-    pairs: files.Pairs, result: EstimeResult, threshold: float | str | None = None
+    pairs: JobPairs, result: EstimeResult, threshold: float | str | None = None
 ) -> Totals:
     """The totals of one chunk."""
     return Totals(
@@ -64,6 +64,22 @@ def totals_of(
         unchecked=len(result.unchecked),
         blank=len(result.blank),
         flagged=0 if threshold is None else int(result.flags(threshold).sum()),
-        unchecked_lines=[pairs.lines[index] for index in result.unchecked[:_NAMED]],
-        blank_lines=[pairs.lines[index] for index in result.blank[:_NAMED]],
+        unchecked_lines=_lines_by_input(pairs, result.unchecked[:_NAMED]),
+        blank_lines=_lines_by_input(pairs, result.blank[:_NAMED]),
     )
+
+
+def _lines_by_input(pairs: JobPairs, indices: Iterable[int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for index in indices:
+        found.setdefault(str(pairs.paths[index]), []).append(pairs.lines[index])
+    return found
+
+
+def _joined(one: Mapping[str, list[int]], other: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """The first lines of both, in their order."""
+    lines = [(path, line) for part in (one, other) for path in part for line in part[path]]
+    found: dict[str, list[int]] = {}
+    for path, line in lines[:_NAMED]:
+        found.setdefault(path, []).append(line)
+    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from estime_metric import files
-from estime_metric.jobs.chunks import file_column
+from estime_metric.jobs.chunks import JobPairs
 from estime_metric.jobs.earlier import Values
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
@@ -49,11 +49,11 @@ class WorstPairs:
     """
 
     def __init__(self, job: Job, number: int, *, only_flagged: bool) -> None:
-        self._job, self._number, self._only_flagged = job, number, only_flagged
+        self._number, self._only_flagged = number, only_flagged
         self._kept: list[WorstPair] = []  # a heap
         self._seen = 0
 
-    def add(self, pairs: files.Pairs, values: Values) -> None:
+    def add(self, pairs: JobPairs, values: Values) -> None:
         """Pairs with their values by column."""
         flags: Sequence[files.Number] = (
             values[files.FLAG] if self._only_flagged else [1] * len(pairs)
@@ -65,7 +65,7 @@ class WorstPairs:
             pair = WorstPair(
                 value=value,
                 earlier=-self._seen,
-                file=str(pairs.others[index].get(file_column(self._job), self._job.inputs[0])),
+                file=str(pairs.paths[index]),
                 line=pairs.lines[index],
                 summary=pairs.summaries[index],
                 source=pairs.sources[index],

@@ -66,7 +66,9 @@ def options_of(command: tuple[str, ...]) -> set[str]:
 
 
 def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
-    """Only which measures are computed differs: `explain` and the benchmarks do not choose them."""
+    """Only which measures are computed differs: `explain` and the benchmarks do not choose them, and
+    ``calibrate`` computes the one that ``--score`` names.
+    """
     own = {"--measures", "--soft-model", "--soft-revision"}
     shared = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(ScoringOptions)}
     assert {"--fast", "--keep-tags", "--layers"} < shared
@@ -77,8 +79,9 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     assert ("benchmark", "summeval") in scoring
     for path in scoring:
         assert shared <= options_of(path), path
-    for name in ("score", "compare", "calibrate"):
+    for name in ("score", "compare"):
         assert own <= options_of((name,))
+    assert own & options_of(("calibrate",)) == {"--soft-model", "--soft-revision"}
 
 
 def test_options_of_the_measure_are_those_of_the_configuration() -> None:
@@ -198,8 +201,25 @@ REFUSED = [
         "--measures classifier",
         "Expected --classifier to name a trained classifier, since the measure 'classifier'",
     ),
-    ("coherence", "--measures bartscore --source-column text", "Expected summaries in"),
-    ("coherence", "--summary-column text", "Expected summaries in"),
+    (
+        "coherence",
+        "--measures bartscore --source-column text",
+        "Name the right one with --source-column.",
+    ),
+    (
+        "coherence",
+        "--summary-column text",
+        "Expected a column 'text' in pairs.jsonl, but its columns are id, source, summary. Name the "
+        "right one with --summary-column.",
+    ),
+    *(
+        (command, "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.')
+        for command in ("coherence", "corrupt", "compare", "calibrate", "meta-evaluate")
+    ),
+    ("score", "-b --short", "Expected --score-only without --short"),
+    ("score", "-b --worst 2", "Expected --score-only without --worst"),
+    ("score", "-b --dry-run", "Expected --score-only without --dry-run"),
+    ("score", "--worst 2 -o -", "Expected --worst or the rows on standard output"),
     ("coherence", "-o out.xlsx", "Expected the output to end in"),
     (
         "compare",
@@ -228,7 +248,17 @@ REFUSED = [
     (
         "meta-evaluate",
         "--measures rouge",
-        "to have a column 'rouge', but its columns are document, system",
+        "Expected --measures to name columns of table.csv (document, system",
+    ),
+    (
+        "meta-evaluate",
+        "--judgements rouge",
+        "Expected --judgements to name columns of table.csv (document, system",
+    ),
+    (
+        "meta-evaluate",
+        "--lower soft,alarms --higher soft",
+        "Expected 'soft' in --lower or in --higher, but got it in both.",
     ),
     (
         "meta-evaluate",
@@ -249,17 +279,17 @@ REFUSED = [
     (
         "meta-evaluate",
         "--significance t-test",
-        "`test` to be one of permutation, bootstrap, williams",
+        "Expected --significance to be one of permutation, bootstrap, williams, but got 't-test'",
     ),
     (
         "meta-evaluate",
         "--significance williams --methods pearson",
-        "`level` to be one of system, summary, but got",
+        "Expected --levels to be one of system, summary with --significance williams, but got",
     ),
     (
         "meta-evaluate",
-        "--significance williams",
-        "`method` to be one of pearson, spearman, but got 'kendall_b'",
+        "--significance williams --levels system",
+        "Expected --methods to be one of pearson, spearman with --significance williams, but got 'k",
     ),
     (
         "meta-evaluate",

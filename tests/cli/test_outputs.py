@@ -74,6 +74,37 @@ def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
     assert path.read_text() == "mine"
 
 
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score --example --plot",
+        "curve log.csv -o",
+        "compare a.csv b.csv --plot",
+        *(f"{command} -o" for command in FOLDERS),
+    ],
+)
+def test_what_is_not_a_row_format_is_not_written_to_standard_output(
+    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = run_command(*command.split(), output, status=2)
+    assert "error: Expected the output to " in shown.stderr
+    assert Path(output).name in shown.stderr
+    assert shown.stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_is_not_written_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("-", "/dev/stdout"):
+        with pytest.raises(ValueError, match=f"to be a file for the figure, but got '{name}'"):
+            save(Figure(), name)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("ending", ["csv", "md", "tex"])
 def test_meta_evaluate_replaces_its_output_whole_or_not_at_all(tmp_path: Path, ending: str) -> None:
     table, out = tmp_path / "table.csv", tmp_path / f"out.{ending}"

@@ -313,7 +313,44 @@ def test_the_worst_of_a_resumed_run_are_those_of_a_whole_one(
     arguments = ["score", table, "-o", out, "--worst", 1, "-m", bert_folder, "-q", *SHORT]
     whole = run(*arguments, status=1).stdout
     assert "the worst summary:\nline 4  inconsistency 1.000\n  blank summary\n" in whole
-    assert run(*arguments, "--resume", status=1).stdout == whole
+    resumed = run(*arguments, "--resume", status=1).stdout
+    assert f"wrote 2 rows to {out}\n" in whole
+    assert resumed == whole.replace(
+        f"wrote 2 rows to {out}\n", f"{out} was already complete: 2 rows\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_finished_output_that_was_changed_is_not_called_complete(
+    table: Path, bert_folder: str, tmp_path: Path, ending: str
+) -> None:
+    out = tmp_path / f"out.{ending}"
+    arguments = ["score", table, "-o", out, "-m", bert_folder, "-q", *SHORT]
+    run(*arguments, status=1)
+    whole = out.read_bytes()
+    changed = b"".join(whole.splitlines(keepends=True)[:-1])
+    out.write_bytes(changed)
+    for options in ([], ["--worst", 1], ["--json"]):
+        shown = run(*arguments, *options, "--resume", status=2)
+        assert shown.stderr == (
+            f"error: Expected {out} to have the {len(whole)} bytes that the earlier run wrote, but "
+            f"it has {len(changed)}. Use --overwrite to start again.\n"
+        )
+        assert shown.stdout == ""
+    assert out.read_bytes() == changed
+
+
+def test_what_cannot_be_resumed_is_not_followed_by_advice_to_resume(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = ["score", table, "-o", out, "--worst", 1, "-m", bert_folder, "-q", *SHORT]
+    run(*arguments, status=1)
+    first, second = out.read_text().splitlines(keepends=True)
+    out.write_text(second + first)  # of the same size
+    shown = run(*arguments, "--resume", status=2).stderr
+    assert "pairs.jsonl line 1 is missing or moved. Use --overwrite to start again.\n" in shown
+    assert "with --resume" not in shown
 
 
 def test_a_plot_of_scores_is_one_file_and_an_output(
@@ -333,3 +370,72 @@ def test_a_plot_of_scores_is_one_file_and_an_output(
     text = tmp_path / "plot.svg"
     run("score", table, "--plot", text, "--threshold", 0.5, *options, status=1)
     assert "threshold 0.5: 1 flagged" in text.read_text()  # the comments name the texts
+
+
+def test_a_column_called_file_is_not_the_file_of_a_pair(bert_folder: str, tmp_path: Path) -> None:
+    source = "The cat sat on the mat."
+    summaries = ["The cat sat.", "A zebra sat on a zebra."]
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path in paths:
+        rows = [
+            json.dumps({"source": source, "summary": summary, "file": "doc.txt"})
+            for summary in summaries
+        ]
+        path.write_text("\n".join(rows))
+    options = ["-m", bert_folder, "-q", *SHORT]
+    shown = run("score", *paths, *options, columns=300).stdout
+    assert "doc.txt" not in shown
+    for path in paths:
+        assert shown.count(f" {path} ") == len(summaries)
+        assert re.search(rf" {path.name} +{len(summaries)} ", shown)
+    found = json.loads(run("score", *paths, "--worst", 4, "--json", *options).stdout)
+    assert sorted((one["file"], one["line"]) for one in found["worst"]) == [
+        (str(path), line) for path in paths for line in (1, 2)
+    ]
+    assert list(found["files"]) == list(map(str, paths))
+    found = json.loads(run("score", paths[1], "--worst", 1, "--json", *options).stdout)
+    assert [(one["file"], one["line"]) for one in found["worst"]] == [(str(paths[1]), 2)]
+    assert "doc.txt" not in run("score", paths[1], *options).stdout
+    out = tmp_path / "out.jsonl"
+    refused = run("score", *paths, "-o", out, *options, status=2).stderr
+    assert "has a column 'file', which is also the name of an output column" in refused
+    run("score", *paths, "-o", out, "--prefix", "x_", *options)
+    assert {(row["file"], row["x_file"]) for row in json_rows(out)} == {
+        ("doc.txt", str(path)) for path in paths
+    }
+
+
+def test_summaries_without_anything_to_check_are_named_with_their_file(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    row = {"source": "The cat sat on the mat.", "summary": "The cat sat."}
+    blank, unchecked = {**row, "summary": " "}, {**row, "summary": "zebra"}
+    for name, rows in (("a", [row, blank, unchecked]), ("b", [blank, row]), ("empty", [])):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    paths = a, b, empty = [tmp_path / f"{name}.jsonl" for name in ("a", "b", "empty")]
+    options = ["-m", bert_folder, "-q", *SHORT]
+    shown = run("score", *paths, *options, columns=300)
+    assert f"nothing was checked: {a} line 2, 3; {b} line 1\n" in shown.stdout
+    assert f"2 blank summaries (inconsistency 1): {a} line 2; {b} line 1\n" in shown.stdout
+    assert shown.stderr == f"{empty} has no pair\n"
+    out = tmp_path / "out.jsonl"
+    for resumed in ([], ["--resume"]):  # the second run has nothing left to do
+        shown = run("score", *paths, "-b", "-o", out, *resumed, *options)
+        assert f"{empty} has no pair\n" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--threshold", "0"], "--threshold"),
+        (["--worst", "1"], "--worst"),
+        (["--plot", "plot.png"], "--plot"),
+        (["-b"], "--score-only"),
+    ],
+)
+def test_what_needs_one_layer_says_so(
+    table: Path, bert_folder: str, options: list[str], named: str
+) -> None:
+    shown = run("score", table, *options, "-l", "1,2", "-m", bert_folder, "-q", *SHORT, status=2)
+    expected = f"error: Expected one layer with {named}, but got the layers 1, 2.\n"
+    assert shown.stderr == expected

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def problems(path: Path, **options: Any) -> dict[int, str]:
         (b'{"a": 1} {"b": 2}', r"is not JSON \(Extra data at column 9\)"),
         (b"[1, 2]", "is a JSON list, not an object"),
         (b"\xff\xfe", "is not UTF-8"),
+        (b'{"a": 1, "b": {"c": 1}, "a": 2}', "has a column 'a' twice"),
         (b'{"id": ' + b"9" * 5000 + b"}", "has an integer of more than 4300 digits"),
         (b'{"id": [{"x": -' + b"9" * 5000 + b"}]}", "has an integer of more than 4300 digits"),
         (b'{"a": ' + b"[" * 101 + b"]" * 101 + b"}", "is nested more than 100 levels deep"),
@@ -48,7 +50,7 @@ def test_a_bad_line_is_named_and_the_rest_is_read(write: Write, line: bytes, pro
     assert re.fullmatch(problem, lines[1].problem)
     in_array = b"[" + b", ".join([good, line, good]) + b"]"
     path = write("p.json", in_array)
-    if "nested more" in problem or "integer" in problem or "list" in problem:
+    if any(words in problem for words in ("nested more", "integer", "list", "twice")):
         assert [one.row for one in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
         assert re.fullmatch(problem, problems(path)[2])
     else:  # where the next row begins cannot be known
@@ -172,8 +174,85 @@ def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
     before = csv.field_size_limit()
     assert table_rows(path) == [(1, {"Unnamed: 0": "7", "source": source, "summary": "b"})]
     assert csv.field_size_limit() == before  # of the whole process
-    with pytest.raises(ValueError, match="Is a quotation mark missing"):
+    with pytest.raises(
+        ValueError, match=r"larger than field limit.* Is a quotation mark not closed"
+    ):
         list(files.read_rows(write("p.csv", 'a,b\n1,"' + "x" * 10_000_001)))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('1,"Anna.\n2,Peter.\n3,Kim.\n', 2, "unexpected end of data"),
+        ('1,a\n2,"Anna.\n3,b\n4,"Peter.\n', 3, "',' expected after '\"'"),
+        ('1,"Anna" bought a boat.\n', 2, "',' expected after '\"'"),
+        ('"one\ntwo",b\n"three\nfour","Anna.\n5,b\n', 5, "unexpected end of data"),
+        ('"one\n""two"" ""\nthree" Anna,"b"\n', 2, "',' expected after '\"'"),
+        ('1,a\n\n"2",b",""\n"3,""\n"",b\n', 5, "unexpected end of data"),
+    ],
+)
+def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_cell(
+    write: Write, text: str, line: int, said: str
+) -> None:
+    for name, delimiter in (("p.csv", ","), ("p.tsv", "\t")):
+        path = write(name, f"id,note\n{text}".replace(",", delimiter))
+        expected = (
+            f"Expected {name} to be CSV, but a cell that begins on line {line} of the file is not: "
+            f"{said.replace(',', delimiter)}. Is a quotation mark not closed? If quotation marks "
+            "are ordinary characters in this file, set `unquoted`."
+        )
+        with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
+            list(files.read_rows(path))
+
+
+def test_rows_that_two_quotation_marks_may_have_joined_are_named_once(write: Write) -> None:
+    text = 'id\tnote\n1\ta\n2\t"Anna said:\n3\tno."\n4\t"Peter said:\n5\tyes."\n'
+    with pytest.warns(RuntimeWarning) as said:
+        assert len(table_rows(write("p.tsv", text))) == 3
+    assert [str(one.message) for one in said] == [
+        "The row that begins on line 3 of p.tsv has a cell with a tab and a line break. If two "
+        "quotation marks have joined several rows there, set `unquoted`."
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quoted = write("p.tsv", 'id\tnote\n1\t"a\nb"\n2\t"a\tb"\n')
+        assert [row["note"] for _, row in table_rows(quoted)] == ["a\nb", "a\tb"]
+        for unquoted in (True, False):
+            path = write("p.csv", 'id,note\n1,"a,\nb"\n')
+            list(files.read_rows(path, files.ReadOptions(unquoted=unquoted)))
+
+
+def test_what_follows_an_open_quotation_mark_is_not_all_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("estime_metric.files.formats.delimited.MAX_CELL", 10_000)
+    path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 100_000)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="begins on line 2 of the file is not: field larger"):
+        list(files.read_rows(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 3_000_000
+    assert peak < 300_000
+
+
+def test_quotation_marks_can_be_ordinary_characters(write: Write) -> None:
+    rows = [
+        {"id": "1", "note": '"Anna said so.'},
+        {"id": "2", "note": '"Anna" bought a boat.'},
+        {"id": "3", "note": 'She said "no"'},
+        {"id": "4", "note": '"Well."'},
+    ]
+    text = "id\tnote\n" + "".join(f"{row['id']}\t{row['note']}\n" for row in rows)
+    unquoted = files.ReadOptions(unquoted=True)
+    found = list(files.read_rows(write("p.tsv", text), unquoted))
+    assert [(line.number, line.row) for line in found] == list(enumerate(rows, start=1))
+    path = write("p.csv", text.replace("\t", ","))
+    assert [line.row for line in files.read_rows(path, unquoted)] == rows
+    with pytest.raises(
+        ValueError, match=r"begins on line 2 of the file is not: field larger .*\)\.$"
+    ):
+        list(files.read_rows(write("p.csv", f"id,note\n1,{'x' * 10_000_001}\n"), unquoted))
 
 
 def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
@@ -208,7 +287,11 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
     [
         ("p.csv", "source,summary\na,b\n".encode("utf-16"), "looks like UTF-16"),
         ("p.jsonl", '{"a": 1}'.encode("utf-16-le"), "looks like UTF-16"),
-        ("p.csv", "source,source,summary\na,b,c\n", "'source' occurs 2 times in the header"),
+        (
+            "p.csv",
+            "source,source,summary\na,b,c\n",
+            "p.csv to be unique, but 'source' occurs 2 times.",
+        ),
         ("p.parquet", b"", "Expected p.parquet to be Parquet, but it cannot be read"),
         ("p.parquet.gz", b"", "all except .parquet can be followed by .gz or .zst"),
         ("p.xlsx", b"", "ends in .jsonl, .json, .csv, .tsv, .parquet (all except"),
@@ -260,6 +343,17 @@ def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(tmp_path: 
     assert problems(path)[2].startswith("column 'far' cannot be read")
     pyarrow.parquet.write_table(pyarrow.table({"text": broken}), path)
     assert problems(path) == {2: "column 'text' is not UTF-8"}
+
+
+def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    columns = [pyarrow.array([text]) for text in ("Anna sold a boat.", "Peter flew.", "Anna.")]
+    table = pyarrow.table(columns, names=["source", "summary", "summary"])
+    pyarrow.parquet.write_table(table, path)
+    with pytest.raises(
+        ValueError, match=r"^Expected the column names in p\.parquet to be unique, but 'summary' "
+    ):
+        list(files.read_rows(path))
 
 
 def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,14 @@ def test_the_command_says_it_and_writes_nothing(
     assert "expected time: " in shown
     assert "40 timed pairs" in shown
     assert list(tmp_path.iterdir()) == [table]
+    found = json.loads(run_command("score", table, "--json", *arguments).stdout)
+    expected = estimate_job(
+        Job(inputs=(table,), look_ahead=8), EstimeScorer(model=bert_folder, window=60, margin=10)
+    )
+    assert found.keys() == {one.name for one in fields(expected)}
+    for name in ("pairs", "skipped", "sources", "tokens", "windows", "positions", "longest"):
+        assert found[name] == getattr(expected, name)
+    assert found["seconds"] > 0
     piped = run_command(
         "score", "-", *arguments, stdin=table.read_text() + "{bad\n", status=1
     ).stdout

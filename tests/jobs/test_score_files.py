@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import itertools
 import json
+import math
 import os
 import random
 import signal
@@ -12,10 +14,13 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 import torch
 
@@ -134,6 +139,41 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
     assert files.read_signature(table) is None
     score(Job(inputs=(table,), output=tmp_path / "out.csv"), scorer, "overwrite", stop_after=1)
     assert files.read_signature(tmp_path / "out.csv") is None
+
+
+def test_columns_of_parquet_keep_the_types_that_json_has(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    """As docs/large-jobs.md says."""
+    columns = {
+        "source": (pyarrow.string(), "The cat sat.", "string", "The cat sat."),
+        "summary": (pyarrow.string(), "The cat.", "string", "The cat."),
+        "date": (pyarrow.date32(), datetime.date(2020, 1, 2), "string", "2020-01-02"),
+        "time": (pyarrow.time64("us"), datetime.time(1, 2), "string", "01:02:00"),
+        "duration": (pyarrow.duration("us"), datetime.timedelta(1), "string", "1 day, 0:00:00"),
+        "decimal": (pyarrow.decimal128(3, 2), Decimal("1.50"), "string", "1.50"),
+        "binary": (pyarrow.binary(), b"\xff", "string", "/w=="),
+        "map": (
+            pyarrow.map_(pyarrow.string(), pyarrow.int64()),
+            [("a", 1)],
+            "string",
+            '[["a", 1]]',
+        ),
+        "unsigned": (pyarrow.uint64(), 2**63, "string", str(2**63)),
+        "short": (pyarrow.int32(), 3, "int64", 3),
+        "single": (pyarrow.float32(), 0.5, "double", 0.5),
+        "nan": (pyarrow.float64(), math.nan, "null", None),
+        "truth": (pyarrow.bool_(), True, "bool", True),
+        "list": (pyarrow.list_(pyarrow.int64()), [1], "list<element: int64>", [1]),
+    }
+    arrays = {name: pyarrow.array([value], kind) for name, (kind, value, *_) in columns.items()}
+    path, out = tmp_path / "pairs.parquet", tmp_path / "out.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(arrays), path)
+    score(Job(inputs=(path,), output=out, keep_texts=True), scorer)
+    found = pyarrow.parquet.read_table(out)
+    for name, (_, _, kind, value) in columns.items():
+        assert (name, str(found.schema.field(name).type)) == (name, kind)
+        assert (name, found[name].to_pylist()) == (name, [value])
 
 
 def test_means_have_intervals_by_source_in_the_report_and_in_the_record(

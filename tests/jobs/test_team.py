@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from torch.distributed import HashStore
 
-from estime_metric import files
-from estime_metric.jobs import ChunkScores, Team, Totals
+from estime_metric.jobs import ChunkScores, JobPairs, Team, Totals
 from estime_metric.jobs.chunks import Chunk
 from tests.command import free_port, run_command, start_command, write_jsonl
 from tests.jobs.conftest import QUICK, rows
@@ -132,7 +131,7 @@ def in_threads(calls: Sequence[Callable[[], object]]) -> list[object]:
 
 
 def chunk_of(number: int) -> Chunk:
-    pairs = files.Pairs()
+    pairs = JobPairs()
     pairs.add(line=number, source="s", summary="t", others={"id": number})
     return Chunk(pairs, digest=str(number))
 

@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from estime_metric.files import replaced
+from estime_metric.files import is_standard, replaced
 
 #: Okabe and Ito's colors, without the yellow that is lost on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -70,9 +70,14 @@ def make_grid(
 def save(figure: Figure, path: str | Path) -> tuple[Path, ...]:
     """Writes a figure in the format that the ending of ``path`` names, .png (200 dots per inch),
     .svg or .pdf, or as .png and as .svg if it names none; returns what was written. The same figure
-    gives the same bytes. OSError: it cannot be written.
+    gives the same bytes. ValueError: ``path`` means standard output. OSError: it cannot be written.
     """
     path = Path(path)
+    if is_standard(path):
+        raise ValueError(
+            f"Expected argument `path` to be a file for the figure, but got {str(path)!r}, which "
+            "means standard output."
+        )
     if path.suffix.lower() in _METADATA:
         paths: tuple[Path, ...] = (path,)
     else:

@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from estime_metric.files.formats.columns import check_unique
 from estime_metric.files.formats.encodings import is_decoded, opened_text
 from estime_metric.files.lines import Line
 from estime_metric.files.options import LimitError, ReadOptions
 from estime_metric.files.streams import COMPRESSED
 
-MAX_CELL = 10_000_000  # characters of a cell: a quotation mark that is missing ends here
+MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation mark is not closed
 _OTHERS = (";", "\t", "|", ",")  # delimiters that a header may have instead of the expected one
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Line]:
     """The rows below the header. A row with fewer cells than the header lacks the last columns.
 
+    A cell of TSV with both a tab and a line break may be several rows between two quotation marks;
+    the first one of a file is reported as a RuntimeWarning.
+
     Raises:
         LimitError: the header has too many columns.
-        ValueError: the header names a column twice or is not in the encoding, or a cell is too
-            long. Otherwise as `opened`.
+        ValueError: the header names a column twice or is not in the encoding, a cell is too long,
+            or a quotation mark is not closed or is followed by further text. Otherwise as `opened`.
     """
     with opened_text(path, options, newline="") as text:
-        reader = csv.reader(text, delimiter=delimiter_of(path, options))
-        columns = _read_header(reader, path, options)
+        records = _Records(text, path, options)
+        columns = _read_header(records, path, options)
         number = 0
-        starts_at = reader.line_num + 1  # the line of the file on which the next row begins
-        while (cells := _next_record(reader, path)) is not None:
+        is_warned = False
+        while (cells := records.next()) is not None:
             number += 1
-            problem = _problem(cells, columns, options, starts_at)
+            if not is_warned and records.delimiter == "\t" and any(map(_may_be_rows, cells)):
+                is_warned = True
+                _warn_of_joined_rows(path, records.begins)
+            problem = _problem(cells, columns, options, records.begins)
             if problem:
                 yield Line(path, number, problem=problem)
             elif cells:
                 yield Line(path, number, dict(zip(columns, cells, strict=False)))
-            starts_at = reader.line_num + 1
 
 
 def delimiter_of(path: Path, options: ReadOptions) -> str:
@@ -55,10 +60,73 @@ def likely_delimiter(columns: list[str]) -> str | None:
     return next((one for one in _OTHERS if one in columns[0]), None)
 
 
-def _read_header(reader: Any, path: Path, options: ReadOptions) -> list[str]:
+class _Records:
+    """The rows of cells of a file, header included.
+
+    Attributes:
+        delimiter: the character between cells.
+        begins: the line of the file on which the last row begins, from 1.
+    """
+
+    def __init__(self, text: Iterator[str], path: Path, options: ReadOptions) -> None:
+        self._text, self._path = text, path
+        self.delimiter = delimiter_of(path, options)
+        self._is_quoted = not options.unquoted
+        # Without `strict`, a quotation mark that is not closed joins rows, and nothing says so.
+        self._reader = csv.reader(
+            self._lines(),
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self._is_quoted else csv.QUOTE_NONE,
+            strict=True,
+        )
+        self._is_in_row = False
+        self._cell_begins = 0  # the line on which the last cell begins that a quotation mark opens
+        self.begins = 0
+
+    def next(self) -> list[str] | None:
+        """The cells of the next row, none for a blank line; ``None`` after the last row.
+
+        Raises ValueError, with the line on which the cell begins, if the file is not CSV.
+        """
+        before = csv.field_size_limit(MAX_CELL)  # of the whole process, so it is set back
+        self._is_in_row = False
+        self.begins = self._reader.line_num + 1
+        try:
+            return next(self._reader, None)
+        except csv.Error as error:
+            raise ValueError(
+                f"Expected {self._path.name} to be CSV, but a cell that begins on line "
+                f"{self._cell_begins} of the file is not: {error}.{self._hint()}"
+            ) from error
+        finally:
+            csv.field_size_limit(before)
+
+    def _lines(self) -> Iterator[str]:
+        """The lines for the reader, which asks for another one while a quotation mark is open."""
+        for number, line in enumerate(self._text, start=1):
+            if not self._is_in_row or self._opens_cell(line):
+                self._cell_begins = number
+            self._is_in_row = True
+            yield line
+
+    def _opens_cell(self, line: str) -> bool:
+        """Whether a line that begins within a quoted cell ends it and has further cells."""
+        _, closing, rest = line.replace('""', "").partition('"')
+        return bool(closing) and rest.startswith(self.delimiter)
+
+    def _hint(self) -> str:
+        if not self._is_quoted:
+            return ""
+        return (
+            " Is a quotation mark not closed? If quotation marks are ordinary characters in this "
+            "file, set `unquoted`."
+        )
+
+
+def _read_header(records: _Records, path: Path, options: ReadOptions) -> list[str]:
     cells: list[str] | None = []
     while cells == []:
-        cells = _next_record(reader, path)
+        cells = records.next()
     if not all(map(is_decoded, cells or ())):
         raise ValueError(
             f"Expected the header of {path.name} to be {options.encoding or 'UTF-8'}, but it is "
@@ -72,29 +140,21 @@ def _read_header(reader: Any, path: Path, options: ReadOptions) -> list[str]:
             f"{len(columns):,}.",
             "columns",
         )
-    column, times = next(iter(Counter(columns).most_common(1)), ("", 0))
-    if times > 1:
-        raise ValueError(
-            f"Expected the column names in {path.name} to be unique, but {column!r} occurs "
-            f"{times} times in the header."
-        )
+    check_unique(columns, path)
     return columns
 
 
-def _next_record(reader: Any, path: Path) -> list[str] | None:
-    before = csv.field_size_limit(MAX_CELL)  # of the whole process, so it is set back
-    try:
-        return next(reader, None)
-    except csv.Error as error:
-        hint = ""
-        if "field larger" in str(error):
-            hint = " Is a quotation mark missing?"
-        raise ValueError(
-            f"Expected {path.name} to be CSV, but line {reader.line_num} of the file is not: "
-            f"{error}.{hint}"
-        ) from error
-    finally:
-        csv.field_size_limit(before)
+def _may_be_rows(cell: str) -> bool:
+    return "\t" in cell and ("\n" in cell or "\r" in cell)
+
+
+def _warn_of_joined_rows(path: Path, line: int) -> None:
+    warnings.warn(
+        f"The row that begins on line {line} of {path.name} has a cell with a tab and a line break. "
+        "If two quotation marks have joined several rows there, set `unquoted`.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _problem(cells: list[str], columns: list[str], options: ReadOptions, starts_at: int) -> str:

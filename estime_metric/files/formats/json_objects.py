@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from estime_metric.files.lines import Row
 
@@ -23,7 +25,10 @@ class ObjectDecoder:
 
     def __init__(self) -> None:
         self._has_long_integer = False
-        self._raw_decode = json.JSONDecoder(parse_int=self._integer).raw_decode
+        self._names_twice: list[str] = []  # of the object that was decoded last
+        self._raw_decode = json.JSONDecoder(
+            parse_int=self._integer, object_pairs_hook=self._object
+        ).raw_decode
 
     def decode(self, text: str, position: int = 0) -> Decoded:
         """The value that begins at ``position``.
@@ -39,7 +44,17 @@ class ObjectDecoder:
             return Decoded(end, problem=f"has an integer of more than {digits} digits")
         if not isinstance(value, dict):
             return Decoded(end, problem=f"is a JSON {type(value).__name__}, not an object")
+        if self._names_twice:  # the outermost object is decoded last
+            return Decoded(end, problem=f"has a column {self._names_twice[0]!r} twice")
         return Decoded(end, value)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> Row:
+        found = dict(pairs)
+        self._names_twice = []
+        if len(found) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self._names_twice = [name for name, times in counts.items() if times > 1]
+        return found
 
     def _integer(self, digits: str) -> int:
         try:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from estime_metric.files.formats.columns import check_unique
 from estime_metric.files.formats.parquet_pages import pages
 from estime_metric.files.lines import Line
 from estime_metric.files.options import DEFAULT_LIMITS, LimitError, ReadLimits, ReadOptions
@@ -23,12 +24,13 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
 
     Raises:
         LimitError: the file has more rows, bytes or columns than ``options`` allow.
-        ValueError: the file is not Parquet, or it is damaged.
+        ValueError: the file is not Parquet, it is damaged, or it names a column twice.
         ImportError: pyarrow is not installed.
         OSError: the file cannot be read.
     """
     batch_size = _BATCH if options.limits.size is None else _LIMITED_BATCH
     with opened_parquet(path, options.limits) as table:
+        check_unique(table.schema_arrow.names, path)
         number = 0
         decoded = 0
         for group in range(table.num_row_groups):

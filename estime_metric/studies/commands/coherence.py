@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn_of_rows
 from estime_metric.cli.screen import print_table
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def coherence(
     tagger: str | None = None,
     truncate: bool = False,
     device: str | None = None,
-    seed: int = 0,
+    seed: Annotated[options.Seed, Parameter(help="Seed of the measure random.")] = 0,
 ) -> int:
     """Score summaries with coherence measures: how well do the sentences fit together? Higher is
     better.
@@ -57,7 +59,6 @@ def coherence(
             NLTK data)
         truncate: Truncate texts that are longer than the model's maximum input.
         device: cpu, cuda ... (default: cuda if available, otherwise cpu)
-        seed: Seed of the measure random.
     """
     from estime_metric.studies.coherence_measures import (
         BARTSCORE_MODEL,
@@ -78,10 +79,8 @@ def coherence(
         files.check_writable(output, [file], overwrite=overwrite)
     layout = table.layout()
     summary_column, source_column = layout.summary_column, layout.source_column
-    columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
-    read = _read(file, columns, layout.options, reserved=("line", *asked))
-    for problem in read.problems:
-        warn(f"skipped {problem}")
+    read = _read(file, layout, with_sources="bartscore" in asked, reserved=("line", *asked))
+    warn_of_rows(read.problems)
     if not read.rows:
         raise ValueError(f"Expected summaries in {file}, but got none.")
     summaries = [row.cells[summary_column] for row in read.rows]
@@ -129,10 +128,17 @@ class _Summaries:
 
 
 def _read(
-    path: Path, columns: Sequence[str], options: files.ReadOptions, reserved: Sequence[str]
+    path: Path, layout: files.Layout, *, with_sources: bool, reserved: Sequence[str]
 ) -> _Summaries:
+    """The summaries of a file, with their sources if these are needed.
+
+    Raises ColumnError if no row has a column, ValueError for a column of the output.
+    """
+    arguments = ["summary_column", *(["source_column"] if with_sources else [])]
+    columns = [getattr(layout, argument) for argument in arguments]
     found = _Summaries()
-    for read in files.read_rows(path, options):
+    known: dict[str, None] = {}
+    for read in files.read_rows(path, layout.options):
         line, row = read.number, read.row
         if read.problem:
             found.problems.append(f"line {line}: {read.problem}")
@@ -142,13 +148,15 @@ def _read(
             raise ValueError(
                 f"Expected no column {taken!r} in {path.name}, because the output has a column with that name."
             )
-        lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
-        if lacking is not None:
-            found.problems.append(
-                f"line {line}: column {lacking!r} should contain text, but is {row.get(lacking)!r}"
-            )
+        known |= dict.fromkeys(row)
+        problem = next(filter(None, (files.text_problem(row, name) for name in columns)), "")
+        if problem:
+            found.problems.append(f"line {line}: {problem}")
             continue
         found.rows.append(_NumberedRow(line, row))
+    for argument, column in zip(arguments, columns, strict=True):
+        if known and column not in known:
+            raise files.ColumnError(path, argument, column, list(known))
     return found
 
 

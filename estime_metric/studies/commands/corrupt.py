@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn
+from estime_metric.cli.console import NAMED_ROWS, counted, say, say_wrote, warn, warn_of_rows
 
 Errors = Annotated[
     str,
@@ -62,7 +62,9 @@ def corrupt(
     overwrite: options.Overwrite = False,
     table: options.TableOptions = options.TABLE,
     errors: Errors = "3",
-    seed: int = 0,
+    seed: Annotated[
+        options.Seed, Parameter(help="Random seed that selects which words are replaced.")
+    ] = 0,
     order: Order = "sequential",
     quiet: options.Quiet = False,
     model: GeneratorOptions = GENERATOR,
@@ -77,13 +79,11 @@ def corrupt(
 
     Args:
         output: A .jsonl, .csv or .parquet file; '-' for standard output.
-        seed: Random seed that selects which words are replaced.
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)
     pairs = files.read_pairs(file, table.layout())
-    for problem in pairs.problems:
-        warn(f"skipped {problem}")
+    warn_of_rows(pairs.problems)
     if not pairs.lines:
         raise ValueError(f"Expected pairs in {file}, but got none.")
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
@@ -92,10 +92,12 @@ def corrupt(
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
     corrupted = generator(pairs.summaries, progress=not quiet)
     short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
-    for line, one in short:
+    for line, one in short[:NAMED_ROWS]:
         warn(
             f"line {line}: not enough suitable words; inserted {len(one.errors)} of {numbers[-1]} errors"
         )
+    if len(short) > NAMED_ROWS:
+        warn(f"not enough suitable words in {counted(len(short) - NAMED_ROWS, 'more row')}")
     rows = labeled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]

@@ -4,7 +4,7 @@ the judgements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from estime_metric.studies.meta import Grid
 
 WRITABLE = (".csv", ".md", ".tex")
+WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")
 NAMED = 3  # correlations that a note names, before it only counts them
 #: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
 #: it was checked.
@@ -90,13 +91,19 @@ def meta_evaluate(
     from estime_metric.studies.meta import (  # imports pandas: slow
         LEVELS,
         METHODS,
+        TESTS,
         compare_all,
         evaluate_all,
         read_grids,
     )
 
-    stated = dict.fromkeys(options.parse_names(lower) or (), False)
-    stated |= dict.fromkeys(options.parse_names(higher) or (), True)
+    stated = _directions(lower, higher)
+    asked: dict[str, Any] = {
+        "levels": _chosen("--levels", levels, LEVELS),
+        "methods": _chosen("--methods", methods, METHODS),
+    }
+    if significance is not None:
+        _check_significance(significance, TESTS, asked["levels"], asked["methods"])
     grids = read_grids(
         scores,
         judgements,
@@ -118,10 +125,6 @@ def meta_evaluate(
         raise ValueError(
             f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
         )
-    asked: dict[str, Any] = {
-        "levels": _chosen(levels, LEVELS),
-        "methods": _chosen(methods, METHODS),
-    }
     resampling: dict[str, Any] = {"resample": resample, "confidence": confidence}
     frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **asked)}
     tables = [_agreement_table(frames["agreement"], grids, n, **resampling)]
@@ -151,8 +154,46 @@ def _name_pair(text: str | None) -> tuple[str | None, str | None]:
     return names[0], names[-1]
 
 
-def _chosen(text: str, every: Iterable[str]) -> tuple[str, ...]:
-    return tuple(every) if text == "all" else options.parse_names(text) or ()
+def _directions(lower: str | None, higher: str | None) -> dict[str, bool]:
+    """Measure -> whether higher is better; ValueError for a measure that is said to be both."""
+    lower_names, higher_names = (options.parse_names(names) or () for names in (lower, higher))
+    both = next((name for name in lower_names if name in higher_names), None)
+    if both is not None:
+        raise ValueError(f"Expected {both!r} in --lower or in --higher, but got it in both.")
+    return {**dict.fromkeys(lower_names, False), **dict.fromkeys(higher_names, True)}
+
+
+def _chosen(option: str, text: str, every: Collection[str]) -> tuple[str, ...]:
+    """The names that an option lists; ValueError for one that is not among ``every``."""
+    names = tuple(every) if text == "all" else options.parse_names(text) or ()
+    for name in names:
+        if name not in every:
+            raise ValueError(
+                f"Expected {option} to be one of {', '.join(every)}, or all, but got {name!r}."
+            )
+    return names
+
+
+def _check_significance(
+    test: str, tests: Collection[str], levels: Iterable[str], methods: Iterable[str]
+) -> None:
+    """Raises ValueError for an unknown test, and for what Williams' test does not have."""
+    if test not in tests:
+        raise ValueError(
+            f"Expected --significance to be one of {', '.join(tests)}, but got {test!r}."
+        )
+    if test != "williams":
+        return
+    for option, names, known in (
+        ("--levels", levels, WILLIAMS_LEVELS),
+        ("--methods", methods, WILLIAMS_METHODS),
+    ):
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"Expected {option} to be one of {', '.join(known)} with --significance "
+                    f"williams, but got {name!r}."
+                )
 
 
 def _check_output(
@@ -160,7 +201,8 @@ def _check_output(
 ) -> None:
     if output is None:
         return
-    if not output.suffix:
+    is_folder = not output.suffix and not files.is_standard(output)
+    if is_folder:
         files.make_folder(output, overwrite=overwrite)
         return
     if output.suffix.lower() not in WRITABLE:

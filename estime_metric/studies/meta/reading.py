@@ -74,6 +74,7 @@ def read_grids(
         if qualities
         else _numeric(judged, judged_ids, Path(judgements), not_measures)
     )
+    _check_columns(judged, Path(judgements), "qualities", found_qualities)
     found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
     higher: dict[str, bool | None] = dict.fromkeys(found, True)
     if directions is not None:
@@ -85,8 +86,7 @@ def read_grids(
     used = [(judged, quality, Path(judgements).name) for quality in found_qualities]
     used += [(one.table, one.column, one.file) for one in found.values()]
     for table, column, file in used:
-        if column in table:  # otherwise `join` says so
-            check_numbers(table, column, file, allow_missing=drop)
+        check_numbers(table, column, file, allow_missing=drop)
     grids = [
         join(
             measured.table.rename(columns={measured.column: name}),
@@ -120,6 +120,7 @@ def _measures(
     if not path.is_dir():
         table, ids = _read(path, document, system)
         names = asked or _numeric(table, ids, path, skipped)
+        _check_columns(table, path, "measures", names)
         return {name: _Measured(table, name, ids, path.name) for name in names}
     found: dict[str, _Measured] = {}
     for file in sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE):
@@ -135,6 +136,16 @@ def _measures(
             f"Expected argument `measures` to name measures in {path} ({known}), but got {got}."
         )
     return {name: found[name] for name in asked or found}
+
+
+def _check_columns(table: pd.DataFrame, path: Path, argument: str, columns: Sequence[str]) -> None:
+    for name in columns:
+        if name not in table:
+            listed = ", ".join(map(str, table.columns))
+            raise ValueError(
+                f"Expected argument `{argument}` to name columns of {path.name} ({listed}), but "
+                f"got {name!r}."
+            )
 
 
 def _read(
@@ -153,10 +164,29 @@ def _read(
             listed = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(
                 f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}. "
-                f"Name it with argument `{kind}`."
+                f"Name it with `{kind}` (--{kind}-column)."
             )
         found.append(name)
+    _check_names(table[found], path)
     return table, (found[0], found[1])
+
+
+def _check_names(names: pd.DataFrame, path: Path) -> None:
+    """Raises ValueError for a row without the name of its document or system, and for a summary
+    that occurs twice.
+    """
+    lacking = names.index[(names.isna() | (names == "")).any(axis=1)]
+    if len(lacking):
+        raise ValueError(
+            f"Expected {path.name!r} to name document and system in each row, but line "
+            f"{lacking[0]} lacks one."
+        )
+    repeated = names[names.astype(str).duplicated()]
+    for line, key in zip(repeated.index, repeated.itertuples(index=False), strict=True):
+        raise ValueError(
+            f"Expected {path.name!r} to contain each summary once, but line {line} has "
+            f"({', '.join(map(str, key))}) again."
+        )
 
 
 def _numeric(

@@ -60,7 +60,7 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
 def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(table: Path) -> None:
     table.write_text(table.read_text() + '{"text": 1}\n{bad')
     shown = run(table, status=1)
-    assert "skipped line 3: column 'summary' should contain text, but is None" in shown.stderr
+    assert "skipped line 3: column 'summary' is missing (columns: text)" in shown.stderr
     assert "skipped line 4: is not JSON" in shown.stderr
     assert "2 summaries scored, 2 rows skipped" in shown.stdout
     write_jsonl(table, [{"summary": "A text.", "entity_graph": 7}])

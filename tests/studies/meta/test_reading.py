@@ -97,18 +97,44 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
     [
         (
             {"document": "title"},
-            "'judgements.jsonl' to have a column of documents, .* with argument `document`",
+            "'judgements.jsonl' to have a column of documents, .* with `document` .--document-column.",
         ),
         (
             {"system": ("summarizer", "system")},
             "'scores.csv' to have a column of systems, but its columns are doc,",
         ),
-        ({"measures": ["rouge"]}, "`scores` to have a column 'rouge'"),
+        (
+            {"measures": ["rouge"]},
+            r"`measures` to name columns of scores\.csv \(doc, .*\), but got 'rouge'",
+        ),
+        (
+            {"qualities": ["rouge"]},
+            r"`qualities` to name columns of judgements\.jsonl \(doc_id, .*\), but got 'rouge'",
+        ),
     ],
 )
 def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_grids(*paths, **options)
+
+
+def test_a_summary_that_occurs_twice_or_has_no_name_is_found_by_its_line(
+    paths: tuple[Path, Path],
+) -> None:
+    whole = paths[0].read_text()
+    first = whole.splitlines(keepends=True)[1]
+    paths[0].write_text(whole + first)
+    with pytest.raises(
+        ValueError, match=r"'scores\.csv' to contain each summary once, but line 7 has \(d0, s0\) "
+    ):
+        read_grids(*paths)
+    for line in (first.replace("d0", ""), first.replace("s0", "")):
+        paths[0].write_text(whole + line + line)
+        with pytest.raises(
+            ValueError,
+            match=r"'scores\.csv' to name document and system in each row, but line 7 lacks one",
+        ):
+            read_grids(*paths)
 
 
 def test_missing_summaries_are_dropped_and_columns_named_on_either_side(

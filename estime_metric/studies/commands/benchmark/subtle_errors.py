@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from estime_metric import embedded, files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import say, warn_of_rows
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark import shared
@@ -75,8 +75,7 @@ def subtle_errors(
     numbers = parse_numbers(errors)
     given.make_folder()
     found = _read(file, source_column, summary_column, dataset, split, pairs, given.seed)
-    for problem in found.problems:
-        warn(f"skipped {problem}")
+    warn_of_rows(found.problems)
     if not found.sources:
         raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.comparison.tables import to_markdown
