@@ -20,7 +20,7 @@ from estime_metric.cli.console import (
     say_wrote,
     table_console,
     warn,
-    warn_of_rows,
+    warn_skipped,
 )
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, MEASURES, RECOMMENDED
@@ -103,7 +103,7 @@ def calibrate(
         _check_texts(columns, column, labeled, layout)
         pairs = pairs_of(lines, labeled, layout)
         read = _score_texts(pairs, column, label, measured, quiet, report)
-    warn_of_rows(read.problems)
+    warn_skipped(read.problems)
     if not read.labels:
         raise ValueError(f"Expected labeled summaries in {labeled}, but got none.")
     better = HIGHER_IS_BETTER.get(found_table.measure_in(column), higher)

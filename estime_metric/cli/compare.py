@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.console import counted, say, say_wrote, warn, warn_skipped
 from estime_metric.cli.screen import print_sections, print_table
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, RECOMMENDED
 
@@ -147,7 +147,7 @@ def compare(
         seed=comparison.seed,
     )
     figure = None if plot is None else plot_copying(found, next(iter(found.pairs)))
-    warn_of_rows(systems.problems)
+    warn_skipped(systems.problems)
     for problem in found.unmatched:
         warn(problem)
     if output is not None:

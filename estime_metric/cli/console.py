@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
 
-NAMED_ROWS = 20  # invalid rows that a command names before it only counts them
+NAMED = 20  # invalid rows that are named before they are only counted
 WIDE = 10_000  # columns of an output that is not a terminal, in which nothing has to be wrapped
 
 #: What the running command calls the arguments of the library: ``{"id_column": "--id-column"}``.
@@ -61,17 +61,12 @@ def warn(text: str) -> None:
     _print_error(in_options(text), style="yellow")
 
 
-def warn_of_rows(problems: Sequence[str]) -> None:
-    """Names rows that are skipped, as `warn` does: the first `NAMED_ROWS`, then how many more."""
-    for problem in problems[:NAMED_ROWS]:
+def warn_skipped(problems: Sequence[str]) -> None:
+    """Warns of invalid rows: names the first `NAMED` and counts the others."""
+    for problem in problems[:NAMED]:
         warn(f"skipped {problem}")
-    warn_of_more_rows(len(problems))
-
-
-def warn_of_more_rows(number: int) -> None:
-    """Counts the skipped rows beyond `NAMED_ROWS`; ``number`` is that of all skipped rows."""
-    if number > NAMED_ROWS:
-        warn(f"skipped {counted(number - NAMED_ROWS, 'more row')}")
+    if len(problems) > NAMED:
+        warn(f"skipped {counted(len(problems) - NAMED, 'more row')}")
 
 
 def _print_error(text: str, style: str) -> None:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, say_wrote, warn_of_rows
+from estime_metric.cli.console import say, say_wrote, warn_skipped
 from estime_metric.cli.screen import print_table
 
 RISE = 0.05  # from here on, a rise of `copied` is mentioned
@@ -48,7 +48,7 @@ def curve(
 
     given = {"inconsistency": inconsistency, "copied": copied}
     found = read_training_log(log, {name: value for name, value in given.items() if value})
-    warn_of_rows(found.problems)
+    warn_skipped(found.problems)
     has_epochs = found.by != "epoch" and found.points[0].epoch is not None
     columns = [
         Column(found.by),

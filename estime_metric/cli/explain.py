@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say_wrote, warn_of_rows
+from estime_metric.cli.console import counted, say_wrote, warn_skipped
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
@@ -80,7 +80,7 @@ def explain(
         path = Path(EXAMPLES) if example else inputs[0]
         pairs = _only(files.read_pairs(path, layout), row or ([EXAMPLE_ROW] if example else []))
         _check_number(pairs, path, output)
-    warn_of_rows(pairs.problems)
+    warn_skipped(pairs.problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     shown = EstimeScorer(**chosen).explain_pairs(pairs.summaries, pairs.sources)

@@ -15,15 +15,7 @@ from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import (
-    NAMED_ROWS,
-    counted,
-    note,
-    say,
-    say_wrote,
-    warn,
-    warn_of_more_rows,
-)
+from estime_metric.cli.console import NAMED, counted, note, say, say_wrote, warn
 from estime_metric.cli.scored import (
     Explained,
     print_estimate,
@@ -272,7 +264,7 @@ class _Progress:
 
     def add(self, pairs: files.Pairs, scores: ChunkScores) -> None:
         """Called with each chunk that is scored."""
-        for problem in pairs.problems[: max(NAMED_ROWS - self.skipped, 0)]:
+        for problem in pairs.problems[: max(NAMED - self.skipped, 0)]:
             with tqdm.external_write_mode():
                 warn(f"skipped {problem}")
         self.skipped += len(pairs.problems)
@@ -339,7 +331,8 @@ class _Run:
                 progress.say_how_to_resume()
                 raise
         is_first = workers.rank == 0  # the others score, and say nothing but errors
-        warn_of_more_rows(progress.skipped)
+        if progress.skipped > NAMED:
+            warn(f"skipped {counted(progress.skipped - NAMED, 'more row')}")
         if not report.done:
             if is_first:
                 progress.say_how_to_resume()
