@@ -66,7 +66,9 @@ def options_of(command: tuple[str, ...]) -> set[str]:
 
 
 def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
-    """Only which measures are computed differs: `explain` and the benchmarks do not choose them."""
+    """Only which measures are computed differs: `explain` and the benchmarks do not choose them,
+    and `calibrate` has another option for one.
+    """
     own = {"--measures", "--soft-model", "--soft-revision"}
     shared = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(ScoringOptions)}
     assert {"--fast", "--keep-tags", "--layers"} < shared
@@ -77,8 +79,11 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     assert ("benchmark", "summeval") in scoring
     for path in scoring:
         assert shared <= options_of(path), path
-    for name in ("score", "compare", "calibrate"):
+    for name in ("score", "compare"):
         assert own <= options_of((name,))
+    # `--score` names the one measure that it computes.
+    assert own - {"--measures"} <= options_of(("calibrate",))
+    assert "--measures" not in options_of(("calibrate",))
 
 
 def test_options_of_the_measure_are_those_of_the_configuration() -> None:
