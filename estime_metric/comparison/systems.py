@@ -299,7 +299,8 @@ def _number(row: ScoredRow, column: str) -> float:
     try:
         number = files.plain(float(row[column]))
     except (KeyError, TypeError, ValueError) as error:
+        place = f" in line {row['line']}" if "line" in row else ""
         raise ValueError(
-            f"Expected a number in column {column!r}, but got {row.get(column)!r} in line {row.get('line', '?')}."
+            f"Expected a number in column {column!r}, but got {row.get(column)!r}{place}."
         ) from error
     return math.nan if number is None else float(number)
