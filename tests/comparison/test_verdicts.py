@@ -117,7 +117,7 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     for values, measures, message in [
         (B, ["soft"], "a column 'soft' in A, but its columns are id, signature, alarms"),
         (B, ["tokens"], r"`measures` to name some of inconsistency, .* but got 'tokens'"),
-        (["many"] * 8, None, "a number in column 'alarms', but got 'many' in line"),
+        (["many"] * 8, None, "a number in column 'alarms', but got 'many'"),
     ]:
         with pytest.raises(ValueError, match=message):
             compare_rows(rows(A), rows(values), measures=measures)

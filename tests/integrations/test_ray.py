@@ -92,29 +92,34 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any) -> N
     scorer = EstimeScorer(
         model="embedded-small", layers=1, distance=2, window=60, margin=10
     )  # quick, as `QUICK` is
-    table = [*rows(200), {"id": -1, "source": "A cat.", "summary": None, "note": ""}]
+    table = [*rows(1200), {"id": -1, "source": "A cat.", "summary": None, "note": ""}]
     whole = {name: [row[name] for row in table[:-1]] for name in ("source", "summary")}
     expected = scorer.map_batch(whole)
     scored = score_dataset(
-        ray.data.from_items(table, override_num_blocks=4),
+        ray.data.from_items(table, override_num_blocks=24),
         scorer.config,
         num_cpus=0.5,
         concurrency=2,
         look_ahead=8,
     )
     found: list[dict[str, Any]] = []
+    before: list[int] = []  # rows that were there when the node died
     for batch in scored.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        if not found:
-            assert second.node_id in nodes_of_actors()
+        if not before and second.node_id in nodes_of_actors():
             cluster.remove_node(second, allow_graceful=False)
-            assert batch.num_rows < 100
+            before.append(len(found))
         found += batch.to_pylist()
+    assert before
+    assert before[0] < 1000
     assert list(found[0]) == ["id", "source", "summary", "note", *expected]
     found.sort(key=lambda row: row["id"])
-    assert [row["id"] for row in found] == list(range(200))  # each once, and none that is invalid
+    assert [row["id"] for row in found] == list(range(1200))  # each once, and none that is invalid
     for name, values in expected.items():
         assert [row[name] for row in found] == pytest.approx(
-            values, rel=1e-6, abs=1e-6, nan_ok=True
+            values,
+            rel=1e-5,
+            abs=1e-5,
+            nan_ok=True,  # rounding, in batches of other sizes
         ), name
 
 
@@ -122,26 +127,31 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any) -> N
 def test_the_command_writes_the_file_of_one_process_while_a_node_dies(
     cluster: Cluster, second: Any, tmp_path: Path
 ) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(240))
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(1500))
     with table.open("a") as stream:
         stream.write("{bad\n")
     alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
     run_command("score", table, "-o", alone, *QUICK, status=1)
-    lived: set[str] = set()
+    written: list[int] = []
+    finished = threading.Event()
 
     def kill() -> None:
-        while not (together.exists() and together.stat().st_size):
-            time.sleep(0.01)
-        lived.update(nodes_of_actors())
-        cluster.remove_node(second, allow_graceful=False)
+        while not finished.wait(0.01):
+            size = together.stat().st_size if together.exists() else 0
+            if size and second.node_id in nodes_of_actors():
+                written.append(size)
+                cluster.remove_node(second, allow_graceful=False)
+                return
 
     killer = threading.Thread(target=kill)
     killer.start()
     done = run_command("score", table, "-o", together, *QUICK, "--ray", "--ray-cpus", "2", status=1)
+    finished.set()
     killer.join()
-    assert second.node_id in lived
+    assert written
+    assert written[0] < alone.stat().st_size  # the job was not done yet
     assert together.read_bytes() == alone.read_bytes()
-    assert "240 pairs scored, 1 row skipped" in done.stdout
+    assert "1500 pairs scored, 1 row skipped" in done.stdout
 
 
 @pytest.mark.slow
