@@ -438,7 +438,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(
     assert page.evaluate("window.hit") is None
 
     # An explanation does not wait for a long file.
-    rows = [{**row, "source": f"{number} {row['source']}"} for number in range(40) for row in ROWS]
+    rows = [{**row, "source": f"{number} {row['source']}"} for number in range(60) for row in ROWS]
     page.locator("#file").get_by_label("Clear").click()
     page.locator("#source-column input, #source-column textarea").fill("source")
     page.locator("#file input[type=file]").set_input_files(
