@@ -136,7 +136,11 @@ def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> No
             ["It", "be", "here", ".", "Be", "it", "."],
             [(0, 2), (3, 3), (6, 10), (10, 11), (12, 14), (15, 17), (17, 18)],
         ),
-        ("the cat he is", ["cat", "he"], [(4, 7), (8, 10)]),  # "he" is in "the", which the splitter omits
+        (
+            "the cat he is",
+            ["cat", "he"],
+            [(4, 7), (8, 10)],
+        ),  # "he" is in "the", which the splitter omits
     ],
 )
 def test_words_that_a_splitter_rewrites(
