@@ -95,15 +95,7 @@ def pairs_of(lines: Iterable[files.Line], path: Path, layout: files.Layout) -> f
         problem = line.problem or files.pair_problem(
             line.row, layout.source_column, layout.summary_column
         )
-        if problem:
-            pairs.problems.append(f"line {line.number}: {problem}")
-        else:
-            pairs.add(
-                line=line.number,
-                source=line.row[layout.source_column],
-                summary=line.row[layout.summary_column],
-                others=files.other_columns(line.row, layout),
-            )
+        pairs.add_row(replace(line, problem=problem), layout)
     return pairs
 
 

@@ -179,6 +179,18 @@ class Pairs:
         self.summaries.append(summary)
         self.others.append(others)
 
+    def add_row(self, line: Line, layout: Layout) -> None:
+        """Appends the pair of a line, or its problem."""
+        if line.problem:
+            self.problems.append(f"line {line.number}: {line.problem}")
+            return
+        self.add(
+            line=line.number,
+            source=line.row[layout.source_column],
+            summary=line.row[layout.summary_column],
+            others=other_columns(line.row, layout),
+        )
+
     def select(self, indices: Iterable[int]) -> Pairs:
         """Some of the pairs, in the order of ``indices``, without the problems."""
         chosen = Pairs()
@@ -197,15 +209,7 @@ def read_pairs(path: Path, layout: Layout = TABLES) -> Pairs:
     check_aligned(path, layout)
     pairs = Pairs()
     for line in read_lines(path, layout):
-        if line.problem:
-            pairs.problems.append(f"line {line.number}: {line.problem}")
-        else:
-            pairs.add(
-                line=line.number,
-                source=line.row[layout.source_column],
-                summary=line.row[layout.summary_column],
-                others=other_columns(line.row, layout),
-            )
+        pairs.add_row(line, layout)
     return pairs
 
 
