@@ -24,7 +24,7 @@ from scipy import stats
 from estime_metric.comparison.checks import Floats, alike, check_share, finite
 from estime_metric.comparison.groups import group_codes
 from estime_metric.comparison.ranks import Codes
-from estime_metric.inputs import integer
+from estime_metric.validation import integer
 
 LEVEL = 0.05  # a p-value below this is called a difference
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them

@@ -21,8 +21,8 @@ from estime_metric.comparison.rows import (
     shortened,
 )
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
-from estime_metric.inputs import check_choice
 from estime_metric.measures import RECOMMENDED, measure_of, reported_name
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult

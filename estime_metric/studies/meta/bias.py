@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from estime_metric.comparison.checks import Floats, alike, check_systems
 from estime_metric.comparison.ranks import ratio
-from estime_metric.inputs import check_choice
+from estime_metric.validation import check_choice
 
 Counts = NDArray[np.int64]
 
