@@ -21,8 +21,8 @@ import numpy as np
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison.plots import style
 from estime_metric.jobs import Job, score_files
+from estime_metric.report import style
 from estime_metric.studies.speed import common
 
 SUMMARY_WORDS = 60

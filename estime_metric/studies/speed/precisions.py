@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.speed import common
 from estime_metric.studies.speed.int8 import FusedInt8Linear, int8_scorer
 from estime_metric.studies.training.formula import (

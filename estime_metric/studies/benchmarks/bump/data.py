@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats, listed
 from estime_metric.inputs import check_choice, integer
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared.data import Crossed
 from estime_metric.studies.benchmarks.shared.records import Record, digest, read_records
 
