@@ -15,7 +15,6 @@ from torch import Tensor
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_choice
 from estime_metric.measures import (
     BASE_MEASURES,
     FURTHER_MEASURES,
@@ -32,6 +31,7 @@ from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
 from estime_metric.stats.bootstrap import BootstrapMeans, source_id
 from estime_metric.stats.intervals import CONFIDENCE, Interval
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from pandas import DataFrame

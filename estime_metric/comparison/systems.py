@@ -20,7 +20,6 @@ from estime_metric.comparison.rows import (
     shortened,
 )
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
-from estime_metric.inputs import check_choice
 from estime_metric.measures import RECOMMENDED, measure_of, reported_name
 from estime_metric.stats.paired import compare_each
 

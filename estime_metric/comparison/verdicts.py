@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from estime_metric.comparison.rows import LINE
 from estime_metric.config import LOW_COVERAGE
-from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_choice
 from estime_metric.jobs.chunks import (
     Chunk,
     Digest,
@@ -33,6 +32,7 @@ from estime_metric.jobs.totals import Totals, totals_of
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
 from estime_metric.stats.intervals import Interval
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult

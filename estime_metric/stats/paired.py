@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from estime_metric.inputs import integer
 from estime_metric.stats.checks import Floats, alike, check_share, finite
 from estime_metric.stats.groups import group_codes
 from estime_metric.stats.ranks import Codes
+from estime_metric.validation import integer
 
 LEVEL = 0.05  # a p-value below this is called a difference
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estime_metric.inputs import check_choice, integer
 from estime_metric.stats.checks import Floats
+from estime_metric.validation import check_choice, integer
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled
 
