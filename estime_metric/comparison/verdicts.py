@@ -17,6 +17,7 @@ from estime_metric.config import LOW_COVERAGE
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
+from estime_metric.validation import check_choice
 
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")

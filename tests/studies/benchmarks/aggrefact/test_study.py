@@ -24,7 +24,7 @@ from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.study import run
-from estime_metric.studies.training import record
+from experiments.training import record
 from tests.studies.benchmarks.aggrefact.conftest import PLACE
 
 STUDY = AggreFactStudy(scorer=None)  # type: ignore[arg-type]  # its blocks are not used
