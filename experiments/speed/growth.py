@@ -22,8 +22,8 @@ import numpy as np
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison.plots import style
 from estime_metric.jobs import Job, score_files
+from estime_metric.report import style
 from experiments.speed import common
 
 SUMMARY_WORDS = 60
