@@ -8,7 +8,6 @@ never have to be invalidated.
 from __future__ import annotations
 
 import contextlib
-import copyreg
 import hashlib
 import os
 import re
@@ -192,15 +191,16 @@ class SourceCache:
     def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
         return self
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        if self is DEFAULT_CACHE:
-            return "DEFAULT_CACHE"  # of the process that unpickles it
-        state = {
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        # A name is looked up by the process that unpickles it.
+        return "DEFAULT_CACHE" if self is DEFAULT_CACHE else super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
             "memory_bytes": self.memory_bytes,
             "folder": self.folder,
             "folder_bytes": self.folder_bytes,
         }
-        return copyreg.__newobj__, (type(self),), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._start(**state)
