@@ -1,4 +1,4 @@
-"""What a thousand pairs cost: seconds and cents for each bundled encoder and preset, and BERTScore.
+"""What a thousand pairs cost: seconds and cents for each bundled encoder and setting, and BERTScore.
 
     python -m experiments.speed.cost DATA/bump --threads 1 --clock cpu --price 5
 
@@ -21,11 +21,11 @@ from experiments.speed import common
 from experiments.speed.peers import BERTSCORE, Setting, bertscore
 
 MODELS = ("embedded", "embedded-small")
-PRESETS: dict[str, EstimeConfig] = {
-    "default (distance 8, float32)": EstimeConfig(),
-    '`dtype="auto"`': EstimeConfig(dtype="auto"),
-    "fast preset, float32": EstimeConfig.fast(dtype="float32"),
-    'fast preset, `dtype="auto"`': EstimeConfig.fast(dtype="auto"),
+SETTINGS: dict[str, EstimeConfig] = {
+    "distance 8, float32": EstimeConfig(distance=8),
+    'distance 8, `dtype="auto"`': EstimeConfig(distance=8, dtype="auto"),
+    "default (distance 2, float32)": EstimeConfig(),
+    'distance 2, `dtype="auto"`': EstimeConfig(dtype="auto"),
 }
 
 PAIRS = 1_000
@@ -45,10 +45,10 @@ def news_pairs(folder: Path, count: int) -> tuple[list[common.Pair], str]:
 
 
 def runs_of(pairs: Sequence[common.Pair], folder: Path) -> dict[tuple[str, str], Callable[[], Any]]:
-    """A run of each encoder with each preset and with BERTScore, if that is installed."""
+    """A run of each encoder with each setting and with BERTScore, if that is installed."""
     found: dict[tuple[str, str], Callable[[], Any]] = {}
     for model in MODELS:
-        for name, config in PRESETS.items():
+        for name, config in SETTINGS.items():
             scorer = EstimeScorer(config, model=model, device="cpu")
             found[model, name] = Setting(model, 0, pairs).scoring(scorer)
         saved = folder / model
@@ -63,7 +63,7 @@ def runs_of(pairs: Sequence[common.Pair], folder: Path) -> dict[tuple[str, str],
 def table(
     found: Mapping[tuple[str, str], common.Runs[Any]], pairs: int, price: float
 ) -> list[list[object]]:
-    """A row for each encoder and preset: seconds and cents for `PAIRS` pairs."""
+    """A row for each encoder and setting: seconds and cents for `PAIRS` pairs."""
     rows: list[list[object]] = []
     for (model, name), runs in found.items():
         seconds = runs.median * PAIRS / pairs
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         runs = runs_of(pairs, Path(folder))
         found = common.alternate(runs, options.rounds, common.clock(options.clock))
     title = f"{PAIRS:,} pairs, from {len(pairs)} of {texts}; {options.price:g} cents an hour"
-    columns = ("encoder", "preset", "seconds", "cents")
+    columns = ("encoder", "setting", "seconds", "cents")
     common.print_table(title, columns, table(found, len(pairs), options.price))
 
 

@@ -3,7 +3,7 @@
     python -m experiments.speed.growth --threads 1 --clock cpu --plot docs/images/growth
 
 Prints two tables with the exponents that fit them (1 is proportional), and draws them. One pair with
-sources of 1,000 to 100,000 words is scored by the small encoder with the fast preset. For the number
+sources of 1,000 to 100,000 words is scored by the small encoder. For the number
 of pairs, files of 10 to 100,000 pairs of very short texts are scored into a file, chunk by chunk,
 with a random encoder of one block: so reading, chunks and writing count and not the encoder. Every
 row is a separate process; loading is not counted, and memory is the peak above the loaded encoder.
@@ -42,7 +42,7 @@ def score_long(words: int, clock: str, threads: int) -> Grown:
     """One pair with a source of that many words."""
     torch.set_num_threads(threads)
     now = common.clock(clock)
-    scorer = EstimeScorer(model="embedded-small", preset="fast", dtype="float32", device="cpu")
+    scorer = EstimeScorer(model="embedded-small", dtype="float32", device="cpu")
     summary, source = common.made_up(1, 1, 2 * words, SUMMARY_WORDS)[0]
     source = " ".join(source.split()[:words])  # exactly that many
     scorer.score([summary], ["A cat sat on the mat."])
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = common.start(parser, arguments)
     clock, threads = options.clock, torch.get_num_threads()
     by_words = [common.apart(score_long, words, clock, threads) for words in numbers(options.words)]
-    print_growth("One pair: embedded-small, fast preset, float32", "words", by_words)
+    print_growth("One pair: embedded-small, float32", "words", by_words)
     with tempfile.TemporaryDirectory() as folder:
         common.make_encoder(folder, blocks=1, width=64)
         by_pairs = [

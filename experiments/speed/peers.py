@@ -37,11 +37,11 @@ BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics"
 BERTSCORE_ONCE = "BERTScore that encodes each text once"
 WORD = "unit `word`, float32"
 OURS: dict[str, EstimeConfig] = {
-    WORD: EstimeConfig(unit="word"),
-    "default (unit `token`, float32)": EstimeConfig(),
-    '`dtype="auto"`': EstimeConfig(dtype="auto"),
-    "fast preset, float32": EstimeConfig.fast(dtype="float32"),
-    'fast preset, `dtype="auto"`': EstimeConfig.fast(dtype="auto"),
+    WORD: EstimeConfig(unit="word", distance=8),
+    "unit `token`, distance 8, float32": EstimeConfig(distance=8),
+    'unit `token`, distance 8, `dtype="auto"`': EstimeConfig(distance=8, dtype="auto"),
+    "unit `token`, distance 2, float32": EstimeConfig(distance=2),
+    'unit `token`, distance 2, `dtype="auto"`': EstimeConfig(distance=2, dtype="auto"),
 }
 WITH_TRANSFORMERS = "default, with the blocks of `transformers`"
 

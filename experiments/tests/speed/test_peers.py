@@ -88,6 +88,6 @@ def test_news_pairs_are_a_reference_summary_for_each_article(tmp_path: Path) -> 
 def test_the_table_of_costs(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "WORDS", 30)
     (table,) = run(cost.main, tmp_path, "--pairs", 2, "--rounds", 1, "--threads", 1)
-    assert table.columns == ["encoder", "preset", "seconds", "cents"]
+    assert table.columns == ["encoder", "setting", "seconds", "cents"]
     assert [row[0] for row in table.rows] == ["embedded"] * 5 + ["embedded-small"] * 5
-    assert table.column("preset")[:4] == list(cost.PRESETS)
+    assert table.column("setting")[:4] == list(cost.SETTINGS)
