@@ -32,7 +32,7 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 def rate(options: argparse.Namespace, folder: Path) -> None:
     """Prints pairs and positions per CPU second of scoring."""
-    scorer = EstimeScorer(model=options.model, device="cpu")
+    scorer = EstimeScorer(model=options.model, distance=8, device="cpu")
     rows = []
     for each in options.each:
         pairs, texts = common.pairs_of(options.summeval, options.sources, each)

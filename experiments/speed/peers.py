@@ -43,7 +43,7 @@ OURS: dict[str, EstimeConfig] = {
     "unit `token`, distance 2, float32": EstimeConfig(distance=2),
     'unit `token`, distance 2, `dtype="auto"`': EstimeConfig(distance=2, dtype="auto"),
 }
-WITH_TRANSFORMERS = "default, with the blocks of `transformers`"
+WITH_TRANSFORMERS = "unit `token`, distance 8, with the blocks of `transformers`"
 
 
 @dataclass(frozen=True)
