@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.detection import areas
-from estime_metric.comparison.resampling import draw, interval
 from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.explanation import Explanation
 from estime_metric.scorer import EstimeScorer
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.detection import areas
+from estime_metric.stats.resampling import draw, interval
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank import data as frank

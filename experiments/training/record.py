@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 
 from estime_metric import files, operating_points
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.detection import balanced_accuracies
-from estime_metric.comparison.resampling import draw, interval
 from estime_metric.explain import marked
 from estime_metric.measures import RECOMMENDED, TEMPERATURE
 from estime_metric.operating_points import deciding
 from estime_metric.scorer import EstimeScorer
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.detection import balanced_accuracies
+from estime_metric.stats.resampling import draw, interval
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.aggrefact.words import judged_words
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats, check_share
-from estime_metric.comparison.resampling import Samples, draw, interval
+from estime_metric.stats.checks import Floats, check_share
+from estime_metric.stats.resampling import Samples, draw, interval
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,

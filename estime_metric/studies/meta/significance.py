@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.paired import holm, p_of_sign
-from estime_metric.comparison.resampling import draw, interval
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.paired import holm, p_of_sign
+from estime_metric.stats.resampling import draw, interval
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.studies.meta.correlations import (
     LEVELS,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from estime_metric.comparison.checks import listed
+from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.records import read_records

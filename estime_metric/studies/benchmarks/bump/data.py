@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats, listed
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared.data import Crossed
 from estime_metric.studies.benchmarks.shared.records import Record, digest, read_records
 from estime_metric.validation import check_choice, integer

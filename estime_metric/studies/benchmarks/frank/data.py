@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats, listed
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey
 from estime_metric.studies.benchmarks.shared.records import (
     Record,

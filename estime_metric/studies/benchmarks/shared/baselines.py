@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
 from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,

@@ -24,9 +24,9 @@ import numpy as np
 import torch
 
 from estime_metric import embedded
-from estime_metric.comparison.checks import Floats
 from estime_metric.config import versioned
 from estime_metric.engine.encoder.loading import load_pretrained, revision_of
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Advance,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.hub import check_reachable

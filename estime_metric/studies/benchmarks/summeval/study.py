@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.comparison.tables import Table
+from estime_metric.report.tables import Table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared import baselines
 from estime_metric.studies.benchmarks.shared.bertscore import bertscore_block

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.comparison.detection import areas, choose_threshold
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+from estime_metric.stats.detection import areas, choose_threshold
 from estime_metric.studies.benchmarks.aggrefact import data
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PUBLISHED

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from estime_metric import EstimeConfig, EstimeResult
-from estime_metric.bootstrap import FEW_SOURCES, BootstrapMeans
-from estime_metric.intervals import Interval
 from estime_metric.measures import STATISTICS
+from estime_metric.stats.bootstrap import FEW_SOURCES, BootstrapMeans, source_id
+from estime_metric.stats.intervals import Interval
 
 RNG = np.random.default_rng(1)
 SOURCES = [f"source {number // 4}" for number in range(400)]  # four summaries of each
@@ -20,7 +20,7 @@ VALUES = (OF_SOURCE + RNG.normal(0, 0.02, 400)).tolist()
 
 def means_of(sources: list[str], values: list[float | None]) -> BootstrapMeans:
     means = BootstrapMeans(["x"])
-    means.add(sources, {"x": values})
+    means.add([source_id(source) for source in sources], {"x": values})
     return means
 
 
@@ -53,7 +53,7 @@ def test_order_and_parts_change_nothing() -> None:
     shuffled = BootstrapMeans(["x"])
     for start in range(0, 400, 37):
         part = order[start : start + 37]
-        shuffled.add([SOURCES[i] for i in part], {"x": [VALUES[i] for i in part]})
+        shuffled.add([source_id(SOURCES[i]) for i in part], {"x": [VALUES[i] for i in part]})
     assert shuffled.interval("x") == whole
     merged = means_of(SOURCES[:100], VALUES[:100])
     merged += means_of(SOURCES[100:], VALUES[100:])
@@ -79,14 +79,17 @@ def test_what_is_undefined_is_left_out_and_few_sources_are_counted() -> None:
 
 def test_a_column_with_values_of_one_source_has_no_interval() -> None:
     means = BootstrapMeans(["x", "y"])
-    means.add(["a", "b", "b", "c"], {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]})
+    means.add(
+        [source_id(source) for source in "abbc"],
+        {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]},
+    )
     found = means.interval("x")
     assert (found.mean, found.count) == (3.5, 2)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
     assert means.interval("y").low < means.interval("y").high
     alone = BootstrapMeans(["x", "y"])
-    alone.add(["c"], {"x": [1.0], "y": [None]})
+    alone.add([source_id("c")], {"x": [1.0], "y": [None]})
     assert math.isnan(alone.interval("x").low)
     means += alone  # now two sources have a value
     assert means.interval("x").low < means.interval("x").high

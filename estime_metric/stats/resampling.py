@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.validation import check_choice, integer
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled

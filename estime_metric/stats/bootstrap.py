@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.intervals import CONFIDENCE, Interval
+from estime_metric.stats.intervals import CONFIDENCE, Interval
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,7 +44,8 @@ class BootstrapMeans:
 
     Example:
         >>> means = BootstrapMeans(["alarms"])
-        >>> means.add(["one", "one", "two", "three"], {"alarms": [0, 2, 1, 5]})
+        >>> ids = [source_id(text) for text in ("one", "one", "two", "three")]
+        >>> means.add(ids, {"alarms": [0, 2, 1, 5]})
         >>> found = means.interval("alarms")
         >>> found.mean, found.count, found.low <= found.mean <= found.high, means.few_sources
         (2.0, 4, True, 3)
@@ -55,42 +56,42 @@ class BootstrapMeans:
         self.resamples = resamples
         self._sums = np.zeros((len(self.names), 1 + resamples))
         self._counts = np.zeros((len(self.names), 1 + resamples))
-        self._sources: set[bytes] = set()  # digests of the first ones
-        # Of each column, the digests of the first sources with a value.
-        self._defined_for: tuple[set[bytes], ...] = tuple(set() for _ in self.names)
+        self._sources: set[str] = set()  # the first ones
+        # Of each column, the first sources with a value.
+        self._defined_for: tuple[set[str], ...] = tuple(set() for _ in self.names)
 
     @property
     def few_sources(self) -> int | None:
         """How many different sources there are, if they are few."""
         return len(self._sources) if len(self._sources) < FEW_SOURCES else None
 
-    def add(self, sources: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> None:
-        """Adds some summaries: the source of each, and in each column a value of each; NaN and
+    def add(self, source_ids: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> None:
+        """Adds some summaries: the `source_id` of each, and in each column a value of each; NaN and
         ``None`` are excluded from the mean of the column.
         """
         values = np.array([columns[name] for name in self.names], dtype=np.float64)
-        values = values.reshape(len(self.names), len(sources))
-        for start in range(0, len(sources), _TOGETHER):
+        values = values.reshape(len(self.names), len(source_ids))
+        for start in range(0, len(source_ids), _TOGETHER):
             part = slice(start, start + _TOGETHER)
-            self._add(sources[part], values[:, part])
+            self._add(source_ids[part], values[:, part])
 
-    def _add(self, sources: Sequence[str], values: Floats) -> None:
-        places = {source: place for place, source in enumerate(dict.fromkeys(sources))}
-        digests = [_digest(source) for source in places]
-        for digest in digests:
+    def _add(self, source_ids: Sequence[str], values: Floats) -> None:
+        places = {source: place for place, source in enumerate(dict.fromkeys(source_ids))}
+        sources = list(places)
+        for source in sources:
             if len(self._sources) == FEW_SOURCES:
                 break
-            self._sources.add(digest)
-        weights = np.stack([_draws(digest, self.resamples) for digest in digests])
-        of_source = np.zeros((len(sources), len(places)))  # 1 for the source of each summary
-        of_source[np.arange(len(sources)), [places[source] for source in sources]] = 1.0
+            self._sources.add(source)
+        weights = np.stack([_draws(source, self.resamples) for source in sources])
+        of_source = np.zeros((len(source_ids), len(places)))  # 1 for the source of each summary
+        of_source[np.arange(len(source_ids)), [places[source] for source in source_ids]] = 1.0
         defined = np.isfinite(values)
-        self._note_defined(digests, (defined @ of_source) > 0)
+        self._note_defined(sources, (defined @ of_source) > 0)
         millionths = np.round(np.where(defined, values, 0.0) * _UNIT)
         self._sums += millionths @ of_source @ weights
         self._counts += defined.astype(np.float64) @ of_source @ weights
 
-    def _note_defined(self, digests: Sequence[bytes], has_value: npt.NDArray[np.bool_]) -> None:
+    def _note_defined(self, sources: Sequence[str], has_value: npt.NDArray[np.bool_]) -> None:
         """Notes the sources with a value in each column; ``has_value`` is of shape (columns,
         sources).
         """
@@ -98,7 +99,7 @@ class BootstrapMeans:
             for place in np.flatnonzero(of_column).tolist():
                 if len(known) == _LEAST:
                     break
-                known.add(digests[place])
+                known.add(sources[place])
 
     def __iadd__(self, other: BootstrapMeans) -> BootstrapMeans:
         """Adds what another part of a job has added; ValueError if its columns differ."""
@@ -131,11 +132,18 @@ class BootstrapMeans:
         return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))
 
 
-def _digest(source: str) -> bytes:
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).digest()
+def source_id(source: str) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of a source's text in UTF-8: what identifies the
+    source in the column ``source_id`` of scored files, and seeds its draws.
+
+    Example:
+        >>> source_id("Rain fell.")
+        '8a4b1e83d9ac7658'
+    """
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _draws(digest: bytes, resamples: int) -> Floats:
-    """How often the sample (once) and each resample contain the source with this digest."""
-    rng = np.random.default_rng(int.from_bytes(digest[:8], "little"))
+def _draws(source: str, resamples: int) -> Floats:
+    """How often the sample (once) and each resample contain the source with this `source_id`."""
+    rng = np.random.default_rng(int.from_bytes(bytes.fromhex(source), "little"))
     return np.concatenate([[1.0], rng.poisson(1.0, size=resamples)])

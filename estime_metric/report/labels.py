@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.plots.style import COLORS, GRAY, TICK
+from estime_metric.report.style import COLORS, GRAY, TICK
+from estime_metric.stats.checks import Floats
 
 
 class Box(NamedTuple):

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.comparison import tables
-from estime_metric.comparison.tables import Column, Section, Table
+from estime_metric.report import tables
+from estime_metric.report.tables import Column, Section, Table
 
 OF = {"group": "consistency"}
 COLUMNS = (

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from estime_metric.comparison.ranks import Codes
+from estime_metric.stats.ranks import Codes
 
 
 def group_codes(groups: Iterable[Hashable] | None, examples: int) -> Codes:

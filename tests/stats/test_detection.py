@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from estime_metric.comparison.detection import (
+from estime_metric.stats.detection import (
     areas,
     balanced_accuracies,
     calibrate,
@@ -131,7 +131,7 @@ def test_blocks_of_resamples_are_one_stream(
 ) -> None:
     labels, scores = sample
     whole = calibrate(scores, labels, higher_is_better=True, resamples=101)
-    monkeypatch.setattr("estime_metric.comparison.detection._TOGETHER", 7 * len(labels))
+    monkeypatch.setattr("estime_metric.stats.detection._TOGETHER", 7 * len(labels))
     parts = calibrate(scores, labels, higher_is_better=True, resamples=101)
     assert (parts.expected, parts.low, parts.high) == (whole.expected, whole.low, whole.high)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 
 Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

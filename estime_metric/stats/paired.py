@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from estime_metric.comparison.checks import Floats, alike, check_share, finite
-from estime_metric.comparison.groups import group_codes
-from estime_metric.comparison.ranks import Codes
+from estime_metric.stats.checks import Floats, alike, check_share, finite
+from estime_metric.stats.groups import group_codes
+from estime_metric.stats.ranks import Codes
 from estime_metric.validation import integer
 
 LEVEL = 0.05  # a p-value below this is called a difference

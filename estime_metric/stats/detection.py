@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats, alike
-from estime_metric.comparison.groups import group_codes
-from estime_metric.comparison.ranks import Codes, by_class, dense, ratio
-from estime_metric.comparison.resampling import draw_items_in_blocks, interval
+from estime_metric.stats.checks import Floats, alike
+from estime_metric.stats.groups import group_codes
+from estime_metric.stats.ranks import Codes, by_class, dense, ratio
+from estime_metric.stats.resampling import draw_items_in_blocks, interval
 
 Labels = npt.NDArray[np.int64]
 

@@ -40,7 +40,7 @@ def test_random_swaps_come_near_the_exact_value(monkeypatch: pytest.MonkeyPatch)
     rng = np.random.default_rng(1)
     first, second = rng.normal(0.4, size=14), rng.normal(size=14)
     exact = approximate_randomization(first, second)
-    monkeypatch.setattr("estime_metric.comparison.paired._ENUMERATED", 0)
+    monkeypatch.setattr("estime_metric.stats.paired._ENUMERATED", 0)
     drawn = approximate_randomization(first, second, n=20_000)
     assert (exact.exact, drawn.exact, drawn.trials) == (True, False, 20_000)
     assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * np.sqrt(exact.p_value / 20_000))
@@ -68,7 +68,7 @@ def test_the_bootstrap_is_what_copied_examples_give() -> None:
 def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = np.arange(40.0), np.arange(40.0)[::-1] + 3
     whole = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
-    monkeypatch.setattr("estime_metric.comparison.paired._TOGETHER", 40 * 2**6)
+    monkeypatch.setattr("estime_metric.stats.paired._TOGETHER", 40 * 2**6)
     parts = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
     assert parts == whole
 
