@@ -13,6 +13,7 @@ from estime_metric.studies.commands.benchmark import (
     subtle_errors,
     summedits,
     summeval,
+    systems,
 )
 
 app = make_app(
@@ -23,5 +24,6 @@ app.command(summedits.summedits)
 app.command(aggrefact.aggrefact)
 app.command(frank.frank)
 app.command(summeval.summeval)
+app.command(systems.systems)
 app.command(subtle_errors.subtle_errors)
 app.command(coherence.coherence)
