@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from estime_metric.intervals import Interval
 from estime_metric.jobs.chunks import JobPairs
 from estime_metric.jobs.earlier import Values
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
+from estime_metric.stats.intervals import Interval
 
 MEASURES_BY_FILE = (RECOMMENDED, "alarms", "tokens")
 
@@ -18,7 +18,7 @@ class MeansByFile:
     """
 
     def __init__(self, job: Job) -> None:
-        from estime_metric.bootstrap import BootstrapMeans  # imports numpy: slow
+        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
 
         self._means = {str(path): BootstrapMeans(MEASURES_BY_FILE) for path in job.inputs}
 
@@ -26,12 +26,14 @@ class MeansByFile:
         """Pairs with their values by column."""
         if RECOMMENDED not in values:
             return
+        from estime_metric.stats.bootstrap import source_id
+
         rows_of: dict[str, list[int]] = {}
         for row, path in enumerate(pairs.paths):
             rows_of.setdefault(str(path), []).append(row)
         for file, rows in rows_of.items():
             self._means[file].add(
-                [pairs.sources[row] for row in rows],
+                [source_id(pairs.sources[row]) for row in rows],
                 {name: [values[name][row] for row in rows] for name in MEASURES_BY_FILE},
             )
 

@@ -19,13 +19,13 @@ from typing import Any
 from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
-from estime_metric.intervals import Interval
 from estime_metric.jobs.inputs import WHOLE, Fingerprint, fingerprint
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.totals import Totals
 from estime_metric.measures import RECOMMENDED
 from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
+from estime_metric.stats.intervals import Interval
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
 
