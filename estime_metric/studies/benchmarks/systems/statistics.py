@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import erfc
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.paired import LEVEL, approximate_randomization, holm
-from estime_metric.comparison.ranks import ratio
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.paired import LEVEL, approximate_randomization, holm
+from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import (
     Frames,

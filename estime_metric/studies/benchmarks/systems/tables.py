@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.comparison.tables import Column, Section, Table
+from estime_metric.report.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
