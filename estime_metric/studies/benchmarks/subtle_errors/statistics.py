@@ -42,8 +42,8 @@ AGREEMENT, RISE, POSITIONS = "agreement.csv", "rise.csv", "positions.csv"
 
 def analyze(
     scores: Scores[Versions],
-    scorer: EstimeScorer,
     *,
+    scorer: EstimeScorer,
     resamples: int = 1000,
     seed: int = 0,
     progress: bool = False,

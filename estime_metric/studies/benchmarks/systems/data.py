@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.records import digest, read_records
@@ -67,9 +69,10 @@ class Systems(Listed):
         return list(self.table["source"])
 
     @property
-    def published(self) -> list[str]:
-        """Metrics whose scores the data has."""
-        return [str(name) for name in self.table.columns[len(COLUMNS) :]]
+    def published(self) -> dict[str, Floats]:
+        """Metric -> its scores, float64 of shape (summaries,); higher is better, NaN if there is none."""
+        names = self.table.columns[len(COLUMNS) :]
+        return {str(name): self.table[name].to_numpy(dtype=np.float64) for name in names}
 
     @cached_property
     def digest(self) -> str:
@@ -133,7 +136,7 @@ def _read_frank(folder: Path) -> pd.DataFrame:
                 source=data.source_of_each,
                 summary=data.summaries,
                 judgement=data.factuality,
-                **data.metrics,
+                **data.published,
             )
         )
     return pd.concat(tables)

@@ -11,9 +11,11 @@ from estime_metric.studies.benchmarks.shared.plots import (
     Panel,
     gray_markers,
     plot_intervals,
+    values_of,
 )
-from estime_metric.studies.benchmarks.systems.data import REPORTING, SUMMEVAL
-from estime_metric.studies.benchmarks.systems.statistics import MEASURES, PUBLISHED
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.systems.data import REPORTING, SUMMEVAL, Systems
+from estime_metric.studies.benchmarks.systems.statistics import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +27,7 @@ _PANELS = {
 }
 
 
-def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
+def draw(scores: Scores[Systems], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
     """``summeval``: verdicts with people's order, pairs in people's order, and Kendall's tau of every
     measure on SummEval, with intervals over documents; the most verdicts with people's order first.
     """
@@ -34,13 +36,7 @@ def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
     if not len(found):
         return
     found = found.sort_values("share", ascending=False, kind="stable")
-    found = found.assign(gray=gray_markers(found["section"], PUBLISHED)).set_index("measure")
-    panels = [
-        Panel(
-            title,
-            found.assign(value=found[name], low=found[f"{name}_low"], high=found[f"{name}_high"]),
-        )
-        for name, title in _PANELS.items()
-    ]
+    found = found.assign(gray=gray_markers(found["section"])).set_index("measure")
+    panels = [Panel(title, values_of(found, name)) for name, title in _PANELS.items()]
     caption = f"SummEval, 95% intervals over documents; {MARKERS_EXPLAINED}"
     yield "summeval", plot_intervals(panels, 0.5, caption, wider=2.5)

@@ -33,8 +33,6 @@ from estime_metric.studies.benchmarks.systems.data import (
     SUMMEVAL,
 )
 
-#: Section of the metrics whose scores come with FRANK.
-PUBLISHED = "Published metrics, scores from the data"
 MEASURES, RULES = "measures.csv", "rules.csv"
 #: Measures of which a rule is made.
 CANDIDATES = ("inconsistency", "alarms", "alarm_rate", "graded_alarms_per_token")
@@ -250,9 +248,7 @@ def _of_measure(compared: Compared) -> dict[str, Any]:
 def _tau(agreement: Floats, first: Floats, second: Floats) -> Floats:
     """Kendall's tau-b from products of signs, (n, P), and the squares of the signs of both."""
     below = np.sqrt(first.sum(axis=1) * second.sum(axis=1))
-    return np.divide(
-        agreement.sum(axis=1), below, out=np.full(len(agreement), np.nan), where=below > 0
-    )
+    return ratio(agreement.sum(axis=1), below)
 
 
 def _intervals_of(name: str) -> list[str]:

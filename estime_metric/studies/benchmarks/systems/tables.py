@@ -7,25 +7,17 @@ from typing import Any
 import pandas as pd
 
 from estime_metric.report.tables import Column, Section, Table
-from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    ShownColumn,
-    by_section,
-    interval_column,
+    Shown,
+    labels_of,
     measure_table,
-    section_titles,
+    shown_interval,
 )
 from estime_metric.studies.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING, Systems
-from estime_metric.studies.benchmarks.systems.statistics import (
-    CHOSEN_ON,
-    MEASURES,
-    PUBLISHED,
-    RULES,
-)
+from estime_metric.studies.benchmarks.systems.statistics import CHOSEN_ON, MEASURES, RULES
 
-#: Section -> its title in the tables, in order.
-SECTIONS = section_titles(PUBLISHED)
 OVER_DOCUMENTS, OVER_SYSTEMS = "95%, documents", "95%, systems"
 
 
@@ -53,20 +45,20 @@ def _verdicts(
 ) -> Table:
     shown = []
     for data in _data_sets(found):
-        shown.append(ShownColumn(Column("right", data, text=True), (data,), "verdicts"))
+        shown.append(Shown("right", data, text=True, key=(data,), value="verdicts"))
         if _systems(found, data) > 2:
-            shown.append(ShownColumn(Column("share", data), (data,), f"share{ending}"))
+            shown.append(Shown("share", data, key=(data,), value=f"share{ending}"))
             for heading, of in ((OVER_DOCUMENTS, "share"), (OVER_SYSTEMS, "share_systems")):
                 ends = f"{of}_low{ending}", f"{of}_high{ending}"
-                column = Column(heading, data, text=True)
-                shown.append(ShownColumn(column, (data,), ends=ends))
+                shown.append(Shown(heading, data, 2, text=True, key=(data,), ends=ends))
     texts = _of(found[f"right{ending}"], found[f"declared{ending}"])
-    rows = lookup(found.assign(verdicts=texts), "column", "data")
     return measure_table(
         name,
         f"{title}: declared winners that people judge as more consistent, documents for reporting.",
+        found.assign(verdicts=texts),
+        ["data"],
         shown,
-        by_section(scores, SECTIONS, rows),
+        labels_of(scores),
         _notes(scores),
     )
 
@@ -74,7 +66,7 @@ def _verdicts(
 def _separated(scores: Scores[Systems], found: pd.DataFrame) -> Table:
     """Verdicts over the pairs that people separate."""
     shown = [
-        ShownColumn(Column(heading, data, text=True), (data,), value)
+        Shown(heading, data, text=True, key=(data,), value=value)
         for data in _data_sets(found)
         for heading, value in (("right", "verdicts"), ("right, Holm", "verdicts_holm"))
     ]
@@ -84,12 +76,13 @@ def _separated(scores: Scores[Systems], found: pd.DataFrame) -> Table:
         )
         for ending in ("", "_holm")
     }
-    rows = lookup(found.assign(**texts), "column", "data")
     return measure_table(
         "systems-separated",
         "Verdicts on pairs that people separate significantly, documents for reporting.",
+        found.assign(**texts),
+        ["data"],
         shown,
-        by_section(scores, SECTIONS, rows),
+        labels_of(scores),
         _notes(scores),
     )
 
@@ -97,22 +90,23 @@ def _separated(scores: Scores[Systems], found: pd.DataFrame) -> Table:
 def _order(scores: Scores[Systems], found: pd.DataFrame) -> Table:
     shown = []
     for data in _data_sets(found):
-        shown.append(ShownColumn(Column("ordered", data, text=True), (data,), "ordered"))
+        shown.append(Shown("ordered", data, text=True, key=(data,), value="ordered"))
         if _systems(found, data) > 2:
             shown += [
-                interval_column(data, group=data, of="accuracy", name=OVER_DOCUMENTS),
-                ShownColumn(Column("τ", data), (data,), "tau"),
-                interval_column(data, group=data, of="tau", name=f"τ, {OVER_DOCUMENTS}"),
-                interval_column(data, group=data, of="tau_systems", name=f"τ, {OVER_SYSTEMS}"),
+                shown_interval(data, group=data, of="accuracy", name=OVER_DOCUMENTS),
+                Shown("τ", data, key=(data,), value="tau"),
+                shown_interval(data, group=data, of="tau", name=f"τ, {OVER_DOCUMENTS}"),
+                shown_interval(data, group=data, of="tau_systems", name=f"τ, {OVER_SYSTEMS}"),
             ]
     ordered = (found["accuracy"] * found["separated"]).fillna(0).round().astype(int)
-    rows = lookup(found.assign(ordered=_of(ordered, found["separated"])), "column", "data")
     return measure_table(
         "systems-order",
         "Pairs that people separate significantly and the measure orders as people do, and Kendall's τ-b of the "
         "systems' means, documents for reporting.",
+        found.assign(ordered=_of(ordered, found["separated"])),
+        ["data"],
         shown,
-        by_section(scores, SECTIONS, rows),
+        labels_of(scores),
         _notes(scores),
     )
 
