@@ -32,7 +32,7 @@ PairsFile = Annotated[
     Path,
     Parameter(
         help="Table with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each "
-        "also as .gz or .zst) or .parquet."
+        "also as .gz) or .parquet."
     ),
 ]
 Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`

@@ -197,7 +197,7 @@ def score(
 
     Args:
         inputs: Files with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each
-            also as .gz or .zst) or .parquet. Glob patterns such as 'data/*.jsonl' are allowed. Use
+            also as .gz) or .parquet. Glob patterns such as 'data/*.jsonl' are allowed. Use
             '-' to read JSON Lines from standard input.
         example: Score the bundled example pairs with the encoder embedded-small.
         dry_run: Estimate the time and memory that the job needs, from the size of the input and a

@@ -16,10 +16,10 @@ import gradio as gr
 
 from estime_metric.demo import page
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
-from estime_metric.demo.handlers import Handlers
+from estime_metric.demo.handlers import UPLOADS, Handlers
 from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.files import WRITABLE, read_pairs
+from estime_metric.files import read_pairs
 from estime_metric.validation import check_choice
 
 #: component -> its value, or an update of it
@@ -460,8 +460,8 @@ class FileTab:
         with gr.Row(elem_classes="demo-columns"):
             with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
                 self.file = gr.File(
-                    label="JSON Lines, CSV or Parquet",
-                    file_types=list(WRITABLE),
+                    label="JSON Lines, CSV or TSV",
+                    file_types=list(UPLOADS),
                     elem_id="file",
                     height=180,
                 )

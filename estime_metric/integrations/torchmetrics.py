@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
-from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -125,7 +125,8 @@ class ESTIME(Metric):
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
-            folder, a `SourceCache`, or ``None`` for none. Scores stay the same except for rounding.
+            folder, a `SourceCache`, or ``None`` for none. By default, all metrics of a process share
+            one of 1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
         kwargs: options of `EstimeConfig`, which override those in ``config``, ``preset="fast"``,
             and the keyword arguments of ``torchmetrics.Metric``.
 
@@ -167,7 +168,7 @@ class ESTIME(Metric):
         measure: str | None = None,
         return_dict: bool = False,
         reduction: str | None = "mean",
-        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        cache: int | str | os.PathLike[str] | SourceCache | None = DEFAULT_CACHE,
         **kwargs: Unpack[MetricOptions],
     ) -> None:
         options = {name: value for name, value in kwargs.items() if name in OPTIONS}
