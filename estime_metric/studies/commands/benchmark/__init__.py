@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import make_app, say_wrote
-from estime_metric.studies.commands.benchmark.options import (
+from estime_metric.studies.commands.benchmark.shared import (
     MEASURE,
     OTHERS,
     RUN,

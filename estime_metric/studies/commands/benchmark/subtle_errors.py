@@ -13,7 +13,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say, warn_of_rows
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.measures import FURTHER_MEASURES
-from estime_metric.studies.commands.benchmark.options import (
+from estime_metric.studies.commands.benchmark.shared import (
     MEASURE,
     OWN,
     RUN,
