@@ -18,6 +18,8 @@ from estime_metric.studies.benchmarks.shared.tables import (
 from estime_metric.studies.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING, Systems
 from estime_metric.studies.benchmarks.systems.statistics import CHOSEN_ON, MEASURES, RULES
 
+#: With up to this number of pairs of systems, intervals are in ``measures.csv`` alone.
+FEW_PAIRS = 10
 OVER_DOCUMENTS, OVER_SYSTEMS = "95%, documents", "95%, systems"
 
 
@@ -46,7 +48,7 @@ def _verdicts(
     shown = []
     for data in _data_sets(found):
         shown.append(Shown("right", data, text=True, key=(data,), value="verdicts"))
-        if _systems(found, data) > 2:
+        if _has_intervals(found, data):
             shown.append(Shown("share", data, key=(data,), value=f"share{ending}"))
             for heading, of in ((OVER_DOCUMENTS, "share"), (OVER_SYSTEMS, "share_systems")):
                 ends = f"{of}_low{ending}", f"{of}_high{ending}"
@@ -91,10 +93,12 @@ def _order(scores: Scores[Systems], found: pd.DataFrame) -> Table:
     shown = []
     for data in _data_sets(found):
         shown.append(Shown("ordered", data, text=True, key=(data,), value="ordered"))
-        if _systems(found, data) > 2:
+        if _has_intervals(found, data):
+            shown.append(shown_interval(data, group=data, of="accuracy", name=OVER_DOCUMENTS))
+        if found.loc[found["data"] == data, "pairs"].max() > 1:
+            shown.append(Shown("τ", data, key=(data,), value="tau"))
+        if _has_intervals(found, data):
             shown += [
-                shown_interval(data, group=data, of="accuracy", name=OVER_DOCUMENTS),
-                Shown("τ", data, key=(data,), value="tau"),
                 shown_interval(data, group=data, of="tau", name=f"τ, {OVER_DOCUMENTS}"),
                 shown_interval(data, group=data, of="tau_systems", name=f"τ, {OVER_SYSTEMS}"),
             ]
@@ -146,9 +150,9 @@ def _data_sets(found: pd.DataFrame) -> list[str]:
     return [data for data in DATA_SETS if (found["data"] == data).any()]
 
 
-def _systems(found: pd.DataFrame, data: str) -> int:
-    """More than two systems have more than one pair."""
-    return 1 + int(found.loc[found["data"] == data, "pairs"].max())
+def _has_intervals(found: pd.DataFrame, data: str) -> bool:
+    """Whether a data set has enough pairs of systems for intervals that say something."""
+    return bool(found.loc[found["data"] == data, "pairs"].max() > FEW_PAIRS)
 
 
 def _of(part: Any, whole: Any) -> list[str]:
@@ -162,8 +166,8 @@ def _notes(scores: Scores[Systems]) -> tuple[str, ...]:
         f"Data: {scores.data.origin}; systems: {', '.join(f'{data} {n}' for data, n in counts.items())}. (-): lower is "
         "better. Test: approximate randomization, whole sources swapped, p below .05. Right: people's mean judgement "
         "over the same documents is higher for the declared winner.",
-        "Intervals: percentiles of a bootstrap over documents, with the test's normal approximation, and over systems; "
-        "16 systems are few, 4 and 5 are too few for an interval to be more than a hint.",
-        *scores.gaps,
+        "Intervals: percentiles of a bootstrap over documents, with the test's normal approximation, and over systems. "
+        "16 systems are few; with five or fewer, intervals say little, and only measures.csv has them.",
+        "Published metrics have scores of FRANK alone.",
         *scores.remarks,
     )
