@@ -16,7 +16,6 @@ Values = Mapping[str, Sequence[files.Number]]
 OnScored = Callable[[JobPairs, Values], None]
 
 _TOGETHER = 256  # pairs that are read again together
-_ALL = files.ReadOptions(limits=files.ReadLimits(columns=10**9, depth=10**9))
 
 
 class EarlierScores:
@@ -68,8 +67,8 @@ class EarlierScores:
 
 
 def rows_of(path: Path) -> Iterator[files.Row]:
-    """The rows of an output, whatever the limits of its input were."""
-    for line in files.read_rows(path, _ALL):
+    """The rows of an output."""
+    for line in files.read_rows(path):
         yield line.row
 
 
