@@ -60,7 +60,7 @@ def _raise(device_type: str) -> list[Callable[[], None]]:
         before = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision("highest")
         return [partial(torch.set_float32_matmul_precision, before)]
-    backends = torch.backends
+    backends: Any = torch.backends
     #: Settings for all backends and for one, then those that reach the products of a device, which
     #: follow the first two unless they were set.
     settings: dict[str, tuple[Any, ...]] = {
