@@ -71,8 +71,7 @@ def score_dataset(
             has GPUs.
         concurrency: number of actors, or the least and the most; by default 1 up to the number that
             fits on the cluster now.
-        options: options of `EstimeConfig`, which override those in ``config``, and
-            ``preset="fast"``.
+        options: options of `EstimeConfig`, which override those in ``config``.
 
     Returns:
         A ``ray.data.Dataset`` with a column of float64 for each measure, NaN if it is undefined;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric import EstimeConfig, EstimeScorer, files
+from estime_metric import EstimeScorer, files
 from estime_metric.config import PAPER_MODEL
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers
@@ -267,7 +267,7 @@ def encoders(bert_folder: str) -> Encoders:
 def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(
     encoders: Encoders, bert_folder: str
 ) -> None:
-    assert CHOICES[:2] == ("embedded-small", "embedded")
+    assert CHOICES[:2] == ("embedded", "embedded-small")
     assert ("bert-large-uncased-whole-word-masking (the paper's)", PAPER_MODEL) in Encoders().labels
     assert encoders.names == ("embedded-small", bert_folder, "no-such/encoder")
     labels = [label for label, _ in encoders.labels]
@@ -291,16 +291,6 @@ def test_explanations_are_those_of_a_scorer_of_that_layer(
                 [(w.start, w.end, w.verdict) for w in one.words] for one in (explanation, expected)
             )
             assert found == wanted
-
-
-def test_the_fast_preset_gives_the_numbers_of_the_command_with_fast(encoders: Encoders) -> None:
-    setting = Setting("embedded-small", preset="fast")
-    expected = EstimeScorer(EstimeConfig.fast(model="embedded-small"))
-    (explanation,) = encoders.explain(SUMMARIES[:1], TEXT, setting)
-    assert explanation.signature == encoders.scorer(setting).signature == expected.signature
-    assert explanation.alarms == expected.explain(SUMMARIES[0], TEXT).alarms
-    with pytest.raises(ValueError, match="`preset` to be one of fast, but got 'quick'"):
-        encoders.scorer(Setting("embedded-small", preset="quick"))
 
 
 def test_what_is_not_on_offer_or_cannot_be_loaded_is_refused(

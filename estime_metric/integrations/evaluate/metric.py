@@ -36,8 +36,7 @@ Args:
     sources: list of str, the source texts, one for each summary.
     references: list of str, used as the sources if `sources` is not given; otherwise ignored. Never pass reference
         summaries alone: a warning is issued if most of them are no longer than the summaries.
-    **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...; and
-        `preset="fast"`.
+    **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
         alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
@@ -56,7 +55,7 @@ Returns:
     in input order. `alarm_rate_scores` has NaN if no token occurs in the source. If several `layers` are read, every
     name except the signature includes its layer: `estime_layer12`, `alarms_layer12`, `alarms_layer12_scores`.
 Examples:
-    >>> metric = evaluate.load("estime", model="embedded")
+    >>> metric = evaluate.load("estime")
     >>> source = "The cat sat on the mat while the dog slept in the garden."
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
     >>> list(scores)[:4]

@@ -98,12 +98,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "dtype": {"dtype": "bfloat16"},
     "device": {"device": "cpu"},
     "token_budget": {"token_budget": 700},
-    "preset": {"preset": "fast"},
 }
 
 
 def test_the_table_of_options_is_complete() -> None:
-    assert set(OPTIONS) == {*(field.name for field in dataclasses.fields(EstimeConfig)), "preset"}
+    assert set(OPTIONS) == {field.name for field in dataclasses.fields(EstimeConfig)}
 
 
 @pytest.mark.parametrize("name", OPTIONS)
