@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from estime_metric import inputs
+from estime_metric import validation
 from estime_metric._version import __version__
 from estime_metric.measures import MEASURES
 from estime_metric.signature import Signature
@@ -156,22 +156,22 @@ class EstimeConfig:
         for name in ("model", "soft_model"):
             if getattr(self, name) == PAPER:
                 self._set(name, PAPER_MODEL)
-        inputs.check_name("model", self.model)
+        validation.check_name("model", self.model)
         for name in ("revision", "soft_model", "soft_revision"):
             if (value := getattr(self, name)) is not None:
-                inputs.check_name(name, value)
-        self._set("layers", inputs.layer_tuple(self.layers))
-        inputs.check_choice("unit", self.unit, UNITS)
-        schedule = inputs.check_schedule(self.window, self.margin, self.distance)
+                validation.check_name(name, value)
+        self._set("layers", validation.layer_tuple(self.layers))
+        validation.check_choice("unit", self.unit, UNITS)
+        schedule = validation.check_schedule(self.window, self.margin, self.distance)
         for name, value in zip(("window", "margin", "distance"), schedule, strict=True):
             self._set(name, value)
         if not isinstance(self.normalize, bool):
             raise TypeError(
                 f"Expected argument `normalize` to be a bool, but got {self.normalize!r}."
             )
-        inputs.check_callable("splitter", self.splitter, SPLITTERS)
+        validation.check_callable("splitter", self.splitter, SPLITTERS)
         if self.tagger is not None:
-            inputs.check_callable("tagger", self.tagger, TAGGERS)
+            validation.check_callable("tagger", self.tagger, TAGGERS)
         if self.splitter != SPLITTERS[0] and not self.splits_words:
             raise ValueError(
                 f"Expected argument `unit` to be 'word' or `tagger` to be set if `splitter` is "
@@ -179,17 +179,19 @@ class EstimeConfig:
             )
         for name in ("keep_tags", "drop_tags"):
             if (value := getattr(self, name)) is not None:
-                self._set(name, inputs.tag_set(name, value))
+                self._set(name, validation.tag_set(name, value))
                 if self.tagger is None:
                     raise ValueError(
                         f"Expected argument `tagger` to be set if `{name}` is set, but got None."
                     )
-        self._set("measures", inputs.measure_tuple(self.measures, tuple(MEASURES)))
-        self._set("dtype", inputs.dtype_name(self.dtype, DTYPES))
+        self._set("measures", validation.measure_tuple(self.measures, tuple(MEASURES)))
+        self._set("dtype", validation.dtype_name(self.dtype, DTYPES))
         if self.device is not None:
             self._set("device", str(self.device))
         if self.token_budget is not None:
-            self._set("token_budget", inputs.integer("token_budget", self.token_budget, least=1))
+            self._set(
+                "token_budget", validation.integer("token_budget", self.token_budget, least=1)
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         # A set is pickled in another order in each process: `datasets` looks results up by a hash of this.
@@ -234,7 +236,7 @@ class EstimeConfig:
                 )
         own = {name: value for name, value in options.items() if name != _PRESET}
         if (preset := options.get(_PRESET)) is not None:
-            inputs.check_choice(_PRESET, preset, PRESETS)
+            validation.check_choice(_PRESET, preset, PRESETS)
             own = {**PRESETS[preset], **own}
         return dataclasses.replace(config, **own)
 

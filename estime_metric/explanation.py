@@ -16,8 +16,8 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
 from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.engine.text.words import find_splitter, locate_in
-from estime_metric.inputs import check_choice
 from estime_metric.measures import MEASURES, TEMPERATURE
+from estime_metric.validation import check_choice
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
 #: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not

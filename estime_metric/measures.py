@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from estime_metric.inputs import check_choice
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from torch import Tensor

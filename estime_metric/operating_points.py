@@ -1,6 +1,6 @@
 """Balanced thresholds that were determined with the bundled encoders, looked up by signature.
 
-``python -m estime_metric.studies.training.record`` writes them into ``operating_points.json``.
+``python -m experiments.training.record`` writes them into ``operating_points.json``.
 """
 
 from __future__ import annotations

@@ -14,10 +14,7 @@ import torch
 from torch import Tensor
 
 from estime_metric import files
-from estime_metric.bootstrap import BootstrapMeans
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_choice
-from estime_metric.intervals import CONFIDENCE, Interval
 from estime_metric.measures import (
     BASE_MEASURES,
     FURTHER_MEASURES,
@@ -32,6 +29,9 @@ from estime_metric.measures import (
 )
 from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
+from estime_metric.stats.bootstrap import BootstrapMeans, source_id
+from estime_metric.stats.intervals import CONFIDENCE, Interval
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -363,7 +363,8 @@ class EstimeResult:
 
     def _bootstrap(self, columns: Mapping[str, Sequence[float]]) -> BootstrapMeans:
         means = BootstrapMeans(tuple(columns))
-        means.add(self._sources or [str(row) for row in range(len(self))], columns)
+        sources = self._sources or [str(row) for row in range(len(self))]
+        means.add([source_id(source) for source in sources], columns)
         return means
 
     def _layer_index(self, layer: int | None) -> int:

@@ -26,9 +26,15 @@ from estime_metric.engine.text.language import foreign_language
 from estime_metric.engine.text.pairs import PairBatch, pair_batches
 from estime_metric.engine.work import Work, work_of
 from estime_metric.explanation import Explanation, explain_pair
-from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.result import EstimeResult
+from estime_metric.validation import (
+    check_choice,
+    check_column,
+    check_pairs,
+    check_text,
+    check_texts,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -13,7 +13,7 @@ import torch
 
 from estime_metric import EstimeConfig, EstimeScorer, estime
 from estime_metric.config import default_layer
-from estime_metric.studies.speed.rounding import changes, hostile_pairs
+from experiments.speed.rounding import changes, hostile_pairs
 from tests.families import BLOCKS
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 

@@ -26,8 +26,8 @@ from estime_metric.cli.screen import print_table
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, MEASURES, RECOMMENDED
 
 if TYPE_CHECKING:
-    from estime_metric.comparison.detection import Calibration
     from estime_metric.scorer import EstimeScorer
+    from estime_metric.stats.detection import Calibration
 
 TABLES = (".csv", ".jsonl", ".parquet")  # endings of tables that can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
@@ -85,8 +85,8 @@ def calibrate(
             output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
         )
     # The first imports pandas: slow.
-    from estime_metric.comparison.detection import calibrate as find
     from estime_metric.comparison.scored_table import pairs_of, read_scored_table
+    from estime_metric.stats.detection import calibrate as find
 
     column = score or RECOMMENDED
     layout = table.layout()
@@ -283,7 +283,7 @@ def _came(cell: Any) -> str:
 def _write(output: Path, found: Calibration, column: str) -> None:
     if output.suffix.lower() in options.PLOTS:
         from estime_metric.comparison.plots.calibration import plot_calibration
-        from estime_metric.comparison.plots.style import save
+        from estime_metric.report.style import save
 
         save(plot_calibration(found, column), output)
         say_wrote("the plot", output)
@@ -293,7 +293,7 @@ def _write(output: Path, found: Calibration, column: str) -> None:
 
 
 def _print(found: Calibration, column: str, better: bool, read: _Labeled, report: _Report) -> None:
-    from estime_metric.comparison.tables import Column, Section, Table
+    from estime_metric.report.tables import Column, Section, Table
 
     rows = found.curve.iloc[
         sorted({round(place * (len(found.curve) - 1) / 10) for place in range(11)})

@@ -176,7 +176,7 @@ def _names(
 
 def _write(output: Path, found: "Comparison") -> None:
     from estime_metric.comparison import to_table
-    from estime_metric.comparison.tables import FORMATS
+    from estime_metric.report.tables import FORMATS
 
     ending = output.suffix.lower()
     if ending == ".json":

@@ -43,8 +43,8 @@ def curve(
     if output is not None:
         files.check_writable(output, [log], overwrite=overwrite, endings=options.PLOTS)
     # These import pandas, and the second matplotlib: slow.
-    from estime_metric.comparison.tables import Cell, Column, Section, Table
     from estime_metric.comparison.training_log import plot_training, read_training_log
+    from estime_metric.report.tables import Cell, Column, Section, Table
 
     given = {"inconsistency": inconsistency, "copied": copied}
     found = read_training_log(log, {name: value for name, value in given.items() if value})
@@ -74,7 +74,7 @@ def curve(
             f"{rise:.2f}. Part of the improvement may be copying."
         )
     if output is not None:
-        from estime_metric.comparison.plots.style import save
+        from estime_metric.report.style import save
 
         save(plot_training(found), output)
         say_wrote("the plot", output)

@@ -44,7 +44,7 @@ def models(
 
 
 def _print_models() -> None:
-    from estime_metric.comparison.tables import Column, Section, Table
+    from estime_metric.report.tables import Column, Section, Table
 
     names = ("language", "license", "layer", "weights", "megabytes")
     rows = tuple(

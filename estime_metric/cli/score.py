@@ -416,7 +416,7 @@ class _Run:
 
     def _plot(self, path: Path, report: Report, progress: _Progress) -> None:
         from estime_metric.comparison.plots.distribution import NamedValue, plot_distribution
-        from estime_metric.comparison.plots.style import save
+        from estime_metric.report.style import save
 
         several = self.job.has_several_inputs
         worst = [

@@ -17,9 +17,9 @@ from rich.text import Text
 from estime_metric import files
 from estime_metric.cli.console import WIDE, counted, printable, say, table_console
 from estime_metric.config import EstimeConfig
-from estime_metric.intervals import Interval
 from estime_metric.jobs import ChunkScores, Estimate, Job, JobPairs, Report, WorstPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
+from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation

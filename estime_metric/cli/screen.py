@@ -17,7 +17,7 @@ from rich.text import Text
 from estime_metric.cli.console import printable, table_console
 
 if TYPE_CHECKING:
-    from estime_metric.comparison.tables import Cell, Column, Table
+    from estime_metric.report.tables import Cell, Column, Table
 
 LEAST = 8  # cells that a column of text has at least, if its text is longer
 FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
@@ -129,7 +129,7 @@ def _print_part(
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
     """The groups of a table; with ``wrap``, a column name that is too wide is broken between words."""
-    from estime_metric.comparison.tables import EMPTY
+    from estime_metric.report.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]
     blocks, start = [], 0
@@ -162,7 +162,7 @@ def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
 
 def _shown(cell: Cell, column: Column) -> str:
     """A cell in one line, numbers without a leading zero: ``.393`` for ``0.393``."""
-    from estime_metric.comparison.tables import show
+    from estime_metric.report.tables import show
 
     if isinstance(cell, str):
         return printable(" ".join(cell.split()))

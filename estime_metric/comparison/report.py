@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from estime_metric.comparison.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
 from estime_metric.comparison.verdicts import (
     Comparison,
     Ranked,
     System,
     higher_is_better,
 )
+from estime_metric.report.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from estime_metric import files
-from estime_metric.comparison.paired import compare_each
 from estime_metric.comparison.rows import (
     Joined,
     ScoredRow,
@@ -21,8 +20,9 @@ from estime_metric.comparison.rows import (
     shortened,
 )
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
-from estime_metric.inputs import check_choice
 from estime_metric.measures import RECOMMENDED, measure_of, reported_name
+from estime_metric.stats.paired import compare_each
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
 from estime_metric.comparison.rows import LINE
 from estime_metric.config import LOW_COVERAGE
-from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
+from estime_metric.validation import check_choice
 
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")

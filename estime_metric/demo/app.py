@@ -20,7 +20,7 @@ from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.files import WRITABLE, read_pairs
-from estime_metric.inputs import check_choice
+from estime_metric.validation import check_choice
 
 #: component -> its value, or an update of it
 Values = dict[Any, Any]

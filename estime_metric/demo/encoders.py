@@ -12,8 +12,8 @@ from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.encoder.loading import EncoderInfo, EncoderUnavailableError
 from estime_metric.engine.text.units import units_of
 from estime_metric.explanation import Explanation
-from estime_metric.inputs import check_choice, check_text
 from estime_metric.scorer import EstimeScorer
+from estime_metric.validation import check_choice, check_text
 
 #: Encoders in the package, the quick one first, and Hub names.
 CHOICES = (EMBEDDED_SMALL_MODEL, EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")

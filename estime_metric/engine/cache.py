@@ -27,7 +27,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from estime_metric.engine.encoder.memory import is_out_of_memory
-from estime_metric.inputs import integer
+from estime_metric.validation import integer
 
 #: Files that belong to a cache; it never touches another file of its folder.
 _KEY = re.compile(r"[0-9a-f]{64}")

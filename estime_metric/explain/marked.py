@@ -1,6 +1,6 @@
 """How often annotators marked words of each kind as errors, looked up by signature.
 
-``python -m estime_metric.studies.training.record`` writes them into ``marked.json``.
+``python -m experiments.training.record`` writes them into ``marked.json``.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
-from estime_metric.inputs import check_text, measure_tuple
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
+from estime_metric.validation import check_text, measure_tuple
 
 #: Bytes of source embeddings that a judge keeps from one call to the next by default.
 CACHE_BYTES = 256_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.inputs import check_text
 from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
+from estime_metric.validation import check_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_column, integer
 from estime_metric.jobs.chunks import Chunk
 from estime_metric.jobs.job import BYTES
 from estime_metric.jobs.team import ChunkScores, Workers
+from estime_metric.validation import check_column, integer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

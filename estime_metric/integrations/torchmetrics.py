@@ -15,7 +15,6 @@ from torch import Tensor
 
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import SourceCache
-from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -33,6 +32,7 @@ from estime_metric.measures import (
 )
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
+from estime_metric.validation import check_choice, check_pairs
 
 try:
     from torchmetrics import Metric

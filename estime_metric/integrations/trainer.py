@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from estime_metric.inputs import check_texts
 from estime_metric.integrations.judging import Judge, Judged
 from estime_metric.scorer import EstimeScorer
+from estime_metric.validation import check_texts
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase

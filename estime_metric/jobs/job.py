@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
-from estime_metric.inputs import integer
+from estime_metric.validation import integer
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

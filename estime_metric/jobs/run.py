@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_choice
-from estime_metric.intervals import Interval
 from estime_metric.jobs.chunks import (
     Chunk,
     Digest,
@@ -33,6 +31,8 @@ from estime_metric.jobs.team import ChunkScores, Workers
 from estime_metric.jobs.totals import Totals, totals_of
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
+from estime_metric.stats.intervals import Interval
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -139,7 +139,7 @@ def score_files(
         ValueError, OSError: the input or the output cannot be used; the message says why. What is
             scored is on disk.
     """
-    from estime_metric.bootstrap import BootstrapMeans  # imports numpy: slow
+    from estime_metric.stats.bootstrap import BootstrapMeans, source_id  # imports numpy: slow
 
     check_choice("existing", existing, EXISTING)
     workers = workers or Workers()
@@ -183,7 +183,7 @@ def score_files(
 
         def take(pairs: JobPairs, values: Values) -> None:
             if not record.finished:
-                bootstrap.add(pairs.sources, values)
+                bootstrap.add([source_id(source) for source in pairs.sources], values)
             if on_scored is not None:
                 on_scored(pairs, values)
 

@@ -93,7 +93,7 @@ def test_random_swaps_of_sources_come_near_the_exact_value(monkeypatch: pytest.M
     sources = np.repeat(np.arange(14), 3)
     first, second = rng.normal(0.4, size=14)[sources], rng.normal(size=42)
     exact = approximate_randomization(first, second, groups=sources)
-    monkeypatch.setattr("estime_metric.comparison.paired._ENUMERATED", 0)
+    monkeypatch.setattr("estime_metric.stats.paired._ENUMERATED", 0)
     drawn = approximate_randomization(first, second, groups=sources, n=20_000)
     assert (exact.trials, drawn.exact) == (2**14, False)
     assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * np.sqrt(exact.p_value / 20_000))

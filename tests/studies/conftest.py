@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric.comparison.tables import Table, to_csv
+from estime_metric.report.tables import Table, to_csv
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.summeval.data import SummEval, read_folder
 from tests.command import write_jsonl

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from estime_metric.comparison.detection import Calibration
-from estime_metric.comparison.plots.style import (
+from estime_metric.report.style import (
     COLORS,
     GRAY,
     LABEL,
@@ -14,6 +13,7 @@ from estime_metric.comparison.plots.style import (
     make_plain,
     new_figure,
 )
+from estime_metric.stats.detection import Calibration
 
 
 def plot_calibration(found: Calibration, score: str) -> Figure:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from estime_metric.comparison.plots.style import (
+from estime_metric.report.style import (
     COLORS,
     GRAY,
     LABEL,
@@ -23,7 +23,7 @@ from estime_metric.comparison.plots.style import (
     new_figure,
     set_title,
 )
-from estime_metric.intervals import Interval
+from estime_metric.stats.intervals import Interval
 
 _BINS = 40  # of the histogram, at most
 _CHARACTERS = 60  # of a summary that are shown

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from estime_metric.comparison.checks import alike, check_systems
-from estime_metric.comparison.plots.labels import named_points
-from estime_metric.comparison.plots.style import GRAY, WIDTH, make_grid, new_figure
+from estime_metric.report.labels import named_points
+from estime_metric.report.style import GRAY, WIDTH, make_grid, new_figure
+from estime_metric.stats.checks import alike, check_systems
 
 
 def plot_trade_off(

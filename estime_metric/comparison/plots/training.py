@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from estime_metric.comparison.plots.style import (
+from estime_metric.report.style import (
     COLORS,
     GRAY,
     TICK,

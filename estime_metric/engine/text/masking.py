@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.text.units import IntArray, Units
-from estime_metric.inputs import check_schedule
+from estime_metric.validation import check_schedule
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ import evaluate
 from estime_metric.citation import bibtex
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
 from estime_metric.engine.encoder.store import unload_encoders
-from estime_metric.inputs import check_pairs, check_text
 from estime_metric.integrations.evaluate.added import Added
 from estime_metric.measures import reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
+from estime_metric.validation import check_pairs, check_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

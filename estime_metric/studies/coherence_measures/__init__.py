@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from estime_metric.inputs import check_texts
+from estime_metric.validation import check_texts
 
 BARTSCORE_MODEL = "facebook/bart-large-cnn"
 

@@ -17,8 +17,8 @@ from estime_metric.engine.encoder.batching import pack
 from estime_metric.engine.encoder.loading import quiet
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import inference_context
-from estime_metric.inputs import check_pairs, integer
 from estime_metric.studies.coherence_measures import BARTSCORE_MODEL, token_ids
+from estime_metric.validation import check_pairs, integer
 
 #: Names that configurations have for the longest source and the longest summary; a model with
 #: neither has no limit.

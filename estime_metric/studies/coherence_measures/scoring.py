@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric._version import __version__
-from estime_metric.inputs import check_texts
 from estime_metric.studies.coherence_measures import BARTSCORE_MODEL
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
 from estime_metric.studies.meta.lengths import count_lengths
+from estime_metric.validation import check_texts
 
 #: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
 MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")

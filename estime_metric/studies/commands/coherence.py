@@ -163,7 +163,7 @@ def _read(
 def _print_rows(
     lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]
 ) -> None:
-    from estime_metric.comparison.tables import Cell, Column, Section, Table
+    from estime_metric.report.tables import Cell, Column, Section, Table
 
     columns = (
         Column("line", text=True),

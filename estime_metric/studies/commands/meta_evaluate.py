@@ -19,7 +19,7 @@ from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.comparison.tables import Table
+    from estime_metric.report.tables import Table
     from estime_metric.studies.meta import Grid
 
 WRITABLE = (".csv", ".md", ".tex")
@@ -217,7 +217,7 @@ def _check_output(
 
 def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
     """CSV is tidy, with all numbers; Markdown and LaTeX are the tables on the screen."""
-    from estime_metric.comparison.tables import FORMATS, write_table
+    from estime_metric.report.tables import FORMATS, write_table
 
     tidy = {name: frame.to_csv(index=False, lineterminator="\n") for name, frame in frames.items()}
     ending = output.suffix.lower()
@@ -235,7 +235,7 @@ def _agreement_table(
     found: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float
 ) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
-    from estime_metric.comparison.tables import Cell, Column, Section, Table
+    from estime_metric.report.tables import Cell, Column, Section, Table
     from estime_metric.studies.meta import LEVELS
 
     levels = list(dict.fromkeys(found["level"]))
@@ -299,7 +299,7 @@ def _name(row: Any) -> str:
 
 def _difference_table(found: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.comparison.tables import Column, Section, Table, p_value
+    from estime_metric.report.tables import Column, Section, Table, p_value
 
     columns = [Column("first", text=True), Column("second", text=True), Column("first", "value")]
     columns += [Column("second", "value"), Column("difference"), Column("interval", text=True)]
@@ -326,6 +326,6 @@ def _difference_table(found: DataFrame, test: str) -> Table:
 
 def _interval(row: Any) -> str:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
-    from estime_metric.comparison.tables import interval
+    from estime_metric.report.tables import interval
 
     return interval(row.low, row.high).replace("0.", ".").replace(" ", "")

@@ -16,7 +16,8 @@ except ImportError as error:
         "The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'."
     ) from error
 
-from estime_metric.comparison.paired import (
+from estime_metric.comparison.reading import read_table
+from estime_metric.stats.paired import (
     PairedComparison,
     PairedTest,
     approximate_randomization,
@@ -25,8 +26,7 @@ from estime_metric.comparison.paired import (
     holm,
     paired_bootstrap,
 )
-from estime_metric.comparison.reading import read_table
-from estime_metric.comparison.resampling import RESAMPLES
+from estime_metric.stats.resampling import RESAMPLES
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.confounders import (

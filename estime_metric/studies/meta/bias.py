@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.comparison.checks import Floats, alike, check_systems
-from estime_metric.comparison.ranks import ratio
-from estime_metric.inputs import check_choice
+from estime_metric.stats.checks import Floats, alike, check_systems
+from estime_metric.stats.ranks import ratio
+from estime_metric.validation import check_choice
 
 Counts = NDArray[np.int64]
 

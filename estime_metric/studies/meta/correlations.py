@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.comparison.checks import Floats, alike
-from estime_metric.inputs import check_choice
+from estime_metric.stats.checks import Floats, alike
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
+from estime_metric.validation import check_choice
 
 #: level -> what it is.
 LEVELS = {

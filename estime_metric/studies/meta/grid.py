@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats, finite, listed
 from estime_metric.comparison.keys import id_of, name_of
-from estime_metric.inputs import check_choice
+from estime_metric.stats.checks import Floats, finite, listed
+from estime_metric.validation import check_choice
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
 _DROP = 'With missing="drop" (--drop-missing)'

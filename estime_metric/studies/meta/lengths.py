@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from estime_metric.comparison.checks import Floats, alike, check_systems, finite
-from estime_metric.inputs import check_choice, integer
+from estime_metric.stats.checks import Floats, alike, check_systems, finite
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import LEVELS, observed
 from estime_metric.studies.meta.shuffle import LengthCurve, length_curve, split_sentences, wins
+from estime_metric.validation import check_choice, integer
 
 _COUNTS: dict[str, Callable[[str], int]] = {
     "characters": len,

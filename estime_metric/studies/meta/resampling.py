@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats, check_share
-from estime_metric.comparison.resampling import Samples, draw, interval
-from estime_metric.inputs import check_choice
+from estime_metric.stats.checks import Floats, check_share
+from estime_metric.stats.resampling import Samples, draw, interval
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -28,6 +27,7 @@ from estime_metric.studies.meta.correlations import (
     weighted,
 )
 from estime_metric.studies.meta.grid import Grid
+from estime_metric.validation import check_choice
 
 _TOGETHER = (
     1_000_000  # numbers in the weights of the resamples that are computed together: 8 MB of float64

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estime_metric.comparison.checks import Floats, alike
-from estime_metric.inputs import check_texts, integer
+from estime_metric.stats.checks import Floats, alike
+from estime_metric.validation import check_texts, integer
 
 SentenceSplitter = Callable[[str], Sequence[str]]  # text -> its sentences in order
 

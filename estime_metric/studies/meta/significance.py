@@ -20,10 +20,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.paired import holm, p_of_sign
-from estime_metric.comparison.resampling import draw, interval
-from estime_metric.inputs import check_choice, integer
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.paired import holm, p_of_sign
+from estime_metric.stats.resampling import draw, interval
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -33,6 +32,7 @@ from estime_metric.studies.meta.correlations import (
 )
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import resampled
+from estime_metric.validation import check_choice, integer
 
 SWAPS = ("summaries", "documents", "systems")  # what a permutation swaps as a whole
 

@@ -138,7 +138,7 @@ import json, sys
 from unittest import mock
 from estime_metric import EstimeScorer
 from estime_metric.engine.encoder import linear, processor
-from estime_metric.studies.speed.common import resident
+from experiments.speed.common import resident
 if sys.argv[1] == "plain":
     linear.VENDORS = ()
 EstimeScorer(model="embedded-small").score(["A cat."], ["A dog."])  # code and buffers
@@ -275,7 +275,7 @@ def test_few_kernels_are_kept(store: EncoderStore) -> None:
 _MANY_LENGTHS = """
 import json
 from estime_metric import EstimeScorer
-from estime_metric.studies.speed.common import resident
+from experiments.speed.common import resident
 scorer = EstimeScorer(model="embedded-small", distance=2)
 text = "The cat that sat on the mat was seen by a dog. " * 12
 scorer.score([text], [text])

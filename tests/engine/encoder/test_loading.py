@@ -19,7 +19,7 @@ from estime_metric import EncoderUnavailableError, EstimeConfig
 from estime_metric.config import default_layer
 from estime_metric.engine.encoder import loading
 from estime_metric.engine.encoder.loading import load_pretrained, location, read_int8, revision_of
-from estime_metric.studies.training.export import quantize, write_int8
+from experiments.training.export import quantize, write_int8
 from tests.command import run_python
 from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_tokenizer, save_encoder
 from tests.local_hub import COMMIT, LocalHub, serve

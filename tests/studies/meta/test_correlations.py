@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from estime_metric.comparison.ranks import dense
+from estime_metric.stats.ranks import dense
 from estime_metric.studies.meta import (
     LEVELS,
     METHODS,

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from estime_metric.comparison.detection import calibrate
+from estime_metric.stats.detection import calibrate
 from estime_metric.studies import meta as m
 from estime_metric.studies.meta import plots
 from tests.studies.meta.conftest import grid_of, made_up

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.comparison.resampling import draw
+from estime_metric.stats.resampling import draw
 from estime_metric.studies import meta
 from estime_metric.studies.meta import (
     Grid,

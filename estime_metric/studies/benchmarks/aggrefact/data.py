@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from estime_metric.comparison.checks import listed
-from estime_metric.inputs import check_choice
+from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.records import read_records
+from estime_metric.validation import check_choice
 
 #: Splits of every dataset: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")

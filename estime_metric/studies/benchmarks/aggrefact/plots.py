@@ -52,7 +52,7 @@ def draw_words(parts: Mapping[str, pd.DataFrame]) -> Figure:
     """The fraction of marked words among the words with the largest margins, as a function of their
     number; dotted: among all words. ``parts``: see `words.parts`.
     """
-    from estime_metric.comparison.plots.style import (
+    from estime_metric.report.style import (
         COLORS,
         LABEL,
         TICK,

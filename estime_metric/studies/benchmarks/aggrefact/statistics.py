@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.detection import areas, balanced_accuracies, choose_threshold
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.detection import areas, balanced_accuracies, choose_threshold
 from estime_metric.studies.benchmarks.aggrefact.data import (
     CLASSES,
     ORIGINS,

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.tables import Cell, Column, Section, Table, interval
+from estime_metric.report.tables import Cell, Column, Section, Table, interval
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PLACE, PUBLISHED

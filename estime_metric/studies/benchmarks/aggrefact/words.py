@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
 from estime_metric.explanation import Explanation
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats, listed
-from estime_metric.inputs import check_choice, integer
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared.data import Crossed
 from estime_metric.studies.benchmarks.shared.records import Record, digest, read_records
+from estime_metric.validation import check_choice, integer
 
 #: Task -> its file.
 TASKS = {1: "task1_dataset.json", 2: "task2_dataset.json"}

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.detection import areas
-from estime_metric.comparison.paired import p_of_sign
-from estime_metric.comparison.ranks import ratio
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.detection import areas
+from estime_metric.stats.paired import p_of_sign
+from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.bump.data import Bump
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.comparison.tables import Column, Section, Table, interval, p_value
+from estime_metric.report.tables import Column, Section, Table, interval, p_value
 from estime_metric.studies.benchmarks.bump.data import Bump, ErrorType
 from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, PUBLISHED, TESTS
 from estime_metric.studies.benchmarks.shared.frames import Frames, lookup

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
 from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.records import Record, by_key, digest, read_records

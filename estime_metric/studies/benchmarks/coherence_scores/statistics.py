@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS, TABLE_5
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats, listed
-from estime_metric.inputs import check_choice, integer
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey
 from estime_metric.studies.benchmarks.shared.records import (
     Record,
@@ -29,6 +28,7 @@ from estime_metric.studies.benchmarks.shared.records import (
     read_field,
     read_records,
 )
+from estime_metric.validation import check_choice, integer
 
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")

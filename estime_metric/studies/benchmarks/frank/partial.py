@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.ranks import by_class, dense, mid_ranks
-from estime_metric.inputs import check_choice
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.ranks import by_class, dense, mid_ranks
+from estime_metric.validation import check_choice
 
 METHODS = ("pearson", "spearman")
 #: A share of the spread that rounding leaves if all residuals are equal.

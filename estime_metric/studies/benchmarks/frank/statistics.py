@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.resampling import interval
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.resampling import interval
 from estime_metric.studies.benchmarks.frank.data import DATASETS, Frank
 from estime_metric.studies.benchmarks.frank.partial import METHODS, codes_of, weighted_partial
 from estime_metric.studies.benchmarks.shared.frames import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from estime_metric.comparison.tables import Table
+from estime_metric.report.tables import Table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.frank import plots, statistics, tables
 from estime_metric.studies.benchmarks.frank.data import Frank

@@ -6,7 +6,7 @@ from itertools import product
 
 import pandas as pd
 
-from estime_metric.comparison.tables import Column, Table
+from estime_metric.report.tables import Column, Table
 from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank
 from estime_metric.studies.benchmarks.frank.statistics import (
     ABLATION,

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
 from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
-from estime_metric.inputs import check_choice, check_pairs
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,
@@ -31,6 +30,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.validation import check_choice, check_pairs
 
 Texts = Sequence[str]
 References = Callable[[Any], Sequence[Texts]]

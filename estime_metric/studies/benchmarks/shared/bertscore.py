@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.baselines import (
     COMBINE,
     References,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 
 #: Sections of the tables, in order; the last has scores that were read from files.
 REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = (

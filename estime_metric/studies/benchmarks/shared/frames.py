@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.resampling import draw_items, interval
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.resampling import draw_items, interval
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.scores import Scores
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats, listed
 from estime_metric.comparison.keys import id_of
 from estime_metric.comparison.reading import read_table
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries

@@ -41,7 +41,7 @@ def plot_intervals(panels: Sequence[Panel], middle: float, caption: str, *, wide
 
     A line marks ``middle``; the figure is the given number of inches ``wider`` than a page.
     """
-    from estime_metric.comparison.plots.style import (
+    from estime_metric.report.style import (
         COLORS,
         GRAY,
         LABEL,
@@ -77,7 +77,7 @@ def plot_groups(
     group, with ``value``, ``low`` and ``high``; group -> what it is called on the axis. A line marks
     ``middle``.
     """
-    from estime_metric.comparison.plots.style import (
+    from estime_metric.report.style import (
         COLORS,
         GRAY,
         LABEL,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from estime_metric import files
-from estime_metric.comparison.checks import listed
+from estime_metric.stats.checks import listed
 
 Record = dict[str, Any]
 

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric._version import __version__
-from estime_metric.comparison.checks import Floats
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     Advance,
     Block,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from estime_metric.comparison.tables import Cell, Column, Section, Table, interval
+from estime_metric.report.tables import Cell, Column, Section, Table, interval
 from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import RowsByKey
 from estime_metric.studies.benchmarks.shared.scores import Scores

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.studies.benchmarks.shared.data import Crossed
 from estime_metric.studies.benchmarks.shared.records import check_all, digest, read_field
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleErrors
 from estime_metric.studies.benchmarks.subtle_errors.labeled import import_datasets
+from estime_metric.validation import check_choice, check_pairs
 
 #: The paper's texts (section 4) on the Hub, and the edition of the dataset in which names are not
 #: replaced by numbers.

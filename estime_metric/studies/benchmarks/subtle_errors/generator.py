@@ -20,7 +20,7 @@ from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import choose_dtype, inference_context
 from estime_metric.engine.text.units import IntArray, Units, tokenize
 from estime_metric.engine.text.words import Span, locate_words, split_words
-from estime_metric.inputs import check_choice, check_texts, integer
+from estime_metric.validation import check_choice, check_texts, integer
 
 PAPER_GENERATOR = "bert-base-cased"
 #: Whether each error sees those before it.

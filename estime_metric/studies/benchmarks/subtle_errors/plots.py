@@ -123,7 +123,7 @@ def _draw_line(axes: Any, frame: pd.DataFrame, position: str, line: IntervalLine
 
 def _figure(rows: int, height: float) -> tuple[Figure, Any]:
     """A figure with two panels per row: axes of shape (rows, 2)."""
-    from estime_metric.comparison.plots.style import new_figure
+    from estime_metric.report.style import new_figure
 
     figure = new_figure(9.0, height)
     return figure, figure.subplots(rows, 2, squeeze=False)

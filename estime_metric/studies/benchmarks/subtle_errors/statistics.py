@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats, finite
-from estime_metric.comparison.paired import approximate_randomization
 from estime_metric.explanation import Explanation
+from estime_metric.stats.checks import Floats, finite
+from estime_metric.stats.paired import approximate_randomization
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
 from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores

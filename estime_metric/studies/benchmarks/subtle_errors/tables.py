@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.comparison.tables import EMPTY, Cell, Column, Section, Table, interval
+from estime_metric.report.tables import EMPTY, Cell, Column, Section, Table, interval
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores

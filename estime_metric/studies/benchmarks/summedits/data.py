@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from estime_metric.comparison.checks import listed
-from estime_metric.comparison.detection import Labels
-from estime_metric.inputs import integer
+from estime_metric.stats.checks import listed
+from estime_metric.stats.detection import Labels
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey
 from estime_metric.studies.benchmarks.shared.records import Record, digest, read_records
+from estime_metric.validation import integer
 
 #: Domain, as in the names of the files -> what it is called in tables, in their order.
 DOMAINS = {

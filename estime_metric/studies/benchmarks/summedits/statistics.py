@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.detection import (
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.detection import (
     Labels,
     areas,
     balanced_accuracies,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from estime_metric.comparison.tables import Table
+from estime_metric.report.tables import Table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.blocks import Block

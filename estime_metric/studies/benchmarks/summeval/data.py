@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.inputs import integer
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.hub import check_reachable
@@ -25,6 +24,7 @@ from estime_metric.studies.benchmarks.shared.records import (
     read_field,
     read_records,
 )
+from estime_metric.validation import integer
 
 #: The Hub's dataset and the commit of it that is read.
 HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.comparison.tables import Table
-from estime_metric.inputs import check_choice
+from estime_metric.report.tables import Table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared import baselines
 from estime_metric.studies.benchmarks.shared.bertscore import bertscore_block
@@ -19,6 +18,7 @@ from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summeval import plots, statistics, tables
 from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

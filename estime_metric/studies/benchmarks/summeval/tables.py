@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from estime_metric.comparison.tables import Cell, Column, Section, Table
+from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     OWN,

@@ -62,8 +62,8 @@ def aggrefact(
 def _compare_words(
     data: AggreFact, split: str, scorer: EstimeScorer, given: shared.RunOptions
 ) -> int:
-    from estime_metric.comparison.plots.style import save
-    from estime_metric.comparison.tables import write_table
+    from estime_metric.report.style import save
+    from estime_metric.report.tables import write_table
     from estime_metric.studies.benchmarks.aggrefact import plots, tables, words
 
     explained = scorer.explain_pairs(

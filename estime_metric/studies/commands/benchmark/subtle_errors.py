@@ -78,7 +78,7 @@ def subtle_errors(
     warn_of_rows(found.problems)
     if not found.sources:
         raise ValueError("Expected at least one pair, but got none.")
-    from estime_metric.comparison.tables import to_markdown
+    from estime_metric.report.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions

@@ -13,7 +13,7 @@ try:
 except ImportError as error:
     raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
 
-from estime_metric.comparison.plots.style import save
+from estime_metric.report.style import save
 from estime_metric.studies.meta.plots.curves import plot_layers, plot_length_curves
 from estime_metric.studies.meta.plots.systems import (
     plot_bias,

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.plots.style import (
+from estime_metric.report.style import (
     COLORS,
     GRAY,
     MARKERS,
@@ -21,6 +20,7 @@ from estime_metric.comparison.plots.style import (
     make_grid,
     new_figure,
 )
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.meta.shuffle import LengthCurve
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from estime_metric.comparison.checks import alike, check_systems, finite
-from estime_metric.comparison.plots.labels import named_points
-from estime_metric.comparison.plots.style import (
+from estime_metric.report.labels import named_points
+from estime_metric.report.style import (
     COLORS,
     GRAY,
     LABEL,
@@ -22,6 +21,7 @@ from estime_metric.comparison.plots.style import (
     make_plain,
     new_figure,
 )
+from estime_metric.stats.checks import alike, check_systems, finite
 from estime_metric.studies.meta.bias import BiasMatrix
 
 _WIDEST = (

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.comparison.detection import areas, choose_threshold
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+from estime_metric.stats.detection import areas, choose_threshold
 from estime_metric.studies.benchmarks.aggrefact import data
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PUBLISHED
@@ -24,7 +24,7 @@ from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.study import run
-from estime_metric.studies.training import record
+from experiments.training import record
 from tests.studies.benchmarks.aggrefact.conftest import PLACE
 
 STUDY = AggreFactStudy(scorer=None)  # type: ignore[arg-type]  # its blocks are not used

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison.tables import to_csv
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
+from estime_metric.report.tables import to_csv
 from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank, read
 from estime_metric.studies.benchmarks.frank.partial import (
     METHODS,

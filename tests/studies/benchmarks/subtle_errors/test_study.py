@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison.tables import to_markdown
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
+from estime_metric.report.tables import to_markdown
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS, rouge
 from estime_metric.studies.benchmarks.shared.study import Found, run
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors

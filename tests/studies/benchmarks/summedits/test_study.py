@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison.detection import choose_threshold
 from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.stats.detection import choose_threshold
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.study import Found, run
 from estime_metric.studies.benchmarks.summedits.data import SummEdits, read

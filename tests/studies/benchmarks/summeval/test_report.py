@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.comparison.tables import Table
+from estime_metric.report.tables import Table
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,

@@ -1,0 +1,88 @@
+"""Resamples of documents and systems, drawn with replacement, and the percentile intervals of what
+they give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from estime_metric.stats.checks import Floats
+from estime_metric.validation import check_choice, integer
+
+RESAMPLES = ("documents", "systems", "both")  # what can be resampled
+
+
+class Samples(NamedTuple):
+    """How often each of n resamples draws each of the D ``documents`` and S ``systems``: float64 of
+    shapes (n, D) and (n, S); ``None`` for what is not drawn.
+    """
+
+    documents: Floats | None
+    systems: Floats | None
+
+
+class Interval(NamedTuple):
+    """A percentile interval; ``undefined`` is the number of samples that have no value. The ends are
+    NaN if none has one.
+    """
+
+    low: float
+    high: float
+    undefined: int
+
+
+def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
+    """Draws n resamples of the documents, the systems or both of a table of ``shape`` (D, S).
+    Documents are drawn first, by ``numpy.random.default_rng(seed).integers(D, size=(n, D))``.
+    """
+    check_choice("resample", resample, RESAMPLES)
+    integer("n", n, 1)
+    if 0 in shape:
+        raise ValueError(
+            f"Expected at least one document and one system to resample, but got {shape}."
+        )
+    rng = np.random.default_rng(seed)
+    documents, systems = shape
+    return Samples(
+        documents=_counts(rng, n, documents) if resample != "systems" else None,
+        systems=_counts(rng, n, systems) if resample != "documents" else None,
+    )
+
+
+def draw_items(items: int, n: int, seed: int) -> Floats:
+    """How often each of n resamples draws each of some items of one kind: float64 of shape (n,
+    items); the same as the documents of `draw`.
+    """
+    documents = draw((items, 1), "documents", n, seed).documents
+    assert documents is not None
+    return documents
+
+
+def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[Floats]:
+    """The rows of `draw_items` in blocks of at most ``block`` resamples, so that memory does not grow
+    with ``n``.
+    """
+    integer("n", n, 1)
+    rng = np.random.default_rng(seed)
+    for start in range(0, n, block):
+        yield _counts(rng, min(block, n - start), items)
+
+
+def interval(drawn: Floats, confidence: float) -> Interval:
+    """Percentile interval of the values that are not NaN, with the share ``confidence`` of them
+    inside.
+    """
+    known = drawn[~np.isnan(drawn)]
+    if not len(known):
+        return Interval(low=float("nan"), high=float("nan"), undefined=len(drawn))
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(low=float(low), high=float(high), undefined=len(drawn) - len(known))
+
+
+def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:
+    """Rows of how often each of ``size`` things was drawn in ``size`` draws."""
+    drawn = rng.integers(size, size=(n, size)) + np.arange(n)[:, None] * size
+    return np.bincount(drawn.ravel(), minlength=n * size).reshape(n, size).astype(np.float64)

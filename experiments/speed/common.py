@@ -1,0 +1,263 @@
+"""What the scripts share: texts, encoders, clocks, memory, options, tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import random
+import resource
+import statistics
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+import transformers
+
+from estime_metric import embedded
+from estime_metric.engine.encoder.loading import load_pretrained
+
+#: Where SummEval is by default: ``summeval.jsonl`` and ``documents.jsonl``.
+SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
+
+MEGABYTE = 1 << 20
+
+#: Summaries of each source in SummEval.
+PER_SOURCE = 16
+
+_TEXT = (
+    "the a of to in and was for on by with his her it said that from at as be town river bridge school price team "
+    "council judge police company week year night water house road match game goal money court people city train"
+)
+
+Pair = tuple[str, str]
+T = TypeVar("T")
+Key = TypeVar("Key", bound=Hashable)
+
+
+# Texts
+
+
+def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[Pair], str]:
+    """Pairs of the first sources of SummEval, source by source, and what they are; made up in
+    SummEval's lengths if the folder does not have its files.
+    """
+    if not (folder / "summeval.jsonl").is_file():
+        return made_up(sources, each), "made-up texts of SummEval's lengths"
+    documents, records = (
+        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("documents.jsonl", "summeval.jsonl")
+    )
+    chosen = {row["doc_id"]: row["source"] for row in documents[:sources]}
+    summaries: dict[str, list[str]] = {document: [] for document in chosen}
+    for row in records:
+        if row["doc_id"] in chosen:
+            summaries[row["doc_id"]].append(row["summary"])
+    pairs = [
+        (summary, chosen[document])
+        for document, texts in summaries.items()
+        for summary in texts[:each]
+    ]
+    return pairs, "SummEval"
+
+
+def made_up(
+    sources: int, each: int = PER_SOURCE, words: int = 360, summary_words: int = 60
+) -> list[Pair]:
+    """Pairs of words at random, give or take a third of their length; summaries draw theirs from
+    the source.
+    """
+    rng = random.Random(0)
+
+    def text(choices: Sequence[str], length: int) -> str:
+        return " ".join(rng.choices(choices, k=rng.randrange(2 * length // 3, 4 * length // 3 + 1)))
+
+    pairs = []
+    for _ in range(sources):
+        source = text(_TEXT.split(), words)
+        pairs += [(text(source.split(), summary_words), source) for _ in range(each)]
+    return pairs
+
+
+def unzip(pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
+    """Summaries and sources."""
+    return [summary for summary, _ in pairs], [source for _, source in pairs]
+
+
+# Encoders
+
+
+def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> None:
+    """Saves a random BERT, by default of bert-large's size, with the small encoder's tokenizer."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=blocks,
+        num_attention_heads=max(1, width // 64),
+        intermediate_size=4 * width,
+    )
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def save_bundled(model: str, folder: str | Path) -> None:
+    """Saves a bundled encoder for programs that do not know its int8 weights."""
+    load_pretrained(model, None, torch.float32).save(folder)
+
+
+# Clocks and processes
+
+
+def clock(name: str) -> Callable[[], float]:
+    """``wall`` seconds, or ``cpu`` seconds of all threads for a machine that is shared."""
+    return {"wall": time.perf_counter, "cpu": time.process_time}[name]
+
+
+@dataclass
+class Runs(Generic[T]):
+    """The runs of one of several ways: the seconds of each, and what the last one returned."""
+
+    seconds: list[float]
+    returned: T
+
+    @property
+    def median(self) -> float:
+        """The median of the seconds."""
+        return statistics.median(self.seconds)
+
+    def ratio_to(self, other: Runs[T]) -> float:
+        """The median ratio of these seconds to the other's of the same round."""
+        return statistics.median(
+            own / others for own, others in zip(self.seconds, other.seconds, strict=True)
+        )
+
+
+def alternate(
+    runs: Mapping[Key, Callable[[], T]], rounds: int, now: Callable[[], float]
+) -> dict[Key, Runs[T]]:
+    """Runs everything in turn, once unmeasured and then ``rounds`` times."""
+    found = {name: Runs([], run()) for name, run in runs.items()}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = now()
+            found[name].returned = run()
+            found[name].seconds.append(now() - start)
+    return found
+
+
+def apart(run: Callable[..., T], *arguments: Any) -> T:
+    """What ``run`` returns, in a new process."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(run, *arguments).result()
+
+
+# Memory
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds now."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:  # not Linux: the peak so far is the best there is
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+            1 if sys.platform == "darwin" else 1024
+        )
+
+
+class Peak:
+    """Watches the resident memory while a block runs."""
+
+    def __enter__(self) -> Peak:
+        self.most = resident()
+        self._done = threading.Event()
+        self._watcher = threading.Thread(target=self._watch)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._watcher.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.01):
+            self.most = max(self.most, resident())
+
+
+# Command line
+
+
+def arguments(description: str | None, **defaults: Any) -> argparse.ArgumentParser:
+    """A parser with the options of all scripts, and an option for each default: a value, or a
+    value and its help.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--threads", type=int, default=None, help="threads of PyTorch (default: all cores)"
+    )
+    parser.add_argument(
+        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: on a machine that is shared"
+    )
+    for name, value in defaults.items():
+        default, text = value if isinstance(value, tuple) else (value, None)
+        flag = f"--{name.replace('_', '-')}"
+        parser.add_argument(
+            flag, type=int if default is None else type(default), default=default, help=text
+        )
+    return parser
+
+
+def add_summeval(parser: argparse.ArgumentParser, *name: str, **more: Any) -> None:
+    """Where SummEval lies: the option ``--summeval``, or an argument of another name."""
+    text = "SummEval: the folder of documents.jsonl and summeval.jsonl"
+    parser.add_argument(*(name or ("--summeval",)), type=Path, default=SUMMEVAL, help=text, **more)
+
+
+def start(
+    parser: argparse.ArgumentParser, given: Sequence[str] | None = None
+) -> argparse.Namespace:
+    """The options that were given, by default to the process; sets the threads, silences the
+    toolkits, and says on what this runs.
+    """
+    options = parser.parse_args(given)
+    if options.threads is not None:
+        torch.set_num_threads(options.threads)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    warnings.simplefilter("ignore")
+    print(machine(), flush=True)
+    return options
+
+
+def machine() -> str:
+    """One line on what this runs on."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    return (
+        f"{torch.get_num_threads()} threads on {os.cpu_count()} cores of {name}{gpu}; torch {torch.__version__}, "
+        f"transformers {transformers.__version__}"
+    )
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Prints a table as Markdown."""
+    print(f"\n{title}\n\n| {' | '.join(columns)} |\n|{'|'.join('---' for _ in columns)}|")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |")
+    sys.stdout.flush()

@@ -1,0 +1,156 @@
+"""How time and memory grow with the length of a source and with the number of pairs.
+
+    python -m experiments.speed.growth --threads 1 --clock cpu --plot docs/images/growth
+
+Prints two tables with the exponents that fit them (1 is proportional), and draws them. One pair with
+sources of 1,000 to 100,000 words is scored by the small encoder with the fast preset. For the number
+of pairs, files of 10 to 100,000 pairs of very short texts are scored into a file, chunk by chunk,
+with a random encoder of one block: so reading, chunks and writing count and not the encoder. Every
+row is a separate process; loading is not counted, and memory is the peak above the loaded encoder.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from estime_metric import EstimeScorer
+from estime_metric.jobs import Job, score_files
+from estime_metric.report import style
+from experiments.speed import common
+
+SUMMARY_WORDS = 60
+SHORT_WORDS, SHORT_SUMMARY_WORDS, SHORT_EACH = 12, 4, 4  # of the many pairs
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What one size took."""
+
+    size: int
+    seconds: float
+    megabytes: float
+
+
+def score_long(words: int, clock: str, threads: int) -> Grown:
+    """One pair with a source of that many words."""
+    torch.set_num_threads(threads)
+    now = common.clock(clock)
+    scorer = EstimeScorer(model="embedded-small", preset="fast", dtype="float32", device="cpu")
+    summary, source = common.made_up(1, 1, 2 * words, SUMMARY_WORDS)[0]
+    source = " ".join(source.split()[:words])  # exactly that many
+    scorer.score([summary], ["A cat sat on the mat."])
+    before, start = common.resident(), now()
+    with common.Peak() as peak:
+        scorer.score([summary], [source])
+        seconds = now() - start
+    return Grown(words, seconds, (peak.most - before) / common.MEGABYTE)
+
+
+def score_many(count: int, encoder: str, clock: str, threads: int) -> Grown:
+    """A file of that many short pairs, scored into a file."""
+    torch.set_num_threads(threads)
+    now = common.clock(clock)
+    scorer = EstimeScorer(model=encoder, layers=1, device="cpu")
+    pairs = common.made_up(-(-count // SHORT_EACH), SHORT_EACH, SHORT_WORDS, SHORT_SUMMARY_WORDS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_pairs(Path(folder) / "pairs.jsonl", pairs[:count])
+        del pairs
+        job = Job(inputs=(path,), output=Path(folder) / "scores.jsonl")
+        scorer.score(["A cat."], ["A cat sat."])
+        before, start = common.resident(), now()
+        with common.Peak() as peak:
+            score_files(job, scorer)
+            seconds = now() - start
+    return Grown(count, seconds, (peak.most - before) / common.MEGABYTE)
+
+
+def write_pairs(path: Path, pairs: Iterable[common.Pair]) -> Path:
+    """Pairs as JSON Lines."""
+    with path.open("w", encoding="utf-8") as stream:
+        for summary, source in pairs:
+            stream.write(json.dumps({"source": source, "summary": summary}) + "\n")
+    return path
+
+
+def exponent(grown: Sequence[Grown]) -> float:
+    """The exponent of the size in the seconds, by least squares of logarithms."""
+    sizes, seconds = zip(*((one.size, one.seconds) for one in grown), strict=True)
+    slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
+    return float(slope)
+
+
+def print_growth(title: str, size: str, grown: Sequence[Grown]) -> None:
+    """The table of some sizes, with the exponents of all and of the two largest."""
+    rows = [
+        (
+            f"{one.size:,}",
+            f"{one.seconds:.2f}",
+            f"{1e3 * one.seconds / one.size:.3g}",
+            f"{one.megabytes:.0f}",
+        )
+        for one in grown
+    ]
+    columns = (size, "seconds", f"seconds per 1,000 {size}", "MB above the encoder")
+    common.print_table(title, columns, rows)
+    print(f"\nexponent: {exponent(grown):.2f}, of the two largest: {exponent(grown[-2:]):.2f}")
+
+
+def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, ...]:
+    """Seconds and memory over the sizes, on logarithmic axes: a row for each quantity, a column for
+    each kind of size. Writes a PNG and an SVG.
+    """
+    figure = style.new_figure(style.WIDTH, 4.2)
+    axes = figure.subplots(2, len(panels), squeeze=False)
+    for column, (size, grown) in enumerate(panels.items()):
+        sizes = [one.size for one in grown]
+        seconds, megabytes = axes[0][column], axes[1][column]
+        seconds.loglog(sizes, [one.seconds for one in grown], "o-", color=style.COLORS[0])
+        largest = grown[-1]
+        straight = [largest.seconds * one / largest.size for one in sizes]
+        seconds.loglog(sizes, straight, "--", color=style.GRAY, label="proportional")
+        seconds.legend(fontsize=style.TICK, frameon=False)
+        megabytes.loglog(sizes, [one.megabytes for one in grown], "o-", color=style.COLORS[1])
+        megabytes.set_ylim(1, 10 ** np.ceil(np.log10(max(10, *(one.megabytes for one in grown)))))
+        style.make_grid(seconds, "", "seconds", size.capitalize())
+        style.make_grid(megabytes, size, "MB above the encoder")
+    return style.save(figure, path)
+
+
+def numbers(text: str) -> list[int]:
+    """Sizes that are separated by commas."""
+    return [int(number) for number in text.split(",")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line; ``arguments`` in place of the process's."""
+    parser = common.arguments(
+        __doc__,
+        words=("1000,3000,10000,30000,100000", "of the source"),
+        counts=("10,100,1000,10000,100000", "of pairs"),
+        plot=("", "file of the plot, without its ending"),
+    )
+    options = common.start(parser, arguments)
+    clock, threads = options.clock, torch.get_num_threads()
+    by_words = [common.apart(score_long, words, clock, threads) for words in numbers(options.words)]
+    print_growth("One pair: embedded-small, fast preset, float32", "words", by_words)
+    with tempfile.TemporaryDirectory() as folder:
+        common.make_encoder(folder, blocks=1, width=64)
+        by_pairs = [
+            common.apart(score_many, count, folder, clock, threads)
+            for count in numbers(options.counts)
+        ]
+    print_growth("Many pairs of very short texts: a random encoder of one block", "pairs", by_pairs)
+    if options.plot:
+        for path in draw({"words of the source": by_words, "pairs": by_pairs}, Path(options.plot)):
+            print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

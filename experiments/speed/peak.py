@@ -1,0 +1,272 @@
+"""The fastest products of this machine, our share of them, and what the rest of the time goes to.
+
+    python -m experiments.speed.peak SUMMEVAL --threads 1 --clock cpu
+
+Prints three tables: GFLOP/s of the three products of a base-size block, in each precision and by
+each library that PyTorch comes with; GFLOP/s of scorings, with their shares of these products; and
+a profile of where the time of a scoring goes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+from estime_metric import EstimeResult, EstimeScorer
+from estime_metric.engine.encoder.batching import WindowBatch
+from estime_metric.engine.encoder.linear import PackedLinear, can_pack
+from experiments.speed import common
+from experiments.speed.int8 import ZERO, FusedInt8Linear, SharedRows
+
+ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A linear map of a block, and how many of its kind a block has."""
+
+    inputs: int
+    outputs: int
+    number: int
+
+    @property
+    def operations(self) -> float:
+        """Floating-point operations of a product of `ROWS` rows."""
+        return 2.0 * ROWS * self.inputs * self.outputs
+
+
+#: The maps of a block of a base-size encoder.
+SHAPES = (
+    Shape(inputs=768, outputs=768, number=4),
+    Shape(inputs=768, outputs=3072, number=1),
+    Shape(inputs=3072, outputs=768, number=1),
+)
+
+MKL = "float32, PyTorch's default (MKL)"
+ONEDNN = "float32, oneDNN, packed"
+BFLOAT16 = "bfloat16, PyTorch's default"
+ONEDNN_BFLOAT16 = "bfloat16, oneDNN, packed"
+INT_MM = "int8, `torch._int_mm`"
+ONEDNN_INT8 = "int8, oneDNN, packed"
+
+Product = Callable[[], object]
+
+
+def products(shape: Shape) -> dict[str, Product]:
+    """The product of a shape in each way that this machine has."""
+    plain = nn.Linear(shape.inputs, shape.outputs)
+    lower = nn.Linear(shape.inputs, shape.outputs, dtype=torch.bfloat16)
+    states = torch.randn(ROWS, shape.inputs)
+    states_lower = states.bfloat16()
+    found: dict[str, Product] = {
+        MKL: lambda: plain(states),
+        BFLOAT16: lambda: lower(states_lower),
+    }
+    if can_pack(plain, torch.device("cpu")):
+        packed, packed_lower = PackedLinear(plain), PackedLinear(lower)
+        found[ONEDNN] = lambda: packed(states)
+        found[ONEDNN_BFLOAT16] = lambda: packed_lower(states_lower)
+    rows = SharedRows()
+    quantized = rows(states_lower)
+    signed = quantized.numbers.bitwise_xor(ZERO).view(torch.int8)
+    columns = torch.randint(-127, 128, (shape.inputs, shape.outputs), dtype=torch.int8)
+    found[INT_MM] = lambda: torch._int_mm(signed, columns)
+    by_onednn = FusedInt8Linear(lower, with_gelu=False, rows=rows)
+    found[ONEDNN_INT8] = lambda: by_onednn.multiply(quantized, torch.bfloat16)
+    return found
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """GFLOP/s of a way to multiply, by `Shape`."""
+
+    by_shape: Mapping[Shape, float]
+
+    @property
+    def of_block(self) -> float:
+        """Of all maps of a block together."""
+        work = {shape: shape.number * shape.operations for shape in self.by_shape}
+        return sum(work.values()) / sum(work[one] / speed for one, speed in self.by_shape.items())
+
+
+def product_speeds(rounds: int, now: Callable[[], float]) -> dict[str, Speeds]:
+    """The fastest of some alternating runs of each product."""
+    speeds: dict[str, dict[Shape, float]] = {}
+    with torch.inference_mode():
+        for shape in SHAPES:
+            for name, runs in common.alternate(products(shape), rounds, now).items():
+                fastest = shape.operations / min(runs.seconds) / 1e9
+                speeds.setdefault(name, {})[shape] = fastest
+    return {name: Speeds(by_shape) for name, by_shape in speeds.items()}
+
+
+def print_products(speeds: Mapping[str, Speeds]) -> None:
+    """The table of the products."""
+    rows = [
+        (name, *(f"{speed:.0f}" for speed in one.by_shape.values()), f"{one.of_block:.0f}")
+        for name, one in speeds.items()
+    ]
+    shapes = (f"({ROWS}, {one.inputs}) x ({one.inputs}, {one.outputs})" for one in SHAPES)
+    common.print_table("GFLOP/s", ("product", *shapes, "a block's maps"), rows)
+
+
+# Our share
+
+
+class Counted:
+    """The work of some forward passes of an encoder built like BERT."""
+
+    def __init__(self) -> None:
+        self.operations = 0.0  # of tokens; padding is not counted
+        self.positions = 0  # with padding
+        self.tokens = 0
+
+
+@contextmanager
+def counted(scorer: EstimeScorer) -> Iterator[Counted]:
+    """Counts the work of the encoder of a scorer."""
+    encoder, work = scorer.encoder, Counted()
+    shape = encoder._model.config
+    width, inner, depth = shape.hidden_size, shape.intermediate_size, max(encoder.depth, 1)
+    maps = 8 * width**2 + 4 * width * inner  # of a position, in a block
+    keys_and_values = 4 * width**2
+    run = encoder._run
+
+    def count(batch: WindowBatch, *others: Any) -> None:
+        windows, longest = batch.ids.shape
+        lengths = np.full(windows, longest)
+        if batch.attended is not None:
+            lengths = np.asarray(batch.attended).sum(1)
+        read = np.bincount(batch.row, minlength=windows)
+        attention = 4 * lengths * width  # of a position, in a block
+        whole = lengths * (maps + attention)
+        last = lengths * keys_and_values + read * (maps - keys_and_values + attention)
+        work.positions += batch.ids.size
+        work.tokens += int(lengths.sum())
+        work.operations += float(((depth - 1) * whole + last).sum())
+        run(batch, *others)
+
+    with mock.patch.object(encoder, "_run", count):
+        yield work
+
+
+def print_shares(
+    scorers: Mapping[tuple[str, int], EstimeScorer],
+    pairs: Sequence[common.Pair],
+    speeds: Mapping[str, Speeds],
+    *,
+    rounds: int,
+    now: Callable[[], float],
+) -> None:
+    """The table of scorings, by dtype and distance."""
+
+    def scoring(scorer: EstimeScorer) -> Callable[[], EstimeResult]:
+        return lambda: scorer.score(*common.unzip(pairs))
+
+    found = common.alternate({key: scoring(one) for key, one in scorers.items()}, rounds, now)
+    rows = []
+    for (dtype, distance), scorer in scorers.items():
+        with counted(scorer) as work:
+            scorer.score(*common.unzip(pairs))
+        seconds = found[dtype, distance].median
+        speed = work.operations / seconds / 1e9
+        peaks = (MKL, ONEDNN) if dtype == "float32" else (BFLOAT16, ONEDNN_BFLOAT16)
+        shares = [f"{speed / speeds[one].of_block:.0%}" if one in speeds else "" for one in peaks]
+        padding = f"{1 - work.tokens / work.positions:.1%}"
+        numbers = f"{len(pairs) / seconds:.1f}", f"{work.tokens / seconds:,.0f}", f"{speed:.0f}"
+        rows.append((dtype, distance, *numbers, *shares, padding))
+    columns = (
+        "dtype",
+        "distance",
+        "pairs/s",
+        "tokens/s",
+        "GFLOP/s",
+        "of PyTorch's default product",
+        "of oneDNN's, packed",
+        "padding",
+    )
+    common.print_table(f"Whole scorings of {len(pairs)} pairs", columns, rows)
+
+
+# The profile
+
+#: Operators by what they do; others are listed as such.
+OPERATORS = {
+    "mkldnn::_linear_pointwise": "linear maps, with their GELU",
+    "aten::addmm": "linear maps, with their GELU",
+    "aten::gelu": "linear maps, with their GELU",
+    "aten::_scaled_dot_product_flash_attention_for_cpu": "attention",
+    "aten::native_layer_norm": "norms",
+    "aten::bmm": "dot products with the source",
+}
+OTHER, OUTSIDE = "other operators", "outside of operators: tokens, windows, batches"
+
+
+def profile_of(scorer: EstimeScorer, pairs: Sequence[common.Pair]) -> dict[str, float]:
+    """Shares of the seconds of a scoring, on one thread, largest first."""
+    summaries, sources = common.unzip(pairs)
+    scorer.score(summaries, sources)
+    with profile(activities=[ProfilerActivity.CPU]) as profiled:
+        start = time.perf_counter()
+        scorer.score(summaries, sources)
+        whole = time.perf_counter() - start
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for event in profiled.key_averages():
+        seconds[OPERATORS.get(event.key, OTHER)] += event.self_cpu_time_total / 1e6
+    seconds[OUTSIDE] = max(whole - sum(seconds.values()), 0.0)
+    ordered = sorted(seconds.items(), key=lambda item: -item[1])
+    return {name: spent / whole for name, spent in ordered}
+
+
+def print_profiles(
+    scorers: Mapping[tuple[str, int], EstimeScorer], pairs: Sequence[common.Pair]
+) -> None:
+    """The table of where the time goes, by dtype and distance."""
+    profiles = [profile_of(scorer, pairs) for scorer in scorers.values()]
+    rows = [
+        (name, *(f"{one.get(name, 0.0):.0%}" for one in profiles))
+        for name in dict.fromkeys(name for one in profiles for name in one)
+    ]
+    columns = (f"{dtype}, distance {distance}" for dtype, distance in scorers)
+    common.print_table("Share of the time", ("part", *columns), rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line; ``arguments`` in place of the process's."""
+    parser = common.arguments(
+        __doc__,
+        model="embedded",
+        sources=(3, "with 16 summaries each"),
+        distances="8,2",
+        rounds=3,
+    )
+    common.add_summeval(parser, "summeval", nargs="?")
+    options = common.start(parser, arguments)
+    now = common.clock(options.clock)
+    speeds = product_speeds(2 * options.rounds, now)
+    print_products(speeds)
+    pairs, _ = common.pairs_of(options.summeval, options.sources)
+    distances = [int(distance) for distance in options.distances.split(",")]
+    scorers = {
+        (dtype, distance): EstimeScorer(
+            model=options.model, dtype=dtype, distance=distance, device="cpu"
+        )
+        for dtype in ("float32", "bfloat16")
+        for distance in distances
+    }
+    print_shares(scorers, pairs, speeds, rounds=options.rounds, now=now)
+    print_profiles(scorers, pairs)
+
+
+if __name__ == "__main__":
+    main()

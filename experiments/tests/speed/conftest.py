@@ -1,0 +1,67 @@
+"""SummEval made up of short texts, and the tables that a script prints."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from experiments.speed import common
+from tests.studies.conftest import made_rows, write_folder
+
+needs_int8_products = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's int8 products are x86's"
+)
+
+Main = Callable[[Sequence[str]], None]
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+    def column(self, name: str) -> list[str]:
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+
+@pytest.fixture
+def summeval(tmp_path: Path) -> Path:
+    """A folder of four documents with three summaries each."""
+    return write_folder(tmp_path / "summeval", made_rows())
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., list[PrintedTable]]]:
+    """Runs a script with arguments; returns its tables. Leaves the process as it was."""
+    threads, level = torch.get_num_threads(), transformers.utils.logging.get_verbosity()
+
+    def run_script(main: Main, *arguments: object) -> list[PrintedTable]:
+        main([str(argument) for argument in arguments])
+        text = capsys.readouterr().out
+        assert text.startswith(common.machine())
+        return tables_of(text)
+
+    yield run_script
+    torch.set_num_threads(threads)
+    transformers.utils.logging.set_verbosity(level)
+    transformers.utils.logging.enable_progress_bar()
+
+
+def tables_of(text: str) -> list[PrintedTable]:
+    found = []
+    for title, body in re.findall(r"^(.+)\n\n((?:\|.*\|\n)+)", text, re.M):
+        heads, _, *rows = [
+            [cell.strip() for cell in line.strip("|").split(" | ")] for line in body.splitlines()
+        ]
+        assert {len(row) for row in rows} == {len(heads)}
+        found.append(PrintedTable(title, heads, rows))
+    return found

@@ -1,0 +1,79 @@
+"""The choice of the formula of `inconsistency`: its values, its figures and its rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.measures import ALARM_WEIGHT, NEW_SHARE, TEMPERATURE
+from experiments.training import formula
+from experiments.training.formula import CHOSEN, Formula, Half, JudgedPair, Parts
+
+SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
+SUMMARIES = [
+    "Anna bought the red boat.",
+    "Peter bought the red boat.",
+    "The mayor sold a yacht.",
+    "",
+]
+
+
+def test_the_measures_have_the_constants_that_were_chosen() -> None:
+    assert (
+        CHOSEN.temperature,
+        CHOSEN.weight,
+        CHOSEN.share,
+    ) == (TEMPERATURE, ALARM_WEIGHT, NEW_SHARE)
+    assert (CHOSEN.absent, CHOSEN.size) == ("words", 3)
+    assert CHOSEN in formula.candidates()
+
+
+def test_the_chosen_formula_is_the_measure(tmp_path: Path) -> None:
+    scorer = EstimeScorer(model="embedded-small", distance=2)
+    pairs = [JudgedPair("summeval", "choice", "d", "s", text, SOURCE, 1) for text in SUMMARIES]
+    formula.measure(pairs, scorer, tmp_path / "parts")
+    result = scorer.score(SUMMARIES, [SOURCE] * len(SUMMARIES))
+    parts = Parts(tmp_path / "parts")
+    assert parts.values(CHOSEN) == pytest.approx(result.values("inconsistency").numpy(), abs=1e-6)
+    assert parts.alarms().tolist() == result.values("alarms").tolist()
+    assert parts.graded(TEMPERATURE) == pytest.approx(
+        result.values("graded_alarms").numpy(), abs=1e-5
+    )
+
+
+def test_consistency_is_the_share_of_pairs_whose_reference_is_strictly_better() -> None:
+    rng = np.random.default_rng(0)
+    pairs = [
+        JudgedPair("bump", "choice", f"article {number // 3}", f"pair {number}", "", "", judged)
+        for number in range(9)
+        for judged in (1.0, 0.0)
+    ]
+    others = [
+        JudgedPair(name, "choice", f"{name} {number}", "s", "", "", float(number))
+        for name in ("frank", "cliff", "summeval")
+        for number in range(3)
+    ]
+    half = Half([*pairs, *others], "choice", resamples=20)
+    scores = rng.integers(0, 3, len(pairs)).astype(float)
+    expected = np.mean([scores[2 * n] > scores[2 * n + 1] for n in range(9)])
+    found = half.consistency(scores)
+    assert found[0] == pytest.approx(expected)
+    assert found.shape == (21,)
+    assert len(set(found.tolist())) > 1
+
+
+def test_the_rule_takes_the_smallest_share_of_new_ngrams_within_one_standard_error() -> None:
+    noise = np.random.default_rng(0).normal(size=200) * 0.05
+
+    def scored(share: float, value: float, moved: float = 0.0) -> tuple[Formula, np.ndarray]:
+        drawn = value + moved * noise
+        return Formula(0.05, 0.5, "words", 3, share), np.concatenate([[value], drawn])
+
+    best, near, far = scored(0.4, 0.50), scored(0.1, 0.47, moved=1), scored(0.0, 0.40, moved=1)
+    chosen = formula.choose(dict([best, near, far]))
+    assert chosen == (best[0], near[0], [best[0], near[0]])
+    sure = scored(0.1, 0.47)  # as far behind in every resample
+    assert formula.choose(dict([best, sure]))[1] == best[0]

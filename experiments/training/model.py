@@ -1,0 +1,157 @@
+"""What is trained: the lowest blocks of an encoder, BERT's or MPNet's, with a prediction head on
+the topmost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForMaskedLM
+
+from experiments.training.data import MaskedBatch
+
+# Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
+
+
+class NormHead(nn.Module):
+    """A head for an encoder that came without one: no GELU, at first nothing but a norm.
+
+    The decoder is tied to the input embeddings, which pre-training has left in order.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.dense, self.norm, self.scale = (
+            nn.Linear(width, width),
+            nn.LayerNorm(width),
+            nn.Parameter(torch.ones(())),
+        )
+        nn.init.eye_(self.dense.weight)
+        nn.init.zeros_(self.dense.bias)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """States (m, d) to inputs of the decoder (m, d)."""
+        output: Tensor = self.norm(self.dense(hidden)) * self.scale
+        return output
+
+
+class Trainee(nn.Module):
+    """An encoder without dropout, cut to its lowest blocks, and a head tied to its input
+    embeddings.
+
+    Attributes:
+        body: the base model of `transformers`.
+        head: turns states (m, d) into inputs of the decoder.
+        bias: of the decoder, (v,).
+    """
+
+    def __init__(self, body: Any, head: nn.Module, bias: Tensor) -> None:
+        super().__init__()
+        self.body, self.head, self.bias = body, head, nn.Parameter(bias.detach().clone())
+
+    @classmethod
+    def start(cls, folder: Path, blocks: int | None, counts: np.ndarray | None = None) -> Trainee:
+        """The lowest `blocks` of the encoder in `folder` (all by default), random if it has no
+        weights.
+
+        A BERT keeps its own head; another encoder begins with a `NormHead`. `counts` (v,) of the
+        tokens in the corpus set the bias of a head that `folder` lacks.
+        """
+        config = AutoConfig.from_pretrained(
+            folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
+        missing = {"all"}
+        if (folder / "model.safetensors").exists():
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                folder, config=config, output_loading_info=True
+            )
+            missing = set(info["missing_keys"])
+        else:
+            model = AutoModelForMaskedLM.from_config(config)
+        body, own = model.base_model, model.get_output_embeddings()
+        del body.encoder.layer[blocks or config.num_hidden_layers :]
+        body.config.num_hidden_layers = len(body.encoder.layer)
+        body.pooler = None
+        head = (
+            model.cls.predictions.transform
+            if config.model_type == "bert"
+            else NormHead(config.hidden_size)
+        )
+        bias = own.bias
+        if counts is not None and (missing or config.model_type != "bert"):
+            bias = torch.from_numpy(np.log((counts + 0.1) / (counts + 0.1).sum())).float()
+        if config.model_type == "mpnet":
+            fuse_attention(body)
+        return cls(body, head, bias)
+
+    def copy(self, dtype: torch.dtype) -> Trainee:
+        """A copy in another precision."""
+        copied = deepcopy(self).to(dtype)
+        if copied.body.config.model_type == "mpnet":
+            fuse_attention(copied.body)
+        return copied
+
+    @property
+    def table(self) -> Tensor:
+        """Input embeddings (v, d), the weight of the decoder too."""
+        weight: Tensor = self.body.get_input_embeddings().weight
+        return weight
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return self.bias.device
+
+    def states(self, batch: MaskedBatch, *layers: int) -> list[Tensor]:
+        """Outputs of some layers at the masked positions, (m, d) each."""
+        states = self.body(input_ids=batch.ids, output_hidden_states=True).hidden_states
+        return [states[layer].flatten(0, 1)[batch.positions] for layer in layers]
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Predictions (m, v) from states (m, d) of the topmost block."""
+        return torch.addmm(self.bias, self.head(states), self.table.T)
+
+
+def fuse_attention(body: Any) -> None:
+    """Gives an MPNet PyTorch's fused attention, with the position bias as its mask, made once for
+    each length.
+
+    The bias is not trained then; inputs have no padding.
+    """
+    encoder = body.encoder
+    kept: dict[tuple[int, torch.dtype], Tensor] = {}
+
+    def bias(hidden: Tensor) -> Tensor:
+        key = (hidden.shape[1], hidden.dtype)
+        if key not in kept:
+            with torch.no_grad():
+                kept[key] = (
+                    type(encoder).compute_position_bias(encoder, hidden[:1]).to(hidden.dtype)
+                )
+        return kept[key]
+
+    encoder.compute_position_bias = bias
+    encoder.relative_attention_bias.requires_grad_(False)
+    for layer in encoder.layer:
+        layer.attention.attn.forward = _fused(layer.attention.attn)
+
+
+def _fused(attention: Any) -> Callable[..., tuple[Tensor]]:
+    def forward(
+        hidden: Tensor, mask: Tensor | None, position_bias: Tensor, **_: Any
+    ) -> tuple[Tensor]:
+        shape = (*hidden.shape[:2], attention.num_attention_heads, attention.attention_head_size)
+        q, k, v = (
+            project(hidden).view(shape).transpose(1, 2)
+            for project in (attention.q, attention.k, attention.v)
+        )
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=position_bias)
+        return (attention.o(mixed.transpose(1, 2).flatten(2)),)
+
+    return forward

@@ -1,0 +1,161 @@
+"""What the package knows of a bundled encoder: its operating point, and how many words of each kind
+annotators marked.
+
+    python -m experiments.training.record DATA -m embedded --distance 2
+
+DATA has the folders ``cliff`` and ``frank``. The entries of ``operating_points.json`` and
+``explain/marked.json`` with these settings are replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from estime_metric import files, operating_points
+from estime_metric.explain import marked
+from estime_metric.measures import RECOMMENDED, TEMPERATURE
+from estime_metric.operating_points import deciding
+from estime_metric.scorer import EstimeScorer
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.detection import balanced_accuracies
+from estime_metric.stats.resampling import draw, interval
+from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
+from estime_metric.studies.benchmarks.aggrefact.words import judged_words
+
+#: Digits of a threshold that are kept.
+DIGITS = 3
+
+#: The ranges of graded alarms for which marked words are counted begin here.
+EDGES = (0.0, 0.1, 0.5, 0.9)
+
+
+def operating_point(
+    data: aggrefact.AggreFact, scores: Floats, *, resamples: int = 1000, seed: int = 0
+) -> dict[str, Any]:
+    """One threshold for all cells, and its accuracy on the test split of each.
+
+    Args:
+        data: both splits of every cell.
+        scores: of each summary, lower is better.
+        resamples, seed: of the intervals.
+
+    Returns:
+        ``threshold``, from which on a summary is flagged: the one with the highest mean of the
+        balanced accuracies on the ``val`` splits of the cells. ``balanced_accuracy``: cell ->
+        value, lower and upper end of the 95% interval of a bootstrap over summaries, number of
+        summaries.
+    """
+    labels = data.table["label"].to_numpy(dtype=np.int64)
+    halves = {
+        cell.place: {
+            split: cell.table.index[cell.table["split"] == split].to_numpy()
+            for split in aggrefact.SPLITS
+        }
+        for cell in data.cells()
+    }
+    kinds = np.unique(scores[data.table["split"] == "val"])
+    tried = np.unique(np.round((kinds[1:] + kinds[:-1]) / 2, DIGITS))
+    reached = np.mean(
+        [
+            balanced_accuracies(labels[half["val"]], scores[half["val"]] < tried[:, None])
+            for half in halves.values()
+        ],
+        axis=0,
+    )
+    threshold = float(tried[int(np.argmax(reached))])
+    found = {}
+    for place, half in halves.items():
+        rows = half["test"]
+        drawn = draw((len(rows), 1), "documents", resamples, seed)[0]
+        assert drawn is not None
+        weights = np.concatenate([np.ones((1, len(rows))), drawn])
+        values = balanced_accuracies(labels[rows], scores[rows] < threshold, weights)
+        ends = interval(values[1:], 0.95)[:2]
+        found[place.name] = [round(float(value), 3) for value in (values[0], *ends)] + [len(rows)]
+    return {"threshold": threshold, "balanced_accuracy": found}
+
+
+def shares(words: pd.DataFrame) -> dict[str, Any]:
+    """How many words of each kind are marked, as ``explain/marked.json`` has it.
+
+    Args:
+        words: as `judged_words` returns them.
+
+    Returns:
+        ``absent``, and ``graded``: for the words that were checked, from each of `EDGES` on.
+        Neighboring ranges are merged if the upper one has no larger share.
+    """
+    checked = words[words.verdict != "absent"]
+    graded = graded_alarms(checked.margin.to_numpy(dtype=np.float64))
+    found: list[dict[str, Any]] = []
+    for least, end in zip(EDGES, (*EDGES[1:], np.inf), strict=True):
+        inside = checked.marked[(graded >= least) & (graded < end)]
+        new = {"least": least, "marked": int(inside.sum()), "words": len(inside)}
+        while found and _share(new) <= _share(found[-1]):
+            lower = found.pop()
+            new = {
+                "least": lower["least"],
+                "marked": lower["marked"] + new["marked"],
+                "words": lower["words"] + new["words"],
+            }
+        found.append(new)
+    absent = words.marked[words.verdict == "absent"]
+    counted = {"marked": int(absent.sum()), "words": len(absent)}
+    return {
+        "absent": {"share": _share(counted), "words": len(absent)},
+        "graded": [
+            {"least": one["least"], "share": _share(one), "words": one["words"]} for one in found
+        ],
+    }
+
+
+def graded_alarms(margins: Floats) -> Floats:
+    """The graded alarms of relative margins; 0 if nothing was compared (NaN)."""
+    found: Floats = (1 - np.tanh(margins / TEMPERATURE / 2)) / 2
+    return np.nan_to_num(found, nan=0.0)
+
+
+def _share(counted: dict[str, Any]) -> float:
+    return round(counted["marked"] / counted["words"], 4) if counted["words"] else 0.0
+
+
+def put(path: Path, entry: dict[str, Any]) -> None:
+    """Replaces the entry of a JSON list that has the settings of this one, or appends it."""
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    settings = deciding(entry["signature"])
+    others = [one for one in entries if deciding(one["signature"]) != settings]
+    files.write_text(path, json.dumps([*others, entry], indent=1) + "\n")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, help="folder with cliff and frank")
+    parser.add_argument("-m", "--model", default="embedded", help="the name of a bundled encoder")
+    parser.add_argument("--distance", type=int, default=8)
+    parser.add_argument("--dtype", default="float32", help="moves scores by rounding only")
+    args = parser.parse_args()
+    scorer = EstimeScorer(model=args.model, distance=args.distance, dtype=args.dtype)
+    data = aggrefact.read(args.data)
+    result = scorer.score(list(data.summaries), data.source_of_each, progress=True)
+    point = operating_point(data, result.values(RECOMMENDED).numpy())
+    print(json.dumps(point, indent=1))
+    put(operating_points.PATH, {"signature": scorer.signature, **point})
+    half = aggrefact.with_spans(aggrefact.of_split(data, "val"))
+    explained = scorer.explain_pairs(list(half.summaries), half.source_of_each, progress=True)
+    counted = shares(judged_words(explained, list(half.table["spans"])))
+    print(json.dumps(counted, indent=1))
+    about = {"signature": scorer.signature, "data": f"{len(half)} summaries of CLIFF's val split"}
+    put(marked.PATH, {**about, **counted})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Bootstrap intervals by source: against a plain bootstrap, and independent of order and batches."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from estime_metric import EstimeConfig, EstimeResult
+from estime_metric.measures import STATISTICS
+from estime_metric.stats.bootstrap import FEW_SOURCES, BootstrapMeans, source_id
+from estime_metric.stats.intervals import Interval
+
+RNG = np.random.default_rng(1)
+SOURCES = [f"source {number // 4}" for number in range(400)]  # four summaries of each
+OF_SOURCE = np.repeat(RNG.normal(0.3, 0.1, 100), 4)
+VALUES = (OF_SOURCE + RNG.normal(0, 0.02, 400)).tolist()
+
+
+def means_of(sources: list[str], values: list[float | None]) -> BootstrapMeans:
+    means = BootstrapMeans(["x"])
+    means.add([source_id(source) for source in sources], {"x": values})
+    return means
+
+
+def plain_bootstrap(groups: list[list[float]], resamples: int = 4000) -> tuple[float, float]:
+    """Percentiles of the means of resamples of whole groups, drawn with replacement."""
+    rng = np.random.default_rng(0)
+    drawn = [
+        np.mean(
+            np.concatenate([groups[index] for index in rng.integers(len(groups), size=len(groups))])
+        )
+        for _ in range(resamples)
+    ]
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def test_the_interval_is_that_of_a_bootstrap_over_sources() -> None:
+    found = means_of(SOURCES, VALUES).interval("x")
+    low, high = plain_bootstrap([VALUES[start : start + 4] for start in range(0, 400, 4)])
+    assert found.mean == pytest.approx(math.fsum(VALUES) / 400, abs=1e-6)
+    assert found.count == 400
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.1 * (high - low))
+    by_pair = means_of([str(number) for number in range(400)], VALUES).interval("x")
+    assert found.high - found.low > 1.7 * (by_pair.high - by_pair.low)  # about twice: 4 of each
+
+
+def test_order_and_parts_change_nothing() -> None:
+    whole = means_of(SOURCES, VALUES).interval("x")
+    order = np.random.default_rng(2).permutation(400).tolist()
+    shuffled = BootstrapMeans(["x"])
+    for start in range(0, 400, 37):
+        part = order[start : start + 37]
+        shuffled.add([source_id(SOURCES[i]) for i in part], {"x": [VALUES[i] for i in part]})
+    assert shuffled.interval("x") == whole
+    merged = means_of(SOURCES[:100], VALUES[:100])
+    merged += means_of(SOURCES[100:], VALUES[100:])
+    assert merged.interval("x") == whole
+    with pytest.raises(ValueError, match="Expected means of the columns x over 1000 resamples"):
+        merged += BootstrapMeans(["y"])
+
+
+def test_what_is_undefined_is_left_out_and_few_sources_are_counted() -> None:
+    found = means_of(["a", "a", "b", "c"], [1.0, None, math.nan, 3.0])
+    assert (found.interval("x").mean, found.interval("x").count) == (2.0, 2)
+    assert found.few_sources == 3
+    assert means_of([str(n) for n in range(FEW_SOURCES)], [1.0] * FEW_SOURCES).few_sources is None
+    one = means_of(["a", "a"], [1.0, 2.0]).interval("x")
+    assert (one.mean, one.count) == (1.5, 2)
+    assert math.isnan(one.low)
+    assert math.isnan(one.high)
+    assert one.to_dict() == {"mean": 1.5, "low": None, "high": None, "count": 2}
+    assert Interval.from_dict(one.to_dict()).to_dict() == one.to_dict()
+    nothing = means_of([], []).interval("x")
+    assert nothing.to_dict() == {"mean": None, "low": None, "high": None, "count": 0}
+
+
+def test_a_column_with_values_of_one_source_has_no_interval() -> None:
+    means = BootstrapMeans(["x", "y"])
+    means.add(
+        [source_id(source) for source in "abbc"],
+        {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]},
+    )
+    found = means.interval("x")
+    assert (found.mean, found.count) == (3.5, 2)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert means.interval("y").low < means.interval("y").high
+    alone = BootstrapMeans(["x", "y"])
+    alone.add([source_id("c")], {"x": [1.0], "y": [None]})
+    assert math.isnan(alone.interval("x").low)
+    means += alone  # now two sources have a value
+    assert means.interval("x").low < means.interval("x").high
+    again = means_of(["a"], [1.0])
+    again += means_of(["a"], [2.0])
+    assert math.isnan(again.interval("x").low)
+
+
+def test_a_result_has_intervals_by_source_and_everything_as_a_dictionary() -> None:
+    import torch
+
+    statistics = torch.zeros(8, 1, len(STATISTICS), dtype=torch.float64)
+    statistics[:, 0, STATISTICS.index("tokens")] = 10
+    statistics[:, 0, STATISTICS.index("overlap")] = 10
+    alarms = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    statistics[:, 0, STATISTICS.index("alarms")] = torch.tensor(alarms, dtype=torch.float64)
+    sources = [f"s{index // 2}" for index in range(8)]
+    config = EstimeConfig(model="m", revision="r", layers=5)
+    result = EstimeResult(statistics, config, sources)
+    assert result.interval("alarms") == means_of(sources, alarms).interval("x")
+    assert result.interval("alarms").mean == result.mean("alarms") == 3.5
+    narrow, wide = (result.interval("alarms", confidence=share) for share in (0.5, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    found = result.to_dict()
+    assert found["measures"]["alarms"] == result.interval("alarms").to_dict()
+    assert (found["pairs"], found["blank"], found["unchecked"]) == (8, 0, 0)
+    assert (found["signature"], found["short_signature"]) == (
+        str(result.signature),
+        result.signature.short,
+    )
+    with pytest.raises(ValueError, match="Expected argument `confidence` to be between 0 and 1"):
+        result.interval("alarms", confidence=1.0)
