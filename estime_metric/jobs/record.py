@@ -19,7 +19,6 @@ from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
 from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
-from estime_metric.stats.intervals import Interval
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
 

@@ -169,7 +169,8 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
         return
     path = rows_path(job.output)
     with files.locked(job.output):
-        files.remove_unfinished(job.output)
+        for written in (job.output, files.meta_path(job.output)):
+            files.remove_unfinished(written)
         is_begun = _is_begun(path)
         if existing == "refuse" and is_begun:
             raise FileExistsError(

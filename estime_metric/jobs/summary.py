@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.jobs.inputs import Place
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
-from estime_metric.stats.bootstrap import BootstrapMeans
-from estime_metric.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from estime_metric.stats.bootstrap import BootstrapMeans
 
 MEASURES_BY_FILE = (RECOMMENDED, "alarms", "tokens")
 FILES = 30  # more input files than this have no means of their own
@@ -105,6 +106,8 @@ class Summary:
         worst: the summaries with the largest ``inconsistency``, the worst first.
         first: the first pairs, if there are no more than wanted.
         values: the ``inconsistency`` of all pairs, if wanted.
+        encoded: how many sources were encoded.
+        repeated: how many of them in an earlier chunk too.
     """
 
     def __init__(
@@ -112,6 +115,11 @@ class Summary:
     ) -> None:
         self._job, self._names, self._wanted = job, names, wanted
         self._of_first_layer = files.measure_columns(("tokens", "coverage"), layers)[:2]
+        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
+
+        self._means_of = BootstrapMeans
+        self._sources: set[str] = set()
+        self.encoded = self.repeated = 0
         self.totals = Totals()
         self.means = BootstrapMeans(names)
         self.by_file: dict[str, BootstrapMeans] = {}
@@ -122,7 +130,12 @@ class Summary:
         self._has_one_layer = len(layers) == 1
 
     def add(self, rows: Sequence[files.Row]) -> None:
-        """Adds rows, in their order."""
+        """Adds the rows of the chunk that follows."""
+        sources = {str(row[f"{self._job.prefix}{files.SOURCE_ID}"]) for row in rows}
+        self.encoded += len(sources)
+        self.repeated += len(sources & self._sources)
+        if len(self._sources) < _REMEMBERED:
+            self._sources |= sources
         for start in range(0, len(rows), _TOGETHER):
             self._add(rows[start : start + _TOGETHER])
 
@@ -168,8 +181,9 @@ class Summary:
             return
         for file, group in groupby(zip(pairs, sources, strict=True), lambda one: one[0].file):
             own, ids = zip(*group, strict=True)
-            means = self.by_file.setdefault(file, BootstrapMeans(MEASURES_BY_FILE))
-            means.add(ids, _columns(own, MEASURES_BY_FILE))
+            if file not in self.by_file:
+                self.by_file[file] = self._means_of(MEASURES_BY_FILE)
+            self.by_file[file].add(ids, _columns(own, MEASURES_BY_FILE))
 
     def _keep(self, pairs: Sequence[ScoredPair]) -> None:
         defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
@@ -180,9 +194,7 @@ class Summary:
         )
 
 
-def _columns(
-    pairs: Sequence[ScoredPair], names: Sequence[str]
-) -> dict[str, list[files.Number]]:
+def _columns(pairs: Sequence[ScoredPair], names: Sequence[str]) -> dict[str, list[files.Number]]:
     return {name: [pair.values[name] for pair in pairs] for name in names}
 
 
