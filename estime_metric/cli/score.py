@@ -5,7 +5,6 @@
 import json
 import os
 from array import array
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,7 +48,6 @@ from estime_metric.jobs import (
     count_pairs,
     estimate_job,
     expand,
-    is_launched,
     score_files,
 )
 from estime_metric.measures import RECOMMENDED
@@ -173,8 +171,6 @@ def score(
     *inputs: str,
     example: bool = False,
     dry_run: bool = False,
-    ray: Annotated[str | None, Parameter(metavar="[ADDRESS]")] = None,
-    ray_cpus: options.PositiveCount = 1,
     quiet: options.Quiet = False,
     output: OutputOptions = NO_OUTPUT,
     shown: ShownOptions = SHOWN,
@@ -187,8 +183,7 @@ def score(
     Pairs are read, scored and written in chunks. If a run is interrupted, even by kill -9, run the
     same command again with --resume.
 
-    Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster:
-    --ray.
+    Several processes: torchrun --nproc-per-node N --no-python estime score ...
 
     Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130 or
     143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
@@ -202,21 +197,11 @@ def score(
         example: Score the bundled example pairs with the encoder embedded-small.
         dry_run: Estimate the time and memory that the job needs, from the size of the input and a
             few timed pairs. Nothing is written.
-        ray: Score on a Ray cluster with one actor per GPU, or per CPU if there are no GPUs. ADDRESS
-            is HOST:PORT, 'auto' or 'local'. Without ADDRESS, RAY_ADDRESS is used if it is set, then
-            a cluster running on this machine, then a new local one. Cannot be combined with
-            torchrun or --dry-run.
-        ray_cpus: Number of CPUs per Ray actor.
     """
     given = texts.choose(tuple(map(Path, inputs)))
     if bool(given) == example:
         raise ValueError(
             f"Expected either files or --example, but got {'both' if example else 'neither'}."
-        )
-    if ray is not None and (dry_run or is_launched()):
-        raise ValueError(
-            "Expected --ray alone, but got it with torchrun or --dry-run: Ray starts its own "
-            "processes."
         )
     existing = output.existing
     shown.check(output, dry_run=dry_run)
@@ -230,11 +215,6 @@ def score(
         files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=options.PLOTS)
         import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
     run = _Run(job, chosen, existing, shown, quiet)
-    if ray is not None:
-        from estime_metric.integrations.ray import RayTeam
-
-        with closing(RayTeam(None if ray == "any" else ray, num_cpus=ray_cpus)) as actors:
-            return run(actors)
     team = Team.of_environment()
     return run(Workers()) if team is None else _run_in_team(run, team)
 
