@@ -188,10 +188,12 @@ class Summary:
     def _keep(self, pairs: Sequence[ScoredPair]) -> None:
         defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
         if self.values is not None:
-            self.values.extend(pair.values[RECOMMENDED] for pair in defined)
-        self.worst = heapq.nlargest(
-            self._wanted.worst, [*self.worst, *defined], key=lambda pair: pair.values[RECOMMENDED]
-        )
+            self.values.extend(map(_badness, defined))
+        self.worst = heapq.nlargest(self._wanted.worst, [*self.worst, *defined], key=_badness)
+
+
+def _badness(pair: ScoredPair) -> float:
+    return float(pair.values[RECOMMENDED] or 0.0)
 
 
 def _columns(pairs: Sequence[ScoredPair], names: Sequence[str]) -> dict[str, list[files.Number]]:

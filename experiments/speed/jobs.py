@@ -85,9 +85,9 @@ def estimate(options: argparse.Namespace, folder: Path) -> None:
         start = time.process_time()
         score_files(job, scorer)
         taken = time.process_time() - start
-        numbers = f"{said.seconds:.1f}", f"{taken:.1f}", f"{said.seconds / taken:.2f}"
-        rows.append((name, len(pairs), said.calibrated, *numbers))
-    columns = ("input", "pairs", "pairs timed", "dry run", "CPU seconds", "ratio")
+        expected = f"{said.seconds_low:.1f} to {said.seconds_high:.1f}"
+        rows.append((name, len(pairs), said.timed, expected, f"{taken:.1f}"))
+    columns = ("input", "pairs", "pairs timed", "dry run", "CPU seconds")
     common.print_table(f"Dry runs and runs: {options.model}, {texts}", columns, rows)
 
 
