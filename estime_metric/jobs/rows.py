@@ -72,7 +72,11 @@ class RowsFile:
         else:
             self.record = record
             self._stream = path.open("wb")
-            self._append(record.to_json())
+            try:
+                self._append(record.to_json())
+            except BaseException:
+                self.close()
+                raise
 
     def __enter__(self) -> RowsFile:
         return self
@@ -83,6 +87,10 @@ class RowsFile:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file, complete or not."""
         with suppress(OSError):  # it still has what did not fit onto a full disk
             self._stream.close()
 
