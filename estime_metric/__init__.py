@@ -13,10 +13,10 @@ from estime_metric._version import __version__
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
+    from estime_metric.engine.cache import unload_encoders as unload_encoders
     from estime_metric.engine.encoder.loading import (
         EncoderUnavailableError as EncoderUnavailableError,
     )
-    from estime_metric.engine.encoder.store import unload_encoders as unload_encoders
     from estime_metric.explanation import Explanation as Explanation
     from estime_metric.functional import estime as estime
     from estime_metric.integrations.torchmetrics import ESTIME as ESTIME
@@ -32,7 +32,7 @@ _LAZY_EXPORTS = {
     "EstimeScorer": "scorer",
     "Explanation": "explanation",
     "estime": "functional",
-    "unload_encoders": "engine.encoder.store",
+    "unload_encoders": "engine.cache",
 }
 
 #: public name -> the package that it needs from an extra; ``import *`` does not bring these

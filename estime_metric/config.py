@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -17,18 +16,18 @@ from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
     import torch
-    from typing_extensions import Unpack
 
 #: The paper's encoder (section 2), the layer of its best row (ESTIME-21), and its number of blocks.
 PAPER_MODEL, PAPER_LAYER, PAPER_DEPTH = "bert-large-uncased-whole-word-masking", 21, 24
 PAPER = "paper"  # its short name
 
-#: The environment variable that names the encoder to use if none is given.
-MODEL_VARIABLE = "ESTIME_MODEL"
+#: The paper's masking schedule: the largest window and its margin, in tokens, and the distance.
+PAPER_WINDOW, PAPER_MARGIN, PAPER_DISTANCE = 450, 50, 8
 
-#: The bundled encoders: the recommended one, and a small one for tests and slow machines, which has a
+#: The bundled encoders: the default, and a small one for tests and slow machines, which has a
 #: prediction head.
 EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL = "embedded", "embedded-small"
+EMBEDDED_DISTANCE = 2  # at which they were trained and validated
 
 UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
@@ -37,13 +36,6 @@ AUTO = "auto"  # bfloat16 if the device is fast in it, otherwise float32
 DTYPES = ("float32", "bfloat16", "float16", AUTO)
 
 LOW_COVERAGE = 0.5  # below this fraction of checked units, no winner is declared
-FAST = {"distance": 2}  # what the preset "fast" sets
-PRESETS: dict[str, dict[str, Any]] = {"fast": FAST}  # name -> the options that it sets
-
-
-def default_model() -> str:
-    """The encoder that is used if none is named: the one in ``ESTIME_MODEL``, or the paper's."""
-    return os.environ.get(MODEL_VARIABLE) or PAPER_MODEL
 
 
 class EstimeOptions(TypedDict, total=False):
@@ -53,9 +45,9 @@ class EstimeOptions(TypedDict, total=False):
     revision: str | None
     layers: int | Iterable[int] | Literal["all"] | str | None
     unit: Literal["token", "word"] | str
-    window: int
-    margin: int
-    distance: int
+    window: int | None
+    margin: int | None
+    distance: int | None
     normalize: bool
     splitter: Literal["regex", "nltk"] | str | Callable[[str], Sequence[str]]
     tagger: Literal["nltk"] | str | Callable[[list[str]], Sequence[Any]] | None
@@ -67,7 +59,6 @@ class EstimeOptions(TypedDict, total=False):
     dtype: Literal["float32", "bfloat16", "float16", "auto"] | str | torch.dtype
     device: str | torch.device | None
     token_budget: int | None
-    preset: Literal["fast"] | str | None
 
 
 @dataclass(frozen=True)
@@ -75,10 +66,10 @@ class EstimeConfig:
     """Options of ESTIME: frozen, hashable, validated.
 
     Args:
-        model: a name on the Hugging Face Hub, a local folder, or a bundled encoder: ``"embedded"``, or
-            ``"embedded-small"`` for quick tests and slow machines. ``"paper"`` is the paper's encoder
-            (section 2). The default is the environment variable ``ESTIME_MODEL``, or the paper's
-            encoder if it is not set.
+        model: a bundled encoder, a name on the Hugging Face Hub, or a local folder. ``"embedded"``,
+            the default, is the bundled English encoder; ``"embedded-small"`` is for quick tests and
+            slow machines. ``"paper"`` selects the paper's setting: its encoder (section 2), layer
+            21 and distance 8.
         revision: commit, tag or branch of a Hub model; ``None`` selects the Hub's default branch.
         layers: the hidden layer or layers to read embeddings from: an integer, several integers, or
             ``"all"`` (appendix A); 0 is the embedding layer's output, ``k`` the output of block ``k``.
@@ -88,10 +79,13 @@ class EstimeConfig:
         unit: what is masked and compared: ``"token"`` as in the paper, or ``"word"`` as in the
             authors' released code.
         window: maximum number of tokens that the encoder processes together, excluding special
-            tokens (``W``, section 2).
+            tokens (``W``, section 2). ``None`` selects 450, or as many as the encoder allows if
+            that is less.
         margin: number of tokens at each edge of a window that are not masked in that window, unless
-            the edge is the start or end of the text (``M``, section 2).
-        distance: minimum distance between two masked units in a window (``L``, section 2).
+            the edge is the start or end of the text (``M``, section 2). ``None`` selects a ninth of
+            the window, at most 50.
+        distance: minimum distance between two masked units in a window (``L``, section 2). ``None``
+            selects 2 for a bundled encoder and 8, as in the paper, for any other encoder.
         normalize: scale embeddings to length one before the dot product (appendix C); the paper
             does not.
         splitter: how a text is split into words (used by the unit ``"word"`` and by the tagger):
@@ -125,7 +119,7 @@ class EstimeConfig:
         TypeError, ValueError: an option is of the wrong type or out of range; the message names it.
 
     Example:
-        >>> EstimeConfig(model="embedded", layers=[3, 5]).layers
+        >>> EstimeConfig(layers=[3, 5]).layers
         (3, 5)
         >>> EstimeConfig(window=90, margin=50)
         Traceback (most recent call last):
@@ -133,13 +127,13 @@ class EstimeConfig:
         ValueError: Expected argument `window` to be more than twice `margin` (50), but got 90.
     """
 
-    model: str = field(default_factory=default_model)
+    model: str = EMBEDDED_MODEL
     revision: str | None = None
     layers: int | tuple[int, ...] | str | None = None
     unit: str = "token"
-    window: int = 450
-    margin: int = 50
-    distance: int = 8
+    window: int | None = None
+    margin: int | None = None
+    distance: int | None = None
     normalize: bool = False
     splitter: str | Callable[[str], Sequence[str]] = "regex"
     tagger: str | Callable[[list[str]], Sequence[Any]] | None = None
@@ -162,8 +156,7 @@ class EstimeConfig:
                 validation.check_name(name, value)
         self._set("layers", validation.layer_tuple(self.layers))
         validation.check_choice("unit", self.unit, UNITS)
-        schedule = validation.check_schedule(self.window, self.margin, self.distance)
-        for name, value in zip(("window", "margin", "distance"), schedule, strict=True):
+        for name, value in validation.check_schedule(**self.schedule).items():
             self._set(name, value)
         if not isinstance(self.normalize, bool):
             raise TypeError(
@@ -217,9 +210,6 @@ class EstimeConfig:
     def from_options(cls, config: EstimeConfig | None, options: Mapping[str, Any]) -> EstimeConfig:
         """Returns ``config`` (or the defaults) updated with ``options``. Unknown options raise TypeError
         with a suggestion of a similar name.
-
-        The option ``preset`` names an entry of ``PRESETS``, which sets several options. Explicit
-        options override the preset.
         """
         if config is None:
             config = cls()
@@ -234,22 +224,12 @@ class EstimeConfig:
                 raise TypeError(
                     f"Expected an option of EstimeConfig ({', '.join(OPTIONS)}), but got `{name}`.{hint}"
                 )
-        own = {name: value for name, value in options.items() if name != _PRESET}
-        if (preset := options.get(_PRESET)) is not None:
-            validation.check_choice(_PRESET, preset, PRESETS)
-            own = {**PRESETS[preset], **own}
-        return dataclasses.replace(config, **own)
+        return dataclasses.replace(config, **options)
 
-    @classmethod
-    def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
-        """Preset for large jobs: masks every second token instead of every eighth, which needs about a
-        quarter of the work.
-
-        Scores differ from the paper's setting; see docs/speed.md. The signature contains
-        ``preset:fast``. Explicit options override the preset. Every function that accepts the
-        options of `EstimeConfig` as keyword arguments also accepts ``preset="fast"``.
-        """
-        return cls.from_options(None, {_PRESET: "fast", **options})
+    @property
+    def schedule(self) -> dict[str, Any]:
+        """Window, margin and distance by name; ``None`` if they are not resolved yet."""
+        return {name: getattr(self, name) for name in ("window", "margin", "distance")}
 
     @property
     def splits_words(self) -> bool:
@@ -271,19 +251,22 @@ class EstimeConfig:
         comparable.
 
         The device and the token budget are not included. A local folder is identified by its name
-        and a hash of its content. Until the encoder is loaded, revision and layers may be
-        ``default``, and dtype may be ``auto``.
+        and a hash of its content. Until the encoder is loaded, revision, layers, window, margin and
+        distance may be ``default``, and dtype may be ``auto``.
 
         Example:
-            >>> EstimeConfig(layers=21, revision="abc").signature()
+            >>> EstimeConfig(model="paper", layers=21, revision="abc").signature()
             ... # doctest: +ELLIPSIS
-            'ESTIME|model:bert-large-uncased-whole-word-masking@abc|layers:21|unit:token|window:450|...|version:...'
+            'ESTIME|model:bert-large-uncased-whole-word-masking@abc|layers:21|unit:token|window:default|...|version:...'
         """
         parts = {
             "model": versioned(self.model, self.revision),
             "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
             "unit": self.unit,
-            **{name: str(getattr(self, name)) for name in ("window", "margin", "distance")},
+            **{
+                name: "default" if value is None else str(value)
+                for name, value in self.schedule.items()
+            },
             "normalize": "yes" if self.normalize else "no",
             "dtype": self.dtype,
         }
@@ -299,25 +282,24 @@ class EstimeConfig:
             parts["soft"] = (
                 "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
             )
-        if all(getattr(self, name) == value for name, value in FAST.items()):
-            parts["preset"] = "fast"
         parts["version"] = __version__
         return Signature(
             "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
         )
 
 
-_PRESET = "preset"
+#: The names of all options: the fields of `EstimeConfig`.
+OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
 
-#: The names of all options: the fields of `EstimeConfig`, and ``preset``.
-OPTIONS = (*(field.name for field in dataclasses.fields(EstimeConfig)), _PRESET)
-
-#: Names of options in other metrics -> the names here. The encoder determines the language.
-_ELSEWHERE = {
+#: Other names for what an option does -> the option. The encoder determines the language, and the
+#: distance how much work there is.
+OTHER_NAMES = {
     "batch_size": "token_budget",
     "max_tokens": "token_budget",
     "lang": "model",
     "language": "model",
+    "preset": "distance",
+    "fast": "distance",
 }
 
 
@@ -329,7 +311,7 @@ def similar_option(name: str, further: Iterable[str] = ()) -> str | None:
         option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS
     )
     close = get_close_matches(name, [*further, *OPTIONS], n=1, cutoff=0.8)
-    return _ELSEWHERE.get(name) or next(iter(close), None) or next(parts, None)
+    return OTHER_NAMES.get(name) or next(iter(close), None) or next(parts, None)
 
 
 def default_layer(blocks: int) -> int:

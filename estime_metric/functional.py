@@ -39,7 +39,7 @@ def estime(
 
     Example:
         >>> source = "The cat sat on the mat while the dog slept in the garden."
-        >>> result = estime(["The cat slept in the garden."], [source], model="embedded")
+        >>> result = estime(["The cat slept in the garden."], [source])
         >>> 0 < result.mean("inconsistency") < 1, result["overlap"].tolist()
         (True, [7.0])
     """

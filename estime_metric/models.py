@@ -8,10 +8,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from estime_metric.config import (
+    EMBEDDED_DISTANCE,
     EMBEDDED_MODEL,
     EMBEDDED_SMALL_MODEL,
     PAPER,
     PAPER_DEPTH,
+    PAPER_DISTANCE,
     PAPER_LAYER,
 )
 
@@ -33,7 +35,9 @@ class KnownModel:
         bundled: whether it ships with the package; otherwise it is downloaded once.
         language, license: of its texts, and of its weights.
         layer, blocks: the layer that ESTIME reads by default, and the number of blocks.
-        measured: results of this project with it; empty if there are none.
+        distance: the distance between masked units by default.
+        measured: what this project has measured with the encoder at this layer and distance; empty if
+            nothing was.
     """
 
     name: str
@@ -45,13 +49,14 @@ class KnownModel:
     license: str
     layer: int
     blocks: int
+    distance: int
     measured: tuple[str, ...]
 
 
 MODELS = (
     KnownModel(
         name=EMBEDDED_MODEL,
-        meaning="MPNet of base size, trained for ESTIME's masks; recommended without network",
+        meaning="MPNet of base size, trained for ESTIME's masks; the default",
         weights=59,
         size=60,
         bundled=True,
@@ -59,6 +64,7 @@ MODELS = (
         license="Apache-2.0",
         layer=5,
         blocks=5,
+        distance=EMBEDDED_DISTANCE,
         measured=("SummEval", "FRANK", "AggreFact", "BUMP", "SummEdits"),
     ),
     KnownModel(
@@ -71,6 +77,7 @@ MODELS = (
         license="Apache-2.0",
         layer=5,
         blocks=6,
+        distance=EMBEDDED_DISTANCE,
         measured=("SummEval", "FRANK", "AggreFact", "BUMP"),
     ),
     KnownModel(
@@ -84,6 +91,7 @@ MODELS = (
         license="Apache-2.0",
         layer=PAPER_LAYER,
         blocks=PAPER_DEPTH,
+        distance=PAPER_DISTANCE,
         measured=(),
     ),
 )

@@ -21,7 +21,7 @@ PATH = Path(__file__).with_name("operating_points.json")
 BALANCED = "balanced"
 
 #: Parts of a signature that change `inconsistency` at most by rounding.
-_INDIFFERENT = ("dtype", "preset", "soft", "version")
+_INDIFFERENT = ("dtype", "soft", "version")
 
 
 @dataclass(frozen=True)

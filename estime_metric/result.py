@@ -57,7 +57,7 @@ class EstimeResult:
 
     Example:
         >>> from estime_metric import estime
-        >>> result = estime(["The cat slept."], ["The cat slept while it rained."], model="embedded")
+        >>> result = estime(["The cat slept."], ["The cat slept while it rained."])
         >>> result["alarms"].tolist(), next(iter(result))["alarms"]
         ([0.0], 0.0)
     """

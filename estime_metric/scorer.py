@@ -56,7 +56,7 @@ class EstimeScorer:
     other scorers that use the same one.
 
     Args:
-        config: an `EstimeConfig`; the default is the paper's setting.
+        config: an `EstimeConfig`; the default uses the bundled encoder ``"embedded"``.
         cache: caches source embeddings between calls. Pass a memory limit in bytes, a folder, or a
             `SourceCache`; ``None`` disables the cache. Caching changes scores only by rounding.
         options: options of `EstimeConfig`; they override those in ``config``.
@@ -65,7 +65,7 @@ class EstimeScorer:
         TypeError, ValueError: an option is invalid; the message names it.
 
     Example:
-        >>> scorer = EstimeScorer(model="embedded")
+        >>> scorer = EstimeScorer()
         >>> result = scorer.score(["A dog slept."], ["A cat slept in the sun while a dog barked."])
         >>> result.values("tokens").tolist()
         [4.0]
@@ -81,7 +81,7 @@ class EstimeScorer:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
         self._ready: _Ready | None = None
-        self._told_language = False
+        self._language_known = False
 
     def load(self) -> None:
         """Loads the encoder now instead of on first use."""
@@ -266,8 +266,8 @@ class EstimeScorer:
             return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Whether a warning was issued is not state: `datasets` looks cached results up by a hash of this.
-        return {**self.__dict__, "_ready": None, "_told_language": False}
+        # Whether the language was looked at is not state: `datasets` looks cached results up by a hash of this.
+        return {**self.__dict__, "_ready": None, "_language_known": False}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
@@ -336,18 +336,17 @@ class EstimeScorer:
         )
 
     def _warn_of_language(self, predictions: list[str]) -> None:
-        if (
-            self._told_language
-            or (sign := foreign_language(predictions, self.encoder.tokenizer)) is None
-        ):
+        if self._language_known:
             return
-        self._told_language = True
-        said = (
-            f"The encoder {self.encoder.info.name!r} does not seem to support the language of the summaries "
-            f"({sign}), so the scores are not reliable. "
-        )
-        advice = "Pass an encoder for that language as `model`."
-        warnings.warn(said + advice, RuntimeWarning, stacklevel=4)
+        sign = foreign_language(predictions, self.encoder.tokenizer)
+        self._language_known = sign is not None
+        if sign:
+            said = (
+                f"The encoder {self.encoder.info.name!r} does not seem to support the language of the summaries "
+                f"({sign}), so the scores are not reliable. "
+            )
+            advice = "Pass an encoder for that language as `model`."
+            warnings.warn(said + advice, RuntimeWarning, stacklevel=4)
 
 
 @contextmanager

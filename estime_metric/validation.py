@@ -124,17 +124,20 @@ def integer(name: str, value: Any, least: int | None = None) -> int:
     return number
 
 
-def check_schedule(window: Any, margin: Any, distance: Any) -> tuple[int, int, int]:
-    """Returns the three as integers. Raises ValueError unless ``window`` is more than twice ``margin``,
-    because otherwise some positions could never be masked.
+def check_schedule(window: Any, margin: Any, distance: Any) -> dict[str, int | None]:
+    """Returns the three by name as integers; ``None`` stays. Raises ValueError unless ``window`` is more
+    than twice ``margin``, because otherwise some positions could never be masked.
     """
-    margin, distance = integer("margin", margin, 0), integer("distance", distance, 1)
-    window = integer("window", window, 1)
-    if window <= 2 * margin:
+    given = {"window": (window, 1), "margin": (margin, 0), "distance": (distance, 1)}
+    schedule = {
+        name: None if value is None else integer(name, value, least)
+        for name, (value, least) in given.items()
+    }
+    if window is not None and margin is not None and window <= 2 * margin:
         raise ValueError(
             f"Expected argument `window` to be more than twice `margin` ({margin}), but got {window}."
         )
-    return window, margin, distance
+    return schedule
 
 
 def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:

@@ -26,8 +26,6 @@ if (
     torch.set_num_threads(1)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-os.environ.pop("ESTIME_MODEL", None)  # that of whoever runs the tests
-
 SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
 
 _modules = 0  # that were there when the collector last looked at everything

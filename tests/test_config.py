@@ -22,10 +22,10 @@ from tests.command import run_python
 from tests.families import toy_tagger
 
 
-def test_the_defaults_are_the_papers() -> None:
+def test_the_default_is_the_bundled_encoder_and_what_belongs_to_it_is_open() -> None:
     config = EstimeConfig()
-    assert config.model == "bert-large-uncased-whole-word-masking"
-    assert (config.window, config.margin, config.distance) == (450, 50, 8)
+    assert config.model == "embedded"
+    assert config.schedule == {"window": None, "margin": None, "distance": None}
     assert (config.unit, config.normalize, config.dtype) == ("token", False, "float32")
     assert config.layers is None
     assert config.layer_tuple == ()
@@ -38,7 +38,7 @@ def test_the_defaults_are_the_papers() -> None:
         2,
         1,
     ]
-    assert EstimeConfig(window=101).window == 101  # the least that are legal
+    assert EstimeConfig(window=101, margin=50).window == 101  # the least that are legal
     assert EstimeConfig(window=1, margin=0, distance=1, token_budget=1).window == 1
 
 
@@ -98,11 +98,11 @@ def test_it_is_pickled_alike_in_every_process() -> None:
     assert len({run_python(script, PYTHONHASHSEED=seed).stdout for seed in seeds}) == 1
 
 
-def test_the_typed_keywords_are_the_fields_and_the_preset() -> None:
+def test_the_typed_keywords_are_the_fields() -> None:
     fields = [field.name for field in dataclasses.fields(EstimeConfig)]
-    assert list(EstimeOptions.__annotations__) == [*fields, "preset"]
+    assert list(EstimeOptions.__annotations__) == fields
     assert EstimeOptions.__required_keys__ == frozenset()
-    for function in (EstimeScorer.__init__, estime, EstimeConfig.fast):
+    for function in (EstimeScorer.__init__, estime):
         assert (
             inspect.signature(function).parameters["options"].annotation == "Unpack[EstimeOptions]"
         )
@@ -117,10 +117,12 @@ def test_the_typed_keywords_are_the_fields_and_the_preset() -> None:
         ("model_name", "model"),
         ("lang", "model"),
         ("batch_size", "token_budget"),
+        ("preset", "distance"),
+        ("fast", "distance"),
     ],
 )
 def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
-    for make in (EstimeScorer, EstimeConfig.fast, lambda **options: estime([], [], **options)):
+    for make in (EstimeScorer, lambda **options: estime([], [], **options)):
         with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
             make(**{name: 3})
     with pytest.raises(TypeError, match=r"but got `stemmer`\.$"):
@@ -154,18 +156,13 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"window": True, "margin": 0}, TypeError, "`window` to be an integer, but got True"),
         ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
         (
-            {"window": 100},
+            {"window": 100, "margin": 50},
             ValueError,
             r"`window` to be more than twice `margin` \(50\), but got 100",
         ),
-        (
-            {"margin": 225},
-            ValueError,
-            r"`window` to be more than twice `margin` \(225\), but got 450",
-        ),
         ({"margin": -1}, ValueError, "`margin` to be at least 0, but got -1"),
         ({"distance": 0}, ValueError, "`distance` to be at least 1, but got 0"),
-        ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
+        ({"distance": "2"}, TypeError, "`distance` to be an integer, but got '2'"),
         ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
         (
             {"splitter": "nltk"},
@@ -219,7 +216,10 @@ def test_the_signature_is_this_line() -> None:
     config = EstimeConfig(
         model="org/name", revision="0a1b", layers=[12, 21], normalize=True, dtype="bfloat16"
     )
-    options = "layers:12,21|unit:token|window:450|margin:50|distance:8|normalize:yes|dtype:bfloat16"
+    options = (
+        "layers:12,21|unit:token|window:default|margin:default|distance:default|normalize:yes"
+        "|dtype:bfloat16"
+    )
     assert config.signature() == f"ESTIME|model:org/name@0a1b|{options}|version:{__version__}"
     assert "@default|layers:default|" in EstimeConfig().signature()
 
@@ -228,7 +228,7 @@ def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> N
     tagged: dict = {"tagger": toy_tagger}
     settings: list[dict] = [
         {},
-        {"model": "embedded"},
+        {"model": "embedded-small"},
         {"revision": "x"},
         {"layers": 12},
         {"layers": "all"},
@@ -276,28 +276,6 @@ def test_no_name_breaks_the_line() -> None:
             EstimeConfig().signature().count("|"),
             1,
         )
-
-
-def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:
-    preset = EstimeConfig.fast(model="embedded")
-    assert preset == EstimeConfig(model="embedded", distance=2)
-    assert "|distance:2|" in preset.signature()
-    assert "|dtype:float32|preset:fast|" in preset.signature()
-    for other in (EstimeConfig.fast(distance=4), EstimeConfig()):
-        assert "preset" not in other.signature()
-
-
-def test_the_preset_is_an_option_by_name() -> None:
-    config = EstimeConfig(model="embedded", distance=4, normalize=True)
-    scorer = EstimeScorer(config, preset="fast")
-    assert scorer.config == EstimeConfig(model="embedded", distance=2, normalize=True)
-    assert EstimeScorer(config, preset="fast", distance=3).config.distance == 3
-    assert EstimeScorer(config, preset=None).config == config
-    assert EstimeConfig.fast() == EstimeScorer(preset="fast").config
-    with pytest.raises(ValueError, match="`preset` to be one of fast, but got 'quick'"):
-        EstimeScorer(preset="quick")
-    with pytest.raises(TypeError, match=r"but got `presets`\. Did you mean `preset`"):
-        EstimeScorer(presets="fast")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

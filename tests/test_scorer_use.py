@@ -13,8 +13,8 @@ import torch
 
 from estime_metric import EstimeConfig, EstimeScorer, estime
 from estime_metric.config import default_layer
-from experiments.speed.rounding import changes, hostile_pairs
 from tests.families import BLOCKS
+from tests.hostile import changes, hostile_pairs
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 
 __all__ = ["scorer"]  # a fixture

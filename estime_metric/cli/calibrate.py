@@ -68,7 +68,7 @@ def calibrate(
     Exit status: 0 if a threshold was chosen from all rows, 1 if invalid rows were skipped, 2 on
     failure.
 
-    Example: estime calibrate judged.jsonl -m embedded
+    Example: estime calibrate judged.jsonl
 
     Args:
         labeled: Table with one labeled summary per row, in any format of 'estime score'.

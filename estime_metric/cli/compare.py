@@ -93,7 +93,7 @@ def compare(
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure.
 
-    Example: estime compare a.jsonl b.jsonl -m embedded
+    Example: estime compare a.jsonl b.jsonl
 
     Args:
         paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.

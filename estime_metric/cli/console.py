@@ -12,11 +12,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 from rich.console import Console
 from rich.text import Text
 
 from estime_metric import files
+from estime_metric.config import OTHER_NAMES
 
 #: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
 OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
@@ -116,6 +117,11 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
                 prepared, exit_on_error=False, print_error=False, result_action="return_value"
             )
         return status or 0
+    except UnknownOptionError as error:
+        typed = error.token.keyword or error.token.value
+        other = OTHER_NAMES.get(typed.lstrip("-").replace("-", "_"), "")
+        meant = _option_of.get().get(other)
+        return _fail(f"Unknown option: {typed}. Did you mean {meant}?" if meant else str(error))
     except CycloptsError as error:
         return _fail(str(error))
     except (

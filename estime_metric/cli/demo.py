@@ -30,11 +30,11 @@ def demo(
 
     Exit status: 2 on failure.
 
-    Example: estime demo -m embedded
+    Example: estime demo
 
     Args:
         model: Encoder to offer on the page. Can be given several times; the first one is selected
-            initially. (default: embedded-small)
+            initially. (default: embedded)
         host: Address to listen on; 0.0.0.0 listens on all addresses.
         port: Port. (default: the first free one from 7860 on)
         browser: Open the page in a browser.

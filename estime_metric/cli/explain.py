@@ -12,7 +12,6 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import counted, say_wrote, warn_of_rows
-from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
 if TYPE_CHECKING:
@@ -42,12 +41,12 @@ def explain(
 
     Exit status: 0 if all pairs were explained, 1 if invalid rows were skipped, 2 on failure.
 
-    Example: estime explain pairs.jsonl --row 3 -m embedded -o pair.html
+    Example: estime explain pairs.jsonl --row 3 -o pair.html
 
     Args:
         summary: A summary; needs --source.
         source: The text to judge it against.
-        example: Explain a bundled example pair with the encoder embedded-small.
+        example: Explain a bundled example pair.
         row: Line of a pair in the file, as 'estime score' numbers them; may be given several times.
             (default: all; 2 with --example)
         output: Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for
@@ -63,7 +62,7 @@ def explain(
         )
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
-    chosen = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **scoring.given()}
+    chosen = scoring.given()
     if scoring.layers is not None and len(options.parse_layers(scoring.layers)) != 1:
         raise ValueError(f"Expected --layers to be one layer, but got {scoring.layers!r}.")
     layout = table.layout(texts.source_file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from cyclopts import Parameter
 
 from estime_metric.cli.console import say, table_console
 from estime_metric.cli.screen import print_table
-from estime_metric.config import MODEL_VARIABLE, default_model
+from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.models import MODELS, KnownModel, Speed, measure_speed
 
 
@@ -19,10 +18,8 @@ def models(
     speed: bool = False,
     model: Annotated[list[str] | None, Parameter(alias="-m")] = None,
 ) -> int:
-    """List the bundled encoders and the paper's: size, language, license, layer, and measured
-    results.
-
-    ESTIME_MODEL sets the encoder that is used without --model.
+    """List the bundled encoders and the paper's: size, language, license, layer, distance, and
+    measured results.
 
     Exit status: 0 on success, 2 on failure.
 
@@ -34,8 +31,7 @@ def models(
             repeated. 'paper' downloads 1.3 GB once.
     """
     _print_models()
-    variable = f", from {MODEL_VARIABLE}" if os.environ.get(MODEL_VARIABLE) else ""
-    say(f"used without --model: {default_model()}{variable}")
+    say(f"used without --model: {EMBEDDED_MODEL}")
     for name in model or [known.name for known in MODELS if known.bundled and speed]:
         from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
@@ -46,13 +42,14 @@ def models(
 def _print_models() -> None:
     from estime_metric.report.tables import Column, Section, Table
 
-    names = ("language", "license", "layer", "weights", "megabytes")
+    names = ("language", "license", "layer", "distance", "weights", "megabytes")
     rows = tuple(
         (
             one.name,
             one.language,
             one.license,
             f"{one.layer} of {one.blocks}",
+            str(one.distance),
             f"{one.weights:g} M",
             f"{one.size:,}",
         )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter, validators
 
 from estime_metric import files
-from estime_metric.config import DTYPES, FAST, MODEL_VARIABLE, PAPER, SPLITTERS, TAGGERS, UNITS
+from estime_metric.config import DTYPES, EMBEDDED_MODEL, PAPER, SPLITTERS, TAGGERS, UNITS
 from estime_metric.measures import FURTHER_MEASURES
 
 #: Endings of the files that a plot can be written to.
@@ -32,7 +32,7 @@ PairsFile = Annotated[
     Path,
     Parameter(
         help="Table with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each "
-        "also as .gz or .zst) or .parquet."
+        "also as .gz) or .parquet."
     ),
 ]
 Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`
@@ -123,9 +123,9 @@ class EncoderOptions:
         Text,
         Parameter(
             alias="-m",
-            help="Encoder: a Hub name, a local folder, a bundled encoder ('embedded' or "
-            f"'embedded-small'), or '{PAPER}' for the paper's. 'estime models' lists them. (default: "
-            f"the environment variable {MODEL_VARIABLE}, or '{PAPER}')",
+            help="Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
+            f"folder, or '{PAPER}' for the paper's setting. 'estime models' lists them. (default: "
+            f"{EMBEDDED_MODEL})",
         ),
     ] = None
     revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None
@@ -145,13 +145,11 @@ class EncoderOptions:
 
             choose_device(self.device)
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        preset = FAST if values.pop("fast", False) else {}
-        given = {
+        return {
             name: _SPLIT[name](value) if name in _SPLIT else value
             for name, value in values.items()
             if value is not None and value is not False
         }
-        return {**preset, **given}
 
 
 @Parameter(name="*", group=_MEASURE)
@@ -169,27 +167,24 @@ class ScoringOptions(EncoderOptions):
     window: Annotated[
         Number,
         Parameter(
-            help="Maximum number of tokens that the encoder processes together. (default: 450)"
+            help="Maximum number of tokens that the encoder processes together. (default: 450, or "
+            "as many as the encoder allows)"
         ),
     ] = None
     margin: Annotated[
         Number,
         Parameter(
             help="Number of tokens at each edge of a window that only serve as context. "
-            "(default: 50)"
+            "(default: a ninth of the window, at most 50)"
         ),
     ] = None
     distance: Annotated[
         Number,
-        Parameter(help="Minimum distance between two units masked in the same pass. (default: 8)"),
-    ] = None
-    fast: Annotated[
-        bool,
         Parameter(
-            help="Fast preset: sets the distance to 2 unless you set it. Scores differ from the "
-            "paper's setting."
+            help="Minimum distance between two units masked in the same pass. (default: 2 for a "
+            "bundled encoder, otherwise 8)"
         ),
-    ] = False
+    ] = None
     normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
     splitter: Annotated[
         Text,

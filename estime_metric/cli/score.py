@@ -22,7 +22,6 @@ from estime_metric.cli.scored import (
     worst_as_dicts,
 )
 from estime_metric.cli.waiting import Bar
-from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import (
     Job,
@@ -172,13 +171,13 @@ def score(
     Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130 or
     143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
 
-    Example: estime score pairs.jsonl -m embedded -o scores.jsonl
+    Example: estime score pairs.jsonl -o scores.jsonl
 
     Args:
         inputs: Files with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each
-            also as .gz or .zst) or .parquet. Glob patterns such as 'data/*.jsonl' are allowed. Use
+            also as .gz) or .parquet. Glob patterns such as 'data/*.jsonl' are allowed. Use
             '-' to read JSON Lines from standard input.
-        example: Score the bundled example pairs with the encoder embedded-small.
+        example: Score the bundled example pairs.
         dry_run: Estimate the time and memory that the job needs, from the characters of the input
             and a few timed pairs. Nothing is written.
     """
@@ -196,7 +195,7 @@ def score(
     shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(given, output.output)
     job = output.job(paths, table.layout(texts.source_file))
-    chosen = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
+    chosen = measure.given()
     if dry_run:
         return _estimate(job, chosen, as_json=shown.json)
     if shown.plot is not None:

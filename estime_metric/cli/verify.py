@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 
 from estime_metric import embedded, files
 from estime_metric.cli.console import counted, say, say_wrote, warn
+from estime_metric.config import PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES
 
 GOLDEN = (
@@ -53,25 +55,21 @@ def verify(
 
 
 def _measure() -> dict[str, Any]:
-    """Counts of the example pairs by each bundled encoder: both units, the default layer, float32
-    on the CPU.
+    """Counts of the example pairs by each bundled encoder: both units, the default layer, the default
+    distance and the paper's, float32 on the CPU.
     """
     from estime_metric.scorer import EstimeScorer
 
     pairs = files.read_pairs(Path(EXAMPLES))
     encoders: dict[str, Any] = {}
-    for model in embedded.PATHS:
-        encoders[model] = {}
-        for unit in ("token", "word"):
-            result = EstimeScorer(model=model, unit=unit, device="cpu").score(
-                pairs.summaries, pairs.sources
-            )
-            counts = {name: result.values(name).int().tolist() for name in _COUNTS}
-            encoders[model] |= {
-                "revision": result.config.revision,
-                "layer": result.layers[0],
-                unit: counts,
-            }
+    for model, unit, distance in product(embedded.PATHS, UNITS, (None, PAPER_DISTANCE)):
+        scorer = EstimeScorer(model=model, unit=unit, distance=distance, device="cpu")
+        result = scorer.score(pairs.summaries, pairs.sources)
+        encoder = encoders.setdefault(model, {"revision": result.config.revision})
+        encoder["layer"] = result.layers[0]
+        encoder[f"{unit}, distance {result.config.distance}"] = {
+            name: result.values(name).int().tolist() for name in _COUNTS
+        }
     versions = f"torch {version('torch')}, transformers {version('transformers')}"
     return {"versions": versions, "encoders": encoders}
 

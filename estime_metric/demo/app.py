@@ -16,11 +16,10 @@ import gradio as gr
 
 from estime_metric.demo import page
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
-from estime_metric.demo.handlers import Handlers
+from estime_metric.demo.handlers import UPLOADS, Handlers
 from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.files import WRITABLE, read_pairs
-from estime_metric.validation import check_choice
+from estime_metric.files import read_pairs
 
 #: component -> its value, or an update of it
 Values = dict[Any, Any]
@@ -34,9 +33,6 @@ EXPLAINING, SCORING, LOADING = 4, 1, 1
 
 #: Label of the slider, with the encoder's default.
 LAYER = "Layer (default %d)"
-
-#: Label of the preset -> `EstimeConfig`'s preset.
-PRESETS = {"as the paper": None, "fast": "fast"}
 
 #: Requests that wait; visitors of further ones read that the page is busy.
 WAITING = 30
@@ -100,7 +96,6 @@ _COLOURS = {
 def launch(
     models: Sequence[str] = CHOICES,
     *,
-    preset: str | None = None,
     limits: Limits | None = None,
     any_model: bool = False,
     **options: Any,
@@ -109,7 +104,6 @@ def launch(
 
     Args:
         models: the encoders on offer, as `EstimeConfig.model`; the page opens with the first.
-        preset: the preset with which the page opens, ``None`` or ``"fast"``.
         limits: what one request may ask for.
         any_model: whether visitors may name other encoders too. Leave it off on a public page.
         options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``,
@@ -117,11 +111,10 @@ def launch(
 
     Raises:
         RefusedError: the first encoder cannot be loaded.
-        ValueError: there is no such preset.
         OSError: the port is in use.
     """
     handlers = Handlers(Encoders(models, limits, any_model))
-    blocks = build(handlers, preset)
+    blocks = build(handlers)
     blocks.queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
     blocks.launch(
         theme=_theme(),
@@ -140,15 +133,14 @@ def launch(
     blocks.block_thread()
 
 
-def build(handlers: Handlers, preset: str | None = None) -> gr.Blocks:
+def build(handlers: Handlers) -> gr.Blocks:
     """The page, opened with an example already explained.
 
     Raises:
         RefusedError: the first encoder cannot be loaded.
-        ValueError: there is no such preset.
     """
     # Before anything is built: the encoder may be refused.
-    opening = opening_setting(handlers.encoders, preset)
+    opening = opening_setting(handlers.encoders)
     blocks = gr.Blocks(
         title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True
     )
@@ -173,11 +165,10 @@ def build(handlers: Handlers, preset: str | None = None) -> gr.Blocks:
     return blocks
 
 
-def opening_setting(encoders: Encoders, preset: str | None = None) -> Setting:
+def opening_setting(encoders: Encoders) -> Setting:
     """The first encoder at its default layer; raises as `build`."""
-    check_choice("preset", preset, tuple(PRESETS.values()))
     first = encoders.info(encoders.names[0])
-    return Setting(model=first.name, layer=first.layer, preset=preset)
+    return Setting(model=first.name, layer=first.layer)
 
 
 class Controls:
@@ -209,12 +200,6 @@ class Controls:
                 label="Unit",
                 elem_id="unit",
             )
-            self.preset = gr.Radio(
-                list(PRESETS),
-                value=next(label for label, name in PRESETS.items() if name == opening.preset),
-                label="Masking",
-                elem_id="preset",
-            )
             self.layer = gr.Slider(
                 1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer"
             )
@@ -225,7 +210,7 @@ class Controls:
     @property
     def inputs(self) -> set[Any]:
         """The components with the values that `setting` needs."""
-        return {self.model, self.unit, self.preset, self.layer}
+        return {self.model, self.unit, self.layer}
 
     def setting(self, values: Values) -> Setting:
         """What is chosen."""
@@ -233,7 +218,6 @@ class Controls:
             model=values[self.model],
             unit=values[self.unit],
             layer=int(values[self.layer]),
-            preset=PRESETS[values[self.preset]],
         )
 
     def connect(self, redrawn: Sequence[PairTab]) -> None:
@@ -245,7 +229,7 @@ class Controls:
             **_sharing("load", LOADING),
         )
         for tab in redrawn:
-            for control in (self.unit, self.preset, self.layer):
+            for control in (self.unit, self.layer):
                 tab.redraw_after(control.input, trigger_mode="always_last")
             tab.redraw_after(switched.success)
 
@@ -460,8 +444,8 @@ class FileTab:
         with gr.Row(elem_classes="demo-columns"):
             with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
                 self.file = gr.File(
-                    label="JSON Lines, CSV or Parquet",
-                    file_types=list(WRITABLE),
+                    label="JSON Lines, CSV or TSV",
+                    file_types=list(UPLOADS),
                     elem_id="file",
                     height=180,
                 )

@@ -15,8 +15,8 @@ from estime_metric.explanation import Explanation
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_choice, check_text
 
-#: Encoders in the package, the quick one first, and Hub names.
-CHOICES = (EMBEDDED_SMALL_MODEL, EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
+#: The bundled encoders, the default first, and Hub names.
+CHOICES = (EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
 
 #: What follows a name on the page.
 REMARKS = {
@@ -37,7 +37,6 @@ class Setting:
     model: str
     unit: str = UNITS[0]
     layer: int | None = None  # the encoder's default
-    preset: str | None = None
 
 
 class Encoders:
@@ -112,7 +111,7 @@ class Encoders:
 
         Raises:
             RefusedError: the encoder is not on offer or cannot be loaded.
-            ValueError: there is no such unit or preset.
+            ValueError: there is no such unit.
         """
         model = setting.model
         if not model.strip() or (model not in self.names and not self.any_name):
@@ -122,7 +121,6 @@ class Encoders:
             model=model,
             unit=setting.unit,
             layers="all" if every_layer else setting.layer,
-            preset=setting.preset,
             cache=self._cache,
         )
         try:

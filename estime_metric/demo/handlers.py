@@ -17,6 +17,9 @@ from estime_metric.explain.html import comparison, fragment
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
+#: The ending of an uploaded file -> the ending of the file of its scores.
+UPLOADS = {".jsonl": ".jsonl", ".csv": ".csv", ".tsv": ".csv"}
+
 #: The boxes of the page in which the columns of a file are named.
 BOXES = {"source_column": "Source column", "summary_column": "Summary column"}
 
@@ -90,7 +93,7 @@ class Handlers:
             for progress in self.score(pairs, setting):
                 scores = None
                 if progress.done and progress.rows:
-                    scores = folder / f"scores{Path(path).suffix.lower()}"
+                    scores = folder / f"scores{UPLOADS[Path(path).suffix.lower()]}"
                     files.write_rows(scores, progress.rows)
                 yield page.scored(progress), scores
         except Exception as error:
@@ -100,8 +103,8 @@ class Handlers:
         """The pairs of a file, its invalid rows among the problems. A file that is too large, is of
         another kind, or contains no pair or too many pairs raises RefusedError."""
         limits = self.encoders.limits
-        if path.suffix.lower() not in files.WRITABLE:
-            raise RefusedError(f"This page reads files that end in {' or '.join(files.WRITABLE)}.")
+        if path.suffix.lower() not in UPLOADS:
+            raise RefusedError(f"This page reads files that end in {', '.join(UPLOADS)}.")
         size = path.stat().st_size
         if size > limits.max_file_bytes:
             most = f"{limits.max_file_bytes / 1e6:g} MB"
@@ -112,15 +115,16 @@ class Handlers:
         layout = files.Layout(
             source_column=source_column.strip() or "source",
             summary_column=summary_column.strip() or "summary",
-            options=files.ReadOptions(limits=limits.of_reading()),
         )
+        pairs = files.Pairs()
         try:
-            pairs = files.read_pairs(path, layout)
-        except files.LimitError as error:
-            if error.limit == "rows":
-                most = f"{limits.max_pairs:,}"
-                refuse(f"The file has more than {most} rows, the most for this page.", "max-pairs")
-            raise RefusedError(f"{error}") from error
+            for rows, line in enumerate(files.read_lines(path, layout), start=1):
+                if rows > limits.max_pairs:
+                    most = f"{limits.max_pairs:,}"
+                    refuse(
+                        f"The file has more than {most} rows, the most for this page.", "max-pairs"
+                    )
+                pairs.add_row(line, layout)
         except files.ColumnError as error:
             raise RefusedError(
                 f"The file has no column `{error.column}`; its columns are "

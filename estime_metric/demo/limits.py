@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from estime_metric.files import ReadLimits
-
 #: Work of about a minute on two CPU cores for one source: tokens times blocks times width squared.
 WORK = 20_000_000_000
-
-#: Most bytes of a file's text for each byte that the file may have, and most columns.
-DECODED, COLUMNS = 10, 200
 
 #: Maximum number of tokens of a text if `Limits.max_tokens` is not set.
 TOKENS = 4_000
@@ -40,11 +35,6 @@ class Limits:
     max_file_bytes: int = 2_000_000
     max_pairs: int = 500
     max_seconds: float = 120.0
-
-    def of_reading(self) -> ReadLimits:
-        """The limits while a file is read: a compressed file can become much larger."""
-        size = DECODED * self.max_file_bytes
-        return ReadLimits(rows=self.max_pairs, size=size, columns=COLUMNS)
 
     def tokens_for(self, blocks: int, width: int) -> int:
         """Most tokens of a text for an encoder of this size.

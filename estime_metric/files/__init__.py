@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estime_metric.files.formats import READABLE, has_text_cells
+from estime_metric.files.formats import READABLE, has_text_cells, read_rows
 from estime_metric.files.lines import Line, Row
 from estime_metric.files.metadata import (
     meta_path,
@@ -11,12 +11,7 @@ from estime_metric.files.metadata import (
     read_signature,
     write_meta,
 )
-from estime_metric.files.options import (
-    DEFAULT_OPTIONS,
-    LimitError,
-    ReadLimits,
-    ReadOptions,
-)
+from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
 from estime_metric.files.pairs import (
     TABLES,
     ChunkLimits,
@@ -31,7 +26,6 @@ from estime_metric.files.pairs import (
     read_pairs,
     text_problem,
 )
-from estime_metric.files.reading import read_rows
 from estime_metric.files.replacing import (
     locked,
     make_folder,
@@ -76,11 +70,9 @@ __all__ = [
     "ChunkLimits",
     "ColumnError",
     "Layout",
-    "LimitError",
     "Line",
     "Number",
     "Pairs",
-    "ReadLimits",
     "ReadOptions",
     "Row",
     "check_aligned",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,3 +29,13 @@ class Line:
     number: int
     row: Row = field(default_factory=dict)
     problem: str = ""
+
+
+def check_unique(columns: Iterable[str], path: Path) -> None:
+    """Raises ValueError if a column occurs twice: a row would have only one of its values."""
+    for column, times in Counter(columns).most_common(1):
+        if times > 1:
+            raise ValueError(
+                f"Expected the column names in {path.name} to be unique, but {column!r} occurs "
+                f"{times} times."
+            )

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from estime_metric.files.formats import read_rows
 from estime_metric.files.formats.parquet import read_key
 from estime_metric.files.lines import Line
 from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
-from estime_metric.files.reading import read_rows
 from estime_metric.files.replacing import write_text
-from estime_metric.files.streams import COMPRESSED, is_standard
+from estime_metric.files.streams import GZIP, is_standard
 
 KEY = b"estime"  # of the entry in the metadata of Parquet
 
@@ -49,7 +49,7 @@ def _meta_text(path: Path) -> bytes | None:
         return read_key(path, KEY)
     if is_standard(path):
         return None
-    compressed = path.suffix.lower() in COMPRESSED
+    compressed = path.suffix.lower() == GZIP
     tables = [path, path.with_suffix("")] if compressed else [path]
     for stored in map(meta_path, tables):
         if stored.exists():

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from estime_metric.files.formats import text_lines
+from estime_metric.files.formats import read_rows, text_lines
 from estime_metric.files.formats.delimited import likely_delimiter
 from estime_metric.files.lines import Line, Row
 from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
-from estime_metric.files.reading import read_rows
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 

@@ -15,15 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_text, measure_tuple
-
-#: Bytes of source embeddings that a judge keeps from one call to the next by default.
-CACHE_BYTES = 256_000_000
 
 #: The measures that are logged by default; `blank` is always logged too.
 LOGGED = (RECOMMENDED, "alarms")
@@ -107,7 +104,8 @@ class Judge:
     """Judges pairs with one configuration; the sources are encoded once, whatever is asked of them.
 
     Args:
-        scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
+        scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``
+            that keeps source embeddings in `DEFAULT_CACHE`.
         explain: also explain each pair, which encodes the summaries once more.
         options: options of `EstimeConfig`, with a ``scorer`` only ``measures``: those that are
             logged. A scorer that does not compute them is replaced by one that does, with the same
@@ -122,7 +120,7 @@ class Judge:
         measures = options.pop("measures", LOGGED)
         if scorer is None:
             config = EstimeConfig.from_options(None, {**options, "measures": measures})
-            scorer = EstimeScorer(config, cache=SourceCache(memory_bytes=CACHE_BYTES))
+            scorer = EstimeScorer(config, cache=DEFAULT_CACHE)
         elif options:
             raise TypeError(
                 f"Expected argument `scorer` or options, but got both: {', '.join(options)}."

@@ -22,7 +22,7 @@ class EstimeTask:
     Args:
         source: the field of a document that contains the source.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+        options: options of `EstimeConfig`. Only one layer is supported.
             ``measures`` selects what ``process_results`` returns, by default ``alarms`` and
             ``inconsistency``. ``blank`` is always returned too: 1 for a response without tokens,
             otherwise 0. ``metric_list`` names the same measures.

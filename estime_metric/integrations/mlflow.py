@@ -43,7 +43,7 @@ def estime_scorer(
         source: the key of the row's ``inputs`` that contains the source.
         explain: list the alarms with their evidence as the rationale.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+        options: options of `EstimeConfig`. Only one layer is supported.
             ``measures`` selects what is logged, by default ``alarms`` and ``inconsistency``, as
             ``estime/alarms`` and so on. ``estime/blank`` is always logged too: 1 for a summary
             without tokens, otherwise 0. If a measure is undefined for a row, the row is excluded

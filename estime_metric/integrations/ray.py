@@ -55,8 +55,7 @@ def score_dataset(
             has GPUs.
         concurrency: number of actors, or the least and the most. By default Ray starts one actor
             and adds others as the cluster has room for them.
-        options: options of `EstimeConfig`, which override those in ``config``, and
-            ``preset="fast"``.
+        options: options of `EstimeConfig`, which override those in ``config``.
 
     Returns:
         A ``ray.data.Dataset`` with a column of float64 for each measure, NaN if it is undefined;

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
-from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -26,6 +26,7 @@ from estime_metric.integrations.states import (
 from estime_metric.measures import (
     FURTHER_MEASURES,
     MEASURES,
+    RECOMMENDED,
     STATISTICS,
     Measure,
     reported_name,
@@ -66,16 +67,6 @@ class MetricOptions(EstimeOptions, total=False):
     compute_with_cache: bool
 
 
-_CHOOSE_A_MEASURE = (
-    "Expected argument `measure` to name what `compute` returns, but got none. "
-    "Use 'inconsistency', from 0 to 1, to select checkpoints and compare systems: a blank summary scores 1, the worst "
-    "value. "
-    "'alarms' is the paper's score, the number of alarms per summary: a blank summary has 0, the best value, so do "
-    "not select by it. "
-    "Pass measure='inconsistency' or measure='alarms', or return_dict=True for all measures."
-)
-
-
 #: The keyword arguments of `ESTIME` that are not options of `EstimeConfig`.
 _OWN = ("measure", "return_dict", "reduction", "cache")
 
@@ -97,9 +88,8 @@ class ESTIME(Metric):
 
     As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
 
-    - with ``measure`` a scalar tensor, the mean of that measure over the summaries for which it is
-      defined; NaN if there is none, also before the first ``update``. A warning reports how many
-      were excluded.
+    - a scalar tensor, the mean of ``measure`` over the summaries for which it is defined; NaN if
+      there is none, also before the first ``update``. A warning reports how many were excluded.
     - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among
       them, and as ``blank`` the number of summaries without tokens; see
       ``estime_metric.measures.MEASURES`` for range and direction of each. If several layers are
@@ -117,30 +107,29 @@ class ESTIME(Metric):
     twice with ``dist_sync_on_step=True``.
 
     Args:
-        config: an `EstimeConfig`; the default is the paper's setting.
-        measure: the measure that is returned; required unless ``return_dict`` is set. Select
-            checkpoints and compare systems by ``"inconsistency"``; ``"alarms"`` is the paper's
-            score, but a blank summary has its best value. ``higher_is_better`` and the plot follow
-            it.
+        config: an `EstimeConfig`; the default uses the bundled encoder ``"embedded"``.
+        measure: the measure that is returned. ``None`` returns ``"inconsistency"``, by which you can
+            select checkpoints and compare systems. ``"alarms"`` is the paper's score, but a blank
+            summary has its best value. ``higher_is_better`` and the plot follow the measure.
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
-            folder, a `SourceCache`, or ``None`` for none. Scores stay the same except for rounding.
-        kwargs: options of `EstimeConfig`, which override those in ``config``, ``preset="fast"``,
-            and the keyword arguments of ``torchmetrics.Metric``.
+            folder, a `SourceCache`, or ``None`` for none. By default, all metrics of a process share
+            one of 1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
+        kwargs: options of `EstimeConfig`, which override those in ``config``, and the keyword
+            arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError, ValueError: neither ``measure`` nor ``return_dict``; an invalid option, or one
-            that does not exist; several layers without ``return_dict``. In ``update``: invalid
-            texts, ``ids`` or ``indices``, or lengths that differ; the message names argument and
-            index.
+        TypeError, ValueError: an invalid option, or one that does not exist; several layers without
+            ``return_dict``. In ``update``: invalid texts, ``ids`` or ``indices``, or lengths that
+            differ; the message names argument and index.
         EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
 
     Example:
         >>> from estime_metric import ESTIME
-        >>> metric = ESTIME(model="embedded", measure="inconsistency")
+        >>> metric = ESTIME()
         >>> metric.update(["The cat slept."], sources=["The cat slept while the dog sat in the garden."])
         >>> value = metric.compute()
         >>> value.shape, value.dtype, bool(0 <= value <= 1)
@@ -167,7 +156,7 @@ class ESTIME(Metric):
         measure: str | None = None,
         return_dict: bool = False,
         reduction: str | None = "mean",
-        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        cache: int | str | os.PathLike[str] | SourceCache | None = DEFAULT_CACHE,
         **kwargs: Unpack[MetricOptions],
     ) -> None:
         options = {name: value for name, value in kwargs.items() if name in OPTIONS}
@@ -182,7 +171,7 @@ class ESTIME(Metric):
         if measure is not None:
             check_choice("measure", measure, MEASURES)
         elif not return_dict:
-            raise TypeError(_CHOOSE_A_MEASURE)
+            measure = RECOMMENDED
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)

@@ -76,7 +76,7 @@ def estime_compute_metrics(
             decodes the inputs that the model saw; this requires
             ``include_for_metrics=["inputs"]`` in the training arguments.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+        options: options of `EstimeConfig`. Only one layer is supported.
             ``measures`` selects the measures whose means are logged, by default ``alarms`` and
             ``inconsistency``. The Trainer prefixes them: ``eval_alarms``.
 

@@ -97,7 +97,7 @@ def estime_reward(
             quotations.
         scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one
             from ``options``.
-        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+        options: options of `EstimeConfig`. Only one layer is supported.
 
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.

@@ -112,6 +112,6 @@ def bytes_of_work(scorer: EstimeScorer) -> int:
     config, encoder = scorer.resolved_config, scorer.encoder
     # A token is in `distance` windows, and needs 12 products of width by width in each block, two
     # operations each.
-    token = config.distance * max(*config.layer_tuple, 1) * 24 * encoder.info.width**2
+    token = config.schedule["distance"] * max(*config.layer_tuple, 1) * 24 * encoder.info.width**2
     work = WORK if encoder.device.type == "cpu" else _FASTER * WORK
     return min(max(int(_TOKEN * work / token), 1), BYTES)

@@ -1,8 +1,7 @@
-"""What the scripts share: texts, encoders, clocks, memory, options, tables."""
+"""What the cases share: texts, encoders, clocks, memory, tables."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -13,7 +12,6 @@ import statistics
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from typing import Any, Generic, TypeVar
 import torch
 import transformers
 
-from estime_metric import embedded
+from estime_metric import EstimeResult, EstimeScorer, embedded
 from estime_metric.engine.encoder.loading import load_pretrained
 
 #: Where SummEval is by default: ``summeval.jsonl`` and ``documents.jsonl``.
@@ -115,6 +113,12 @@ def save_bundled(model: str, folder: str | Path) -> None:
     load_pretrained(model, None, torch.float32).save(folder)
 
 
+def scoring(scorer: EstimeScorer, pairs: Sequence[Pair]) -> Callable[[], EstimeResult]:
+    """A run that scores the pairs."""
+    predictions, sources = unzip(pairs)
+    return lambda: scorer.score(predictions, sources)
+
+
 # Clocks and processes
 
 
@@ -193,51 +197,7 @@ class Peak:
             self.most = max(self.most, resident())
 
 
-# Command line
-
-
-def arguments(description: str | None, **defaults: Any) -> argparse.ArgumentParser:
-    """A parser with the options of all scripts, and an option for each default: a value, or a
-    value and its help.
-    """
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--threads", type=int, default=None, help="threads of PyTorch (default: all cores)"
-    )
-    parser.add_argument(
-        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: on a machine that is shared"
-    )
-    for name, value in defaults.items():
-        default, text = value if isinstance(value, tuple) else (value, None)
-        flag = f"--{name.replace('_', '-')}"
-        parser.add_argument(
-            flag, type=int if default is None else type(default), default=default, help=text
-        )
-    return parser
-
-
-def add_summeval(parser: argparse.ArgumentParser, *name: str, **more: Any) -> None:
-    """Where SummEval lies: the option ``--summeval``, or an argument of another name."""
-    text = "SummEval: the folder of documents.jsonl and summeval.jsonl"
-    parser.add_argument(*(name or ("--summeval",)), type=Path, default=SUMMEVAL, help=text, **more)
-
-
-def start(
-    parser: argparse.ArgumentParser, given: Sequence[str] | None = None
-) -> argparse.Namespace:
-    """The options that were given, by default to the process; sets the threads, silences the
-    toolkits, and says on what this runs.
-    """
-    options = parser.parse_args(given)
-    if options.threads is not None:
-        torch.set_num_threads(options.threads)
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    warnings.simplefilter("ignore")
-    print(machine(), flush=True)
-    return options
+# What is printed
 
 
 def machine() -> str:

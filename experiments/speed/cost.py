@@ -1,6 +1,6 @@
-"""What a thousand pairs cost: seconds and cents for each bundled encoder and preset, and BERTScore.
+"""What a thousand pairs cost: seconds and cents for each bundled encoder and setting, and BERTScore.
 
-    python -m experiments.speed.cost DATA/bump --threads 1 --clock cpu --price 5
+    python -m experiments.speed cost --bump DATA/bump --threads 1 --clock cpu --price 5
 
 The pairs are CNN/DailyMail articles of BUMP with their reference summaries, one for each article;
 without BUMP's files they are made up in the same lengths. Seconds are medians of alternating runs
@@ -10,6 +10,7 @@ an hour, for the threads that run.
 
 from __future__ import annotations
 
+import argparse
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,11 +22,16 @@ from experiments.speed import common
 from experiments.speed.peers import BERTSCORE, Setting, bertscore
 
 MODELS = ("embedded", "embedded-small")
-PRESETS: dict[str, EstimeConfig] = {
-    "default (distance 8, float32)": EstimeConfig(),
-    '`dtype="auto"`': EstimeConfig(dtype="auto"),
-    "fast preset, float32": EstimeConfig.fast(dtype="float32"),
-    'fast preset, `dtype="auto"`': EstimeConfig.fast(dtype="auto"),
+SETTINGS: dict[str, EstimeConfig] = {
+    "default (distance 2, float32)": EstimeConfig(distance=2),
+    '`dtype="auto"`': EstimeConfig(distance=2, dtype="auto"),
+    "distance 8, float32": EstimeConfig(distance=8),
+}
+OPTIONS = {
+    "bump": (common.SUMMEVAL.with_name("bump"), "folder of BUMP"),
+    "pairs": (8, "that are timed"),
+    "rounds": (2, "that are timed"),
+    "price": (5.0, "cents an hour"),
 }
 
 PAIRS = 1_000
@@ -45,47 +51,39 @@ def news_pairs(folder: Path, count: int) -> tuple[list[common.Pair], str]:
 
 
 def runs_of(pairs: Sequence[common.Pair], folder: Path) -> dict[tuple[str, str], Callable[[], Any]]:
-    """A run of each encoder with each preset and with BERTScore, if that is installed."""
-    found: dict[tuple[str, str], Callable[[], Any]] = {}
+    """A run of each encoder with each setting and with BERTScore, if that is installed."""
+    runs: dict[tuple[str, str], Callable[[], Any]] = {}
     for model in MODELS:
-        for name, config in PRESETS.items():
+        for name, config in SETTINGS.items():
             scorer = EstimeScorer(config, model=model, device="cpu")
-            found[model, name] = Setting(model, 0, pairs).scoring(scorer)
+            runs[model, name] = common.scoring(scorer, pairs)
         saved = folder / model
         common.save_bundled(model, saved)
         layer = EstimeScorer(model=model).resolved_config.layer_tuple[0]
-        run = bertscore(Setting(str(saved), layer, pairs))
-        if run is not None:
-            found[model, f"{BERTSCORE}, the first 512 tokens"] = run
-    return found
+        peer = bertscore(Setting(str(saved), layer, pairs))
+        if peer is not None:
+            runs[model, f"{BERTSCORE}, the first 512 tokens"] = peer
+    return runs
 
 
 def table(
-    found: Mapping[tuple[str, str], common.Runs[Any]], pairs: int, price: float
+    timed: Mapping[tuple[str, str], common.Runs[Any]], pairs: int, price: float
 ) -> list[list[object]]:
-    """A row for each encoder and preset: seconds and cents for `PAIRS` pairs."""
+    """A row for each encoder and setting: seconds and cents for `PAIRS` pairs."""
     rows: list[list[object]] = []
-    for (model, name), runs in found.items():
+    for (model, name), runs in timed.items():
         seconds = runs.median * PAIRS / pairs
         rows.append([model, name, f"{seconds:,.0f}", f"{seconds / 3600 * price:.2f}"])
     return rows
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of the process's."""
-    parser = common.arguments(
-        __doc__, pairs=(8, "that are timed"), rounds=2, price=(5.0, "cents an hour")
-    )
-    parser.add_argument("bump", type=Path, help="folder of BUMP")
-    options = common.start(parser, arguments)
+def run(options: argparse.Namespace) -> None:
+    """Prints the table."""
     pairs, texts = news_pairs(options.bump, options.pairs)
     with tempfile.TemporaryDirectory() as folder:
-        runs = runs_of(pairs, Path(folder))
-        found = common.alternate(runs, options.rounds, common.clock(options.clock))
+        runs = common.alternate(
+            runs_of(pairs, Path(folder)), options.rounds, common.clock(options.clock)
+        )
     title = f"{PAIRS:,} pairs, from {len(pairs)} of {texts}; {options.price:g} cents an hour"
-    columns = ("encoder", "preset", "seconds", "cents")
-    common.print_table(title, columns, table(found, len(pairs), options.price))
-
-
-if __name__ == "__main__":
-    main()
+    columns = ("encoder", "setting", "seconds", "cents")
+    common.print_table(title, columns, table(runs, len(pairs), options.price))

@@ -1,9 +1,9 @@
 """How time and memory grow with the length of a source and with the number of pairs.
 
-    python -m experiments.speed.growth --threads 1 --clock cpu --plot docs/images/growth
+    python -m experiments.speed growth --threads 1 --clock cpu --plot docs/images/growth
 
 Prints two tables with the exponents that fit them (1 is proportional), and draws them. One pair with
-sources of 1,000 to 100,000 words is scored by the small encoder with the fast preset. For the number
+sources of 1,000 to 100,000 words is scored by the small encoder at distance 2. For the number
 of pairs, files of 10 to 100,000 pairs of very short texts are scored into a file, chunk by chunk,
 with a random encoder of one block: so reading, chunks and writing count and not the encoder. Every
 row is a separate process; loading is not counted, and memory is the peak above the loaded encoder.
@@ -11,6 +11,7 @@ row is a separate process; loading is not counted, and memory is the peak above 
 
 from __future__ import annotations
 
+import argparse
 import json
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,11 @@ from experiments.speed import common
 
 SUMMARY_WORDS = 60
 SHORT_WORDS, SHORT_SUMMARY_WORDS, SHORT_EACH = 12, 4, 4  # of the many pairs
+OPTIONS = {
+    "words": ([1_000, 3_000, 10_000, 30_000, 100_000], "of the source"),
+    "counts": ([10, 100, 1_000, 10_000, 100_000], "of pairs"),
+    "plot": ("", "file of the plot, without its ending"),
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ def score_long(words: int, clock: str, threads: int) -> Grown:
     """One pair with a source of that many words."""
     torch.set_num_threads(threads)
     now = common.clock(clock)
-    scorer = EstimeScorer(model="embedded-small", preset="fast", dtype="float32", device="cpu")
+    scorer = EstimeScorer(model="embedded-small", distance=2, device="cpu")
     summary, source = common.made_up(1, 1, 2 * words, SUMMARY_WORDS)[0]
     source = " ".join(source.split()[:words])  # exactly that many
     scorer.score([summary], ["A cat sat on the mat."])
@@ -81,7 +87,7 @@ def write_pairs(path: Path, pairs: Iterable[common.Pair]) -> Path:
 
 def exponent(grown: Sequence[Grown]) -> float:
     """The exponent of the size in the seconds, by least squares of logarithms."""
-    sizes, seconds = zip(*((one.size, one.seconds) for one in grown), strict=True)
+    sizes, seconds = zip(*((point.size, point.seconds) for point in grown), strict=True)
     slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
     return float(slope)
 
@@ -90,12 +96,12 @@ def print_growth(title: str, size: str, grown: Sequence[Grown]) -> None:
     """The table of some sizes, with the exponents of all and of the two largest."""
     rows = [
         (
-            f"{one.size:,}",
-            f"{one.seconds:.2f}",
-            f"{1e3 * one.seconds / one.size:.3g}",
-            f"{one.megabytes:.0f}",
+            f"{point.size:,}",
+            f"{point.seconds:.2f}",
+            f"{1e3 * point.seconds / point.size:.3g}",
+            f"{point.megabytes:.0f}",
         )
-        for one in grown
+        for point in grown
     ]
     columns = (size, "seconds", f"seconds per 1,000 {size}", "MB above the encoder")
     common.print_table(title, columns, rows)
@@ -109,48 +115,33 @@ def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, ...]:
     figure = style.new_figure(style.WIDTH, 4.2)
     axes = figure.subplots(2, len(panels), squeeze=False)
     for column, (size, grown) in enumerate(panels.items()):
-        sizes = [one.size for one in grown]
+        sizes = [point.size for point in grown]
         seconds, megabytes = axes[0][column], axes[1][column]
-        seconds.loglog(sizes, [one.seconds for one in grown], "o-", color=style.COLORS[0])
+        seconds.loglog(sizes, [point.seconds for point in grown], "o-", color=style.COLORS[0])
         largest = grown[-1]
-        straight = [largest.seconds * one / largest.size for one in sizes]
+        straight = [largest.seconds * size_ / largest.size for size_ in sizes]
         seconds.loglog(sizes, straight, "--", color=style.GRAY, label="proportional")
         seconds.legend(fontsize=style.TICK, frameon=False)
-        megabytes.loglog(sizes, [one.megabytes for one in grown], "o-", color=style.COLORS[1])
-        megabytes.set_ylim(1, 10 ** np.ceil(np.log10(max(10, *(one.megabytes for one in grown)))))
+        megabytes.loglog(sizes, [point.megabytes for point in grown], "o-", color=style.COLORS[1])
+        megabytes.set_ylim(
+            1, 10 ** np.ceil(np.log10(max(10, *(point.megabytes for point in grown))))
+        )
         style.make_grid(seconds, "", "seconds", size.capitalize())
         style.make_grid(megabytes, size, "MB above the encoder")
     return style.save(figure, path)
 
 
-def numbers(text: str) -> list[int]:
-    """Sizes that are separated by commas."""
-    return [int(number) for number in text.split(",")]
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of the process's."""
-    parser = common.arguments(
-        __doc__,
-        words=("1000,3000,10000,30000,100000", "of the source"),
-        counts=("10,100,1000,10000,100000", "of pairs"),
-        plot=("", "file of the plot, without its ending"),
-    )
-    options = common.start(parser, arguments)
+def run(options: argparse.Namespace) -> None:
+    """Prints the tables, and draws them if a file is named."""
     clock, threads = options.clock, torch.get_num_threads()
-    by_words = [common.apart(score_long, words, clock, threads) for words in numbers(options.words)]
-    print_growth("One pair: embedded-small, fast preset, float32", "words", by_words)
+    by_words = [common.apart(score_long, words, clock, threads) for words in options.words]
+    print_growth("One pair: embedded-small, distance 2, float32", "words", by_words)
     with tempfile.TemporaryDirectory() as folder:
         common.make_encoder(folder, blocks=1, width=64)
         by_pairs = [
-            common.apart(score_many, count, folder, clock, threads)
-            for count in numbers(options.counts)
+            common.apart(score_many, count, folder, clock, threads) for count in options.counts
         ]
     print_growth("Many pairs of very short texts: a random encoder of one block", "pairs", by_pairs)
     if options.plot:
         for path in draw({"words of the source": by_words, "pairs": by_pairs}, Path(options.plot)):
             print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """The fastest products of this machine, our share of them, and what the rest of the time goes to.
 
-    python -m experiments.speed.peak SUMMEVAL --threads 1 --clock cpu
+    python -m experiments.speed peak --threads 1 --clock cpu
 
 Prints three tables: GFLOP/s of the three products of a base-size block, in each precision and by
 each library that PyTorch comes with; GFLOP/s of scorings, with their shares of these products; and
@@ -9,6 +9,7 @@ a profile of where the time of a scoring goes.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +23,10 @@ import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
-from estime_metric import EstimeResult, EstimeScorer
+from estime_metric import EstimeScorer
 from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.linear import PackedLinear, can_pack
 from experiments.speed import common
-from experiments.speed.int8 import ZERO, FusedInt8Linear, SharedRows
 
 ROWS = 4096
 
@@ -56,8 +56,13 @@ MKL = "float32, PyTorch's default (MKL)"
 ONEDNN = "float32, oneDNN, packed"
 BFLOAT16 = "bfloat16, PyTorch's default"
 ONEDNN_BFLOAT16 = "bfloat16, oneDNN, packed"
-INT_MM = "int8, `torch._int_mm`"
-ONEDNN_INT8 = "int8, oneDNN, packed"
+
+OPTIONS = {
+    "model": ("embedded", "encoder"),
+    "sources": (3, "of SummEval, with 16 summaries each"),
+    "distances": ([2, 8], "of masks"),
+    "rounds": (3, "that are timed"),
+}
 
 Product = Callable[[], object]
 
@@ -68,22 +73,17 @@ def products(shape: Shape) -> dict[str, Product]:
     lower = nn.Linear(shape.inputs, shape.outputs, dtype=torch.bfloat16)
     states = torch.randn(ROWS, shape.inputs)
     states_lower = states.bfloat16()
-    found: dict[str, Product] = {
+    ways: dict[str, Product] = {
         MKL: lambda: plain(states),
         BFLOAT16: lambda: lower(states_lower),
     }
     if can_pack(plain, torch.device("cpu")):
-        packed, packed_lower = PackedLinear(plain), PackedLinear(lower)
-        found[ONEDNN] = lambda: packed(states)
-        found[ONEDNN_BFLOAT16] = lambda: packed_lower(states_lower)
-    rows = SharedRows()
-    quantized = rows(states_lower)
-    signed = quantized.numbers.bitwise_xor(ZERO).view(torch.int8)
-    columns = torch.randint(-127, 128, (shape.inputs, shape.outputs), dtype=torch.int8)
-    found[INT_MM] = lambda: torch._int_mm(signed, columns)
-    by_onednn = FusedInt8Linear(lower, with_gelu=False, rows=rows)
-    found[ONEDNN_INT8] = lambda: by_onednn.multiply(quantized, torch.bfloat16)
-    return found
+        packed = PackedLinear(plain)
+        ways[ONEDNN] = lambda: packed(states)
+    if can_pack(lower, torch.device("cpu")):
+        packed_lower = PackedLinear(lower)
+        ways[ONEDNN_BFLOAT16] = lambda: packed_lower(states_lower)
+    return ways
 
 
 @dataclass(frozen=True)
@@ -170,15 +170,13 @@ def print_shares(
 ) -> None:
     """The table of scorings, by dtype and distance."""
 
-    def scoring(scorer: EstimeScorer) -> Callable[[], EstimeResult]:
-        return lambda: scorer.score(*common.unzip(pairs))
-
-    found = common.alternate({key: scoring(one) for key, one in scorers.items()}, rounds, now)
+    runs = {key: common.scoring(scorer, pairs) for key, scorer in scorers.items()}
+    timed = common.alternate(runs, rounds, now)
     rows = []
     for (dtype, distance), scorer in scorers.items():
         with counted(scorer) as work:
             scorer.score(*common.unzip(pairs))
-        seconds = found[dtype, distance].median
+        seconds = timed[dtype, distance].median
         speed = work.operations / seconds / 1e9
         peaks = (MKL, ONEDNN) if dtype == "float32" else (BFLOAT16, ONEDNN_BFLOAT16)
         shares = [f"{speed / speeds[one].of_block:.0%}" if one in speeds else "" for one in peaks]
@@ -241,32 +239,18 @@ def print_profiles(
     common.print_table("Share of the time", ("part", *columns), rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of the process's."""
-    parser = common.arguments(
-        __doc__,
-        model="embedded",
-        sources=(3, "with 16 summaries each"),
-        distances="8,2",
-        rounds=3,
-    )
-    common.add_summeval(parser, "summeval", nargs="?")
-    options = common.start(parser, arguments)
+def run(options: argparse.Namespace) -> None:
+    """Prints the tables."""
     now = common.clock(options.clock)
     speeds = product_speeds(2 * options.rounds, now)
     print_products(speeds)
     pairs, _ = common.pairs_of(options.summeval, options.sources)
-    distances = [int(distance) for distance in options.distances.split(",")]
     scorers = {
         (dtype, distance): EstimeScorer(
             model=options.model, dtype=dtype, distance=distance, device="cpu"
         )
         for dtype in ("float32", "bfloat16")
-        for distance in distances
+        for distance in options.distances
     }
     print_shares(scorers, pairs, speeds, rounds=options.rounds, now=now)
     print_profiles(scorers, pairs)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Speed compared with other programs, with the same pairs, encoder, layer and threads.
 
-    python -m experiments.speed.peers SUMMEVAL --threads 1 --clock cpu
+    python -m experiments.speed peers --threads 1 --clock cpu
 
 The others are the authors' released code (blanc 0.3.4), TorchMetrics' BERTScore of the summaries
 against their sources, a BERTScore that encodes each text once, and this package with the blocks of
@@ -14,6 +14,7 @@ compare different work.
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -35,15 +36,19 @@ from experiments.speed import common
 
 BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics"
 BERTSCORE_ONCE = "BERTScore that encodes each text once"
-WORD = "unit `word`, float32"
+WORD = "unit `word`, distance 8, float32"
 OURS: dict[str, EstimeConfig] = {
-    WORD: EstimeConfig(unit="word"),
-    "default (unit `token`, float32)": EstimeConfig(),
-    '`dtype="auto"`': EstimeConfig(dtype="auto"),
-    "fast preset, float32": EstimeConfig.fast(dtype="float32"),
-    'fast preset, `dtype="auto"`': EstimeConfig.fast(dtype="auto"),
+    WORD: EstimeConfig(unit="word", distance=8),
+    "unit `token`, distance 8, float32": EstimeConfig(distance=8),
+    "default: distance 2, float32": EstimeConfig(distance=2),
+    'distance 2, `dtype="auto"`': EstimeConfig(distance=2, dtype="auto"),
 }
-WITH_TRANSFORMERS = "default, with the blocks of `transformers`"
+OPTIONS = {
+    "sources": (3, "of SummEval"),
+    "each": (16, "summaries of each source"),
+    "rounds": (3, "that are timed"),
+}
+WITH_TRANSFORMERS = "distance 8, float32, with the blocks of `transformers`"
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,6 @@ class Setting:
         scorer.load()
         return scorer
 
-    def scoring(self, scorer: EstimeScorer) -> Callable[[], EstimeResult]:
-        """A run of this package."""
-        summaries, sources = common.unzip(self.pairs)
-        return lambda: scorer.score(summaries, sources)
-
 
 def scorer_with_blocks_of_transformers(setting: Setting) -> EstimeScorer:
     """A scorer whose encoder runs as `transformers` runs it."""
@@ -72,7 +72,7 @@ def scorer_with_blocks_of_transformers(setting: Setting) -> EstimeScorer:
         mock.patch.object(store, "STORE", store.EncoderStore()),
         mock.patch.object(FusedBlock, "fits", return_value=False),
     ):
-        return setting.scorer(EstimeConfig())
+        return setting.scorer(EstimeConfig(distance=8))
 
 
 def released_code() -> ModuleType | None:
@@ -94,8 +94,8 @@ def released_code() -> ModuleType | None:
     module.word_tokenize = split_words
     module.nltk = type("nltk", (), {"pos_tag": staticmethod(_no_tags)})
     module.BertTokenizer = transformers.AutoTokenizer
-    found: ModuleType = module
-    return found
+    released_module: ModuleType = module
+    return released_module
 
 
 def _no_tags(words: list[str]) -> list[tuple[str, str]]:
@@ -159,24 +159,26 @@ def bertscore_once(setting: Setting) -> Callable[[], object]:
 
 def runs_of(setting: Setting) -> dict[str, Callable[[], Any]]:
     """A run of each program that is installed, by name."""
-    found: dict[str, Callable[[], Any] | None] = {
-        name: setting.scoring(setting.scorer(config)) for name, config in OURS.items()
+    runs: dict[str, Callable[[], Any] | None] = {
+        name: common.scoring(setting.scorer(config), setting.pairs) for name, config in OURS.items()
     }
-    found[WITH_TRANSFORMERS] = setting.scoring(scorer_with_blocks_of_transformers(setting))
-    found[BLANC] = released(setting)
-    found[BERTSCORE] = bertscore(setting)
-    found[BERTSCORE_ONCE] = bertscore_once(setting)
-    return {name: run for name, run in found.items() if run is not None}
+    runs[WITH_TRANSFORMERS] = common.scoring(
+        scorer_with_blocks_of_transformers(setting), setting.pairs
+    )
+    runs[BLANC] = released(setting)
+    runs[BERTSCORE] = bertscore(setting)
+    runs[BERTSCORE_ONCE] = bertscore_once(setting)
+    return {name: run for name, run in runs.items() if run is not None}
 
 
-def table(found: Mapping[str, common.Runs[Any]], pairs: int) -> list[list[object]]:
+def table(timed: Mapping[str, common.Runs[Any]], pairs: int) -> list[list[object]]:
     """A row for each program: seconds, pairs per second, and how many times the speed of three
     others.
     """
     rows: list[list[object]] = []
-    for name, runs in found.items():
+    for name, runs in timed.items():
         times = [
-            f"{found[other].ratio_to(runs):.1f}" if other in found else "not installed"
+            f"{timed[other].ratio_to(runs):.1f}" if other in timed else "not installed"
             for other in (BLANC, BERTSCORE, BERTSCORE_ONCE)
         ]
         rows.append([name, f"{runs.median:.2f}", f"{pairs / runs.median:.1f}", *times])
@@ -185,30 +187,23 @@ def table(found: Mapping[str, common.Runs[Any]], pairs: int) -> list[list[object
 
 def check_alarms(ours: EstimeResult, theirs: Sequence[float]) -> None:
     """Says how many alarms differ; ends the script if ties do not explain it."""
-    found = ours.values("alarms").tolist()
-    differ = sum(one != another for one, another in zip(found, theirs, strict=True))
-    print(f"\nAlarms that differ from {BLANC}'s: {differ} of {len(found)}; ties: {ours.ties()}.")
+    alarms = ours.values("alarms").tolist()
+    differ = sum(own != released for own, released in zip(alarms, theirs, strict=True))
+    print(f"\nAlarms that differ from {BLANC}'s: {differ} of {len(alarms)}; ties: {ours.ties()}.")
     if differ > ours.ties():
         raise SystemExit("The alarms differ: this compares different work.")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` in place of the process's."""
-    parser = common.arguments(__doc__, sources=(3, "with 16 summaries each"), each=16, rounds=3)
-    common.add_summeval(parser, "summeval", nargs="?")
-    options = common.start(parser, arguments)
+def run(options: argparse.Namespace) -> None:
+    """Prints the table."""
     pairs, texts = common.pairs_of(options.summeval, options.sources, options.each)
     with tempfile.TemporaryDirectory() as folder:
         common.save_bundled("embedded-small", folder)
         layer = EstimeScorer(model=folder).resolved_config.layer_tuple[0]
         setting = Setting(folder, layer, pairs)
-        found = common.alternate(runs_of(setting), options.rounds, common.clock(options.clock))
+        timed = common.alternate(runs_of(setting), options.rounds, common.clock(options.clock))
     columns = ("", "seconds", "pairs/s", "x blanc", "x BERTScore", "x BERTScore, each text once")
     title = f"embedded-small, layer {layer}, {len(pairs)} pairs of {texts}, {options.rounds} rounds"
-    common.print_table(title, columns, table(found, len(pairs)))
-    if BLANC in found:
-        check_alarms(found[WORD].returned, found[BLANC].returned)
-
-
-if __name__ == "__main__":
-    main()
+    common.print_table(title, columns, table(timed, len(pairs)))
+    if BLANC in timed:
+        check_alarms(timed[WORD].returned, timed[BLANC].returned)

@@ -1,7 +1,7 @@
 """What the package knows of a bundled encoder: its operating point, and how many words of each kind
 annotators marked.
 
-    python -m experiments.training.record DATA -m embedded --distance 2
+    python -m experiments.training.record DATA
 
 DATA has the folders ``cliff`` and ``frank``. The entries of ``operating_points.json`` and
 ``explain/marked.json`` with these settings are replaced.
@@ -140,7 +140,7 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, help="folder with cliff and frank")
     parser.add_argument("-m", "--model", default="embedded", help="the name of a bundled encoder")
-    parser.add_argument("--distance", type=int, default=8)
+    parser.add_argument("--distance", type=int, help="instead of the encoder's default")
     parser.add_argument("--dtype", default="float32", help="moves scores by rounding only")
     args = parser.parse_args()
     scorer = EstimeScorer(model=args.model, distance=args.distance, dtype=args.dtype)

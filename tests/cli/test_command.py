@@ -71,7 +71,7 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     """
     own = {"--measures", "--soft-model", "--soft-revision"}
     shared = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(ScoringOptions)}
-    assert {"--fast", "--keep-tags", "--layers"} < shared
+    assert {"--distance", "--keep-tags", "--layers"} < shared
     known = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(EstimeConfig)}
     assert known - own <= shared
     scoring = [path for path in commands() if "--distance" in options_of(path)]
@@ -108,9 +108,6 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
         normalize=True,
     )
     assert MeasureOptions().given() == {}
-    assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(
-        distance=4
-    )
 
 
 #: command, options in addition to those that work (an option given twice takes the last value), what is
@@ -122,6 +119,8 @@ REFUSED = [
         for command in ("score", "explain")
     ),
     ("score", "--nope", "--nope"),
+    ("score", "--fast", "error: Unknown option: --fast. Did you mean --distance?"),
+    ("score", "--preset fast", "error: Unknown option: --preset. Did you mean --distance?"),
     ("score", "--layers a", "--layers"),
     ("score --example", "x.jsonl", "Expected either files or --example, but got both"),
     ("score", "--layers 9", "Expected --layers to be within 0..4"),

@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_an_example_is_explained_offline_on_the_screen() -> None:
     pair = json_rows(EXAMPLES)[1]
-    shown = EstimeScorer(model="embedded-small").explain(pair["summary"], pair["source"])
+    shown = EstimeScorer().explain(pair["summary"], pair["source"])
     text = " ".join(run("--example").stdout.split())
     assert f"{shown.alarms} alarms tokens whose best match" in text
     assert "rust in twelve[8] of its four[9] main beams" in text
@@ -135,17 +135,17 @@ def test_a_screen_is_not_flooded(tmp_path: Path, bert_folder: str) -> None:
     run(path, "-m", bert_folder, "-o", tmp_path / "many.html", *SHORT)
 
 
-def test_text_files_and_the_fast_preset(tmp_path: Path) -> None:
+def test_text_files(tmp_path: Path) -> None:
     """The verdicts are those that `estime score` counts with the same options."""
     (tmp_path / "s.txt").write_text("The cat sat on the mat.\nThe dog ran to the old house.\n")
     (tmp_path / "a.txt").write_text("The cat sat.\nThe old dog ran to the mat.\n")
-    texts = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", "-m", "embedded-small", "--fast"]
+    texts = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", "-m", "embedded-small"]
     run_command("score", *texts, "-q", "-o", tmp_path / "scores.jsonl")
     shown = run_command("explain", *texts, "-o", tmp_path / "out.jsonl")
     assert f"wrote 2 pairs to {tmp_path / 'out.jsonl'}" in shown.stdout
     found, scores = (json_rows(tmp_path / name) for name in ("out.jsonl", "scores.jsonl"))
     assert [row["line"] for row in found] == [1, 2]
-    assert "preset:fast" in found[0]["signature"]
+    assert "|distance:2|" in found[0]["signature"]
     assert [row["alarms"] for row in found] == [row["alarms"] for row in scores]
     one = run_command("explain", *texts, "--row", 2, "-o", "-").stdout
     assert one.splitlines()[0] == (tmp_path / "out.jsonl").read_text().splitlines()[1]

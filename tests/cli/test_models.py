@@ -1,4 +1,4 @@
-"""``estime models``, the paper's short name, and the encoder that the environment names."""
+"""``estime models``, and the paper's short name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer, embedded
-from estime_metric.config import MODEL_VARIABLE, PAPER_DEPTH, PAPER_LAYER, PAPER_MODEL
+from estime_metric.config import PAPER_DEPTH, PAPER_LAYER, PAPER_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.models import MODELS
 from tests.command import run_command as run
@@ -18,7 +18,11 @@ from tests.command import run_command as run
 def test_what_is_listed_is_what_ships() -> None:
     shown = run("models").stdout
     for one in MODELS:
-        assert re.search(rf"^{one.name} +English +Apache-2\.0 +{one.layer} of ", shown, re.M)
+        assert re.search(
+            rf"^{one.name} +English +Apache-2\.0 +{one.layer} of {one.blocks} +{one.distance} ",
+            shown,
+            re.M,
+        )
         assert f"\n{one.name}: {one.meaning.split()[0]}" in shown
     bundled = {one.name: one for one in MODELS if one.bundled}
     assert bundled.keys() == embedded.PATHS.keys()
@@ -29,10 +33,14 @@ def test_what_is_listed_is_what_ships() -> None:
         size = sum(file.stat().st_size for file in folder.iterdir())
         assert one.size == pytest.approx(size / 1e6, abs=1.5)
         number = EstimeScorer(model=name).encoder.info
-        assert (number.layer, number.blocks) == (one.layer, one.blocks)
+        assert (number.layer, number.blocks, number.distance) == (
+            one.layer,
+            one.blocks,
+            one.distance,
+        )
     paper = MODELS[-1]
     assert (paper.layer, paper.blocks, paper.bundled) == (PAPER_LAYER, PAPER_DEPTH, False)
-    assert f"used without --model: {PAPER_MODEL}\n" in shown
+    assert "used without --model: embedded\n" in shown
 
 
 def test_speed_is_measured_on_request_and_of_any_encoder(bert_folder: str) -> None:
@@ -44,36 +52,19 @@ def test_speed_is_measured_on_request_and_of_any_encoder(bert_folder: str) -> No
 
 
 def test_the_paper_is_a_name() -> None:
-    assert EstimeConfig(model="paper") == EstimeConfig(model=PAPER_MODEL) == EstimeConfig()
+    assert EstimeConfig(model="paper") == EstimeConfig(model=PAPER_MODEL)
     assert EstimeConfig(soft_model="paper").soft_model == PAPER_MODEL
-    assert EstimeConfig(model="paper").signature() == EstimeConfig().signature()
 
 
-def test_the_environment_names_the_default_and_the_signature_shows_it(
-    monkeypatch: pytest.MonkeyPatch, bert_folder: str, tmp_path: Path
-) -> None:
-    monkeypatch.setenv(MODEL_VARIABLE, bert_folder)
-    assert EstimeConfig().model == bert_folder
-    assert EstimeConfig(model="embedded").model == "embedded"
-    assert EstimeScorer().signature == EstimeScorer(model=bert_folder).signature
-    shown = run("score", EXAMPLES, "--window", 60, "--margin", 10, "-q").stdout
-    assert f"|model:{Path(bert_folder).name}@sha256-" in shown
-    assert f"used without --model: {bert_folder}, from ESTIME_MODEL\n" in run("models").stdout
-    monkeypatch.setenv(MODEL_VARIABLE, "paper")
-    assert EstimeConfig().model == PAPER_MODEL
-    monkeypatch.setenv(MODEL_VARIABLE, "")
-    assert EstimeConfig().model == PAPER_MODEL
-
-
-def test_without_network_the_default_encoder_says_first_what_to_type(
+def test_without_network_the_papers_encoder_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("transformers.utils.hub.TRANSFORMERS_CACHE", str(tmp_path), raising=False)
-    with pytest.raises(EncoderUnavailableError, match=r'^Pass model="embedded" for the bundled'):
-        EstimeScorer().load()
-    shown = run("score", EXAMPLES, "-q", status=2).stderr
-    assert shown.startswith("error: Pass --model embedded for the bundled English encoder. ")
-    assert f"The encoder '{PAPER_MODEL}' cannot be loaded: " in shown
+    with pytest.raises(EncoderUnavailableError, match=f"^The encoder '{PAPER_MODEL}' cannot be"):
+        EstimeScorer(model="paper").load()
+    shown = run("score", EXAMPLES, "-m", "paper", "-q", status=2).stderr
+    assert shown.startswith(f"error: The encoder '{PAPER_MODEL}' cannot be loaded: ")
+    assert "--model embedded" in shown
     assert shown.count("\n") == 1

@@ -20,6 +20,7 @@ FOLDERS = [
     "benchmark bump data",
     "benchmark summedits data",
     "benchmark frank data",
+    "benchmark systems data",
     "benchmark subtle-errors a.csv",
     "benchmark coherence data",
 ]

@@ -44,7 +44,7 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
     signature = files.read_signature(out)
     assert signature in shown.stdout.splitlines()
-    assert str(signature).startswith("ESTIME|model:embedded-small@sha256-")
+    assert str(signature).startswith("ESTIME|model:embedded@sha256-")
 
 
 def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
@@ -102,17 +102,6 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
     assert re.search(r" copied +\d\.\d{4} ", shown.stdout)
     assert re.search(r" soft +-?0\.\d{4} ", shown.stdout)
     assert "|unit:word|" in shown.stdout
-
-
-@pytest.mark.slow
-def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
-    out = tmp_path / "scores.jsonl"
-    for options, expected in (
-        ([], r"\|distance:2\|.*\|preset:fast\|"),
-        (["--distance", 4], r"\|distance:4\|.*:float32\|v"),
-    ):
-        run("score", "--example", "--fast", "-q", "-o", out, "--overwrite", *options)
-        assert re.search(expected, str(files.read_signature(out)))
 
 
 def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(

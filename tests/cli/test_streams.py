@@ -115,7 +115,7 @@ def test_messages_of_the_library_name_the_options_of_the_command(
 
     def act(*, id_column: str = "", model: str = "", count: int = 0) -> None:
         raise ValueError(
-            "Expected argument `id_column` to be x, not `other`. Use `model` (--model, --fast), "
+            "Expected argument `id_column` to be x, not `other`. Use `model` (--model, --layers), "
             'model="embedded", other="x" or count=3.'
         )
 
@@ -124,7 +124,7 @@ def test_messages_of_the_library_name_the_options_of_the_command(
     app.command(act)
     assert console.run(app, ["act"]) == 2
     assert capsys.readouterr().err == (
-        "error: Expected --id-column to be x, not `other`. Use --model, --fast, "
+        "error: Expected --id-column to be x, not `other`. Use --model, --layers, "
         '--model embedded, other="x" or count=3.\n'
     )
 

@@ -30,28 +30,29 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     monkeypatch.setattr(verify, "_measure", functools.cache(verify._measure))
     shown = run_command("verify")
     assert shown.stdout.startswith("all values match the recorded values\n")
-    assert len(results) == 4
+    assert len(results) == 8  # two encoders, two units, two distances
     # No verdict on the examples depends on rounding: two words of the base encoder are within the
     # tolerance of ties, 1e-4, but 50 times as far apart as budgets move them.
-    tied = {("embedded", "word"): [0, 3]}
+    tied = {("embedded", "word", 8): [0, 3]}
     for result in results:
         of_pairs = result._statistics[:, 0, STATISTICS.index("ties")].tolist()
-        rows = tied.get((result.config.model, result.config.unit), [])
+        config = result.config
+        rows = tied.get((config.model, config.unit, config.distance), [])
         assert of_pairs == [float(row in rows) for row in range(8)]
-    pairs = [json_rows(verify.EXAMPLES)[row] for row in tied["embedded", "word"]]
+    pairs = [json_rows(verify.EXAMPLES)[row] for row in tied["embedded", "word", 8]]
     texts = [pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]
-    explanations = EstimeScorer(model="embedded", unit="word").explain_pairs(*texts)
+    explanations = EstimeScorer(unit="word", distance=8).explain_pairs(*texts)
     assert (
         min(abs(one.relative_margin) for shown in explanations for one in shown.units if one.margin)
         > 3e-5
     )
 
     recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
-    recorded["encoders"]["embedded-small"]["token"]["alarms"][0] += 1
+    recorded["encoders"]["embedded-small"]["token, distance 2"]["alarms"][0] += 1
     recorded["encoders"]["embedded"]["revision"] = "sha256-000000000000"
     (tmp_path / "golden.json").write_text(json.dumps(recorded))
     monkeypatch.setattr(verify, "GOLDEN", tmp_path / "golden.json")
     shown = run_command("verify", status=1)
     assert "embedded, revision: expected sha256-000000000000, got sha256-" in shown.stderr
-    assert "embedded-small, token, alarms: expected [" in shown.stderr
+    assert "embedded-small, token, distance 2, alarms: expected [" in shown.stderr
     assert shown.stdout.startswith("2 values not equal to the recorded values\n")

@@ -26,9 +26,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 class Tabs:
     """The page's parts, outside of a served page."""
 
-    def __init__(self, preset: str | None = None) -> None:
+    def __init__(self) -> None:
         handlers = Handlers(Encoders(["embedded-small"]))
-        opening = app.opening_setting(handlers.encoders, preset)
+        opening = app.opening_setting(handlers.encoders)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Gradio leaves event loops open
             with gr.Blocks():
@@ -56,13 +56,9 @@ def tabs() -> Tabs:
 
 def test_the_setting_is_that_of_the_controls(tabs: Tabs) -> None:
     assert tabs.controls.setting(tabs.values) == tabs.controls.opening
-    assert tabs.controls.opening == Setting("embedded-small", unit="token", layer=5, preset=None)
-    changed = tabs.with_values(unit="word", layer=2.0, preset="fast")
-    assert tabs.controls.setting(changed) == Setting("embedded-small", "word", 2, "fast")
-    opened = Tabs(preset="fast")
-    assert opened.controls.setting(opened.values).preset == "fast"
-    with pytest.raises(ValueError, match="`preset` to be one of None, fast, but got 'quick'"):
-        app.opening_setting(tabs.controls.encoders, "quick")
+    assert tabs.controls.opening == Setting("embedded-small", unit="token", layer=5)
+    changed = tabs.with_values(unit="word", layer=2.0)
+    assert tabs.controls.setting(changed) == Setting("embedded-small", "word", 2)
 
 
 def test_a_tab_is_drawn_anew_if_it_is_seen_and_the_setting_has_changed(tabs: Tabs) -> None:
@@ -109,9 +105,9 @@ def test_an_encoder_that_cannot_be_loaded_leaves_the_one_before(tabs: Tabs) -> N
 
 
 def test_a_file_is_scored_with_the_setting(tabs: Tabs, tmp_path: Path) -> None:
-    values = {**tabs.with_values(preset="fast"), tabs.file.file: str(EXAMPLES)}
+    values = {**tabs.with_values(unit="word"), tabs.file.file: str(EXAMPLES)}
     steps: Iterator[app.Values] = tabs.file.score(values)
     *_, last = steps
     assert "8 of 8 rows scored" in last[tabs.file.shown]
-    assert "preset:fast" in last[tabs.file.shown]
+    assert "|unit:word|" in last[tabs.file.shown]
     assert last[tabs.file.download]["visible"]

@@ -272,11 +272,6 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
         EstimeScorer(model="embedded-small", unit="word", layers=3).signature
     )
 
-    page.locator("#preset").get_by_text("fast").click()
-    fast = EstimeScorer(model="embedded-small", unit="word", layers=3, preset="fast")
-    expect(signature).to_have_text(fast.signature)
-    assert alarms(page) == fast.explain(*pair).alarms
-    page.locator("#preset").get_by_text("as the paper").click()
     page.locator("#unit").get_by_text("tokens").click()
     choose(page, "#model", Path(bert_folder).name)
     other = EstimeScorer(model=bert_folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import random
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ import torch
 
 from estime_metric import EstimeScorer
 from estime_metric.engine import cache as cache_module
-from estime_metric.engine.cache import SourceCache, source_key
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, source_key, unload_encoders
 from tests.test_scorer import assert_same, encoded
 
 __all__ = ["encoded"]  # a fixture
@@ -39,23 +40,129 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.source.safetensors"))
 
 
-def test_memory_is_bounded_and_the_least_recently_used_goes() -> None:
+def request(cache: SourceCache, name: object, floats: int = 250) -> bool:
+    """Asks for a source as scoring does, and stores it if there is none; whether there was one."""
+    entry_key = source_key(repr(name))
+    if cache.get(entry_key) is not None:
+        return True
+    cache.put(entry_key, entry(0, floats))
+    return False
+
+
+def test_memory_is_bounded_and_a_source_that_is_used_stays() -> None:
     cache = SourceCache(memory_bytes=3000)
     for number in range(3):
         cache.put(key(number), entry(number))
-    assert cache.get(key(0)) is not None  # used again
-    cache.put(key(3), entry(3))
+    cache.put(key(3), entry(3))  # requested no more often than the others
     assert len(cache) == 3
-    assert [cache.get(key(number)) is not None for number in range(4)] == [True, False, True, True]
+    assert [cache.get(key(number)) is not None for number in range(5)] == [True] * 4 + [False]
+    cache.put(key(4), entry(4))
+    assert cache.get(key(3)) is None  # only the newest stays in addition
     cache.put(key(9), entry(9, floats=751))  # larger than the whole
     assert cache.get(key(9)) is None
+    assert cache.get(key(4)) is not None
+    cache.put(key(0), entry(7, floats=250))  # the same key again
+    assert torch.equal(cache.get(key(0)), entry(7))  # type: ignore[arg-type]
     assert len(cache) == 3
-    cache.put(key(0), entry(7, floats=500))  # the same key again, larger
-    assert len(cache) == 2
-    assert torch.equal(cache.get(key(0)), entry(7, floats=500))  # type: ignore[arg-type]
     cache.clear()
     assert len(cache) == 0
-    assert cache.get(key(0)) is None
+    assert [cache.get(key(number)) for number in range(5)] == [None] * 5
+
+
+def test_a_large_source_displaces_as_many_as_it_needs_or_none() -> None:
+    cache = SourceCache(memory_bytes=3000)
+    for name in "abc":
+        request(cache, name)
+    for epoch in range(3):
+        assert not request(cache, "other", floats=750)
+        assert request(cache, "c")
+        assert len(cache) == 3
+        assert not request(cache, "large", floats=500), epoch
+    assert len(cache) == 2  # "large" and "c"
+    assert request(cache, "c")
+    assert not request(cache, "newest", floats=250)
+    assert not request(cache, "other", floats=750)  # it would need the place of "c" too
+    assert request(cache, "large")
+
+
+def in_turn(sources: list[object]) -> list[object]:
+    return sources
+
+
+def three_candidates(sources: list[object]) -> list[object]:
+    """Each source in three updates in a row."""
+    return [source for source in sources for _ in range(3)]
+
+
+def two_metrics(sources: list[object]) -> list[object]:
+    """Two metrics of different settings, batch by batch."""
+    return [
+        (metric, source)
+        for batch in range(0, len(sources), 4)
+        for metric in range(2)
+        for source in sources[batch : batch + 4]
+    ]
+
+
+def two_equal_metrics(sources: list[object]) -> list[object]:
+    """Two metrics of the same settings, batch by batch, so that they share their keys."""
+    return [source for _, source in two_metrics(sources)]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.5, 0.75])
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("requested", [in_turn, three_candidates, two_metrics, two_equal_metrics])
+def test_a_loop_over_more_sources_than_fit_finds_those_that_fit(
+    requested: Callable[[list[object]], list[object]], shuffled: bool, share: float
+) -> None:
+    sources: list[object] = list(range(200))
+    keys = len(set(requested(sources)))
+    fit = int(share * keys)
+    cache = SourceCache(memory_bytes=1000 * fit + 999)
+
+    def found(sources: list[object]) -> int:
+        """How many sources are found when they are requested first in an epoch."""
+        order = random.sample(sources, len(sources)) if shuffled else sources
+        first: dict[object, bool] = {}
+        for name in requested(order):
+            first.setdefault(name, request(cache, name))
+        assert len(cache) == fit
+        return sum(first.values())
+
+    epochs = [found(sources) for _ in range(6)]
+    assert epochs[0] == 0
+    assert min(epochs[1 if requested is in_turn else 2 :]) >= fit
+    others: list[object] = list(range(1000, 1200))
+    changed = [found(others) for _ in range(7)]
+    assert changed[0] == 0
+    assert min(changed[4:]) >= fit
+
+
+def test_several_candidates_of_a_source_find_it_although_it_does_not_fit() -> None:
+    cache = SourceCache(memory_bytes=1000)
+    found = [request(cache, name) for name in "aaabbbccc"]
+    assert found == [False, True, True] * 3
+
+
+def test_a_stream_that_never_repeats_displaces_nothing_and_is_bounded() -> None:
+    cache = SourceCache(memory_bytes=3000)
+    with mock.patch.object(cache_module, "_MOST_KNOWN", 50):
+        assert not any(request(cache, number) for number in range(500))
+        assert all(request(cache, number) for number in (0, 1, 2))
+    held = [*(kept for kept, _ in cache._entries.values()), *cache._newest.values()]
+    assert sum(one.untyped_storage().nbytes() for one in held) == 4000  # the limit and one source
+    assert len(cache._requests) == 50
+
+
+def test_the_default_is_one_cache_for_each_process() -> None:
+    assert DEFAULT_CACHE.memory_bytes == 10**9
+    assert pickle.loads(pickle.dumps(DEFAULT_CACHE)) is DEFAULT_CACHE
+    assert copy.deepcopy(DEFAULT_CACHE) is DEFAULT_CACHE
+    DEFAULT_CACHE.put(key(0), entry(0))
+    assert b"DEFAULT_CACHE" in pickle.dumps([DEFAULT_CACHE])
+    assert len(pickle.dumps(DEFAULT_CACHE)) < 200  # nothing of what it holds
+    unload_encoders()
+    assert len(DEFAULT_CACHE) == 0
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
-import json
 import re
 import tracemalloc
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,38 +32,46 @@ def problems(path: Path, **options: Any) -> dict[int, str]:
     ("line", "problem"),
     [
         (b"{bad", r"is not JSON \(Expecting property name .* at column 2\)"),
-        (b'{"a": 1} {"b": 2}', r"is not JSON \(Extra data at column 9\)"),
+        (b'{"a": 1} {"b": 2}', r"is not JSON \(Extra data at column 10\)"),
+        (b"", ""),
+        (b"null", "is a JSON NoneType, not an object"),
         (b"[1, 2]", "is a JSON list, not an object"),
-        (b"\xff\xfe", "is not UTF-8"),
+        (b'"\xff\xfe"', r"is not UTF-8 \(byte 2\)"),
         (b'{"a": 1, "b": {"c": 1}, "a": 2}', "has a column 'a' twice"),
-        (b'{"id": ' + b"9" * 5000 + b"}", "has an integer of more than 4300 digits"),
-        (b'{"id": [{"x": -' + b"9" * 5000 + b"}]}", "has an integer of more than 4300 digits"),
-        (b'{"a": ' + b"[" * 101 + b"]" * 101 + b"}", "is nested more than 100 levels deep"),
+        (b'{"id": ' + b"9" * 5000 + b"}", "has an integer with too many digits"),
+        (b'{"id": [{"x": -' + b"9" * 5000 + b"}]}", "has an integer with too many digits"),
         (b'{"a": ' + b"[" * 10**6 + b"]" * 10**6 + b"}", "is nested too deeply"),
         (b'{"a": ' + b'{"a": ' * 10**5, "is nested too deeply"),
     ],
 )
 def test_a_bad_line_is_named_and_the_rest_is_read(write: Write, line: bytes, problem: str) -> None:
+    """A blank line is skipped; a bad element of an array is named if the array can be read."""
     good = b'{"a": 1}'
     lines = list(files.read_rows(write("p.jsonl", b"\n".join([good, line, good]))))
-    assert [one.row for one in lines] == [{"a": 1}, {}, {"a": 1}]
-    assert [one.number for one in lines] == [1, 2, 3]
-    assert re.fullmatch(problem, lines[1].problem)
-    in_array = b"[" + b", ".join([good, line, good]) + b"]"
-    path = write("p.json", in_array)
-    if any(words in problem for words in ("nested more", "integer", "list", "twice")):
+    bad = {2: problem} if problem else {}
+    assert [(one.number, one.row) for one in lines if not one.problem] == [
+        (1, {"a": 1}),
+        (3, {"a": 1}),
+    ]
+    assert [one.number for one in lines if one.problem] == list(bad)
+    assert all(re.fullmatch(bad[one.number], one.problem) for one in lines if one.problem)
+    path = write("p.json", b"[" + b",\n".join([good, line, good]) + b"]")
+    if line.startswith((b"null", b"[1")) or "twice" in problem:
         assert [one.row for one in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
         assert re.fullmatch(problem, problems(path)[2])
-    else:  # where the next row begins cannot be known
-        with pytest.raises(ValueError, match=r"Expected p\.json to be"):
+    else:
+        with pytest.raises(ValueError, match=r"Expected p\.json to be a JSON array of objects"):
             list(files.read_rows(path))
 
 
-@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_an_object_inside_a_row_may_name_a_key_twice(write: Write) -> None:
+    text = '{"a": {"b": 1, "b": 2}}'
+    for path in (write("p.jsonl", text), write("p.json", f"[{text}]")):
+        assert table_rows(path) == [(1, {"a": {"b": 2}})]
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "ndjson", "json", "csv", "tsv"])
-def test_every_text_format_is_read_plain_and_compressed(
-    write: Write, kind: str, ending: str
-) -> None:
+def test_every_text_format_is_read_plain_and_compressed(write: Write, kind: str) -> None:
     rows = [
         {"id": str(number), "source": f"A cat, {number}.", "summary": "A\tcat."}
         for number in range(3000)
@@ -77,16 +86,11 @@ def test_every_text_format_is_read_plain_and_compressed(
     }[kind]
     expected = list(enumerate(rows, start=1))
     assert table_rows(write(f"p.{kind}", text)) == expected
-    data = (
-        gzip.compress(text.encode())
-        if ending == "gz"
-        else pyarrow.compress(text.encode(), "zstd", asbytes=True)
-    )
-    assert table_rows(write(f"p.{kind}.{ending}", data)) == expected
-    with pytest.raises(ValueError, match=rf"Expected p\.{kind}\.{ending} to be whole"):
-        list(files.read_rows(write(f"p.{kind}.{ending}", data[: len(data) // 2])))
-    with pytest.raises(ValueError, match=rf"Expected p\.{kind}\.{ending} to be whole"):
-        list(files.read_rows(write(f"p.{kind}.{ending}", b"no such data" * 9)))
+    data = gzip.compress(text.encode())
+    assert table_rows(write(f"p.{kind}.gz", data)) == expected
+    for damaged in (data[: len(data) // 2], data[:99] + b"x" * 99 + data[198:], b"no gzip" * 9):
+        with pytest.raises(ValueError, match=rf"Expected p\.{kind}\.gz to be whole"):
+            list(files.read_rows(write(f"p.{kind}.gz", damaged)))
 
 
 def test_lines_count_alike_in_all_formats(tmp_path: Path) -> None:
@@ -109,46 +113,21 @@ def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
     assert [line.number for line in files.read_rows(write("p.csv", "a\n\n1\n\n2\n"))] == [2, 4]
 
 
-def test_a_json_array_of_any_length_is_read(write: Write) -> None:
-    rows = [{"text": "x" * size} for size in (10, 70_000, 200_000, 3)]  # longer than a block
-    assert table_rows(write("p.json", json.dumps(rows))) == list(enumerate(rows, start=1))
-    escaped = [{"text": "ü😀" * size} for size in range(0, 30_000, 7_001)]
-    for indent in (None, 1):
-        text = json.dumps(escaped, indent=indent)
-        assert table_rows(write("p.json", text)) == list(enumerate(escaped, start=1))
-    assert table_rows(write("p.json", " [ ] \n")) == []
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{}", "name it .jsonl"),
-        ("", "name it .jsonl"),
-        ('[{"a": 1}', "row 1 is followed by the end of the file"),
-        ('[{"a": 1}, {"a": ', "row 2 is not JSON: it ends early"),
-        ('[{"a": 1},]', "row 2 is not JSON"),
-        ('[{"a": 1} {"a": 2}]', "row 1 is followed by '{', not by a comma"),
-        ('[{"a": 1} x]', "row 1 is followed by 'x', not by a comma"),
-        ('[{"a": 1}] garbage', "text follows the array"),
-        ('[{"a": 1}][{"a": 2}]', "text follows the array"),
+        ("{}", "it is not an array. If it has one object per line, name it .jsonl"),
+        ("", "it is not JSON (Expecting value at column 1)"),
+        ('{"a": 1}\n{"a": 2}\n', "Extra data at line 2, column 1). If it has one object per line"),
+        ('[{"a": 1}', "Expecting ',' delimiter at column 10"),
+        ('[{"a": 1},\n {"a": ', "Expecting value at line 2, column 8"),
+        ('[{"a": 1} x]', "Expecting ',' delimiter at column 11"),
+        ('[{"a": 1}] garbage', "Extra data at column 12"),
     ],
 )
 def test_what_is_no_array_is_refused(write: Write, text: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         list(files.read_rows(write("p.json", text)))
-    with pytest.raises(ValueError, match="it has the byte 0xff in a wrong place"):
-        list(files.read_rows(write("p.json", b'[{"a": "\xff"}]')))
-
-
-def test_an_early_error_in_an_array_is_found_without_the_rest_of_the_file(write: Write) -> None:
-    path = write("p.json", '[{"a": 1}, {"a" 2}, ' + '{"a": "xxxxxxxx"}, ' * 400_000 + "{}]")
-    tracemalloc.start()
-    with pytest.raises(ValueError, match="row 2 is not JSON: Expecting ':' delimiter"):
-        list(files.read_rows(path))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert path.stat().st_size > 7_000_000
-    assert peak < 1_000_000
 
 
 def test_csv_with_quoted_line_breaks_a_byte_order_mark_and_rows_of_other_lengths(
@@ -164,20 +143,57 @@ def test_csv_with_quoted_line_breaks_a_byte_order_mark_and_rows_of_other_lengths
     assert problems(path) == {2: "has more than the 3 columns of the header (line 4 of the file)"}
 
 
+@pytest.mark.parametrize("name", ["p.jsonl", "p.jsonl.gz", "p.csv", "p.parquet"])
+def test_a_table_is_read_at_the_memory_of_a_few_rows(tmp_path: Path, name: str) -> None:
+    row = {"source": "a few words " * 1000, "summary": "y"}
+    plain = tmp_path / name.removesuffix(".gz")
+    files.write_rows(plain, [row] * 1000)
+    if name.endswith(".gz"):
+        (tmp_path / name).write_bytes(gzip.compress(plain.read_bytes()))
+    pool = pyarrow.default_memory_pool()
+    before = pool.bytes_allocated()
+    tracemalloc.start()
+    for line in files.read_rows(tmp_path / name):
+        assert line.row == row
+        assert pool.bytes_allocated() - before < 3_000_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3_000_000  # of 12 million
+
+
+def test_a_wide_header_over_short_rows_takes_no_memory_for_each_row(write: Write) -> None:
+    text = ",".join(f"c{index}" for index in range(5000)) + "\n" + "1\n" * 2000
+    tracemalloc.start()
+    rows = [line.row for line in files.read_rows(write("p.csv", text))]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert rows == [{"c0": "1"}] * 2000
+    assert peak < 5_000_000
+
+
 def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
     write: Write,
 ) -> None:
-    import csv
-
     source = "word " * 100_000
     path = write("p.csv", f",source,summary\n7,{source},b\n")
-    before = csv.field_size_limit()
     assert table_rows(path) == [(1, {"Unnamed: 0": "7", "source": source, "summary": "b"})]
-    assert csv.field_size_limit() == before  # of the whole process
     with pytest.raises(
         ValueError, match=r"larger than field limit.* Is a quotation mark not closed"
     ):
         list(files.read_rows(write("p.csv", 'a,b\n1,"' + "x" * 10_000_001)))
+
+
+def test_long_cells_are_read_in_several_threads_at_the_same_time(write: Write) -> None:
+    """The limit of a cell belongs to the process: no reader may lower it below another."""
+    texts = [letter * 300_000 for letter in "abcd"]
+    paths = [write(f"{text[0]}.csv", "text\n" + f"{text}\n" * 20) for text in texts]
+    before = csv.field_size_limit(131_072)  # as in a new process
+    try:
+        with ThreadPoolExecutor(len(paths)) as threads:
+            tables = list(threads.map(table_rows, paths))
+    finally:
+        csv.field_size_limit(before)
+    assert tables == [[(number, {"text": text}) for number in range(1, 21)] for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -226,12 +242,16 @@ def test_what_follows_an_open_quotation_mark_is_not_all_read(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("estime_metric.files.formats.delimited.MAX_CELL", 10_000)
+    before = csv.field_size_limit(10_000)
     path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 100_000)
     tracemalloc.start()
-    with pytest.raises(ValueError, match="begins on line 2 of the file is not: field larger"):
-        list(files.read_rows(path))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    try:
+        with pytest.raises(ValueError, match="begins on line 2 of the file is not: field larger"):
+            list(files.read_rows(path))
+    finally:
+        csv.field_size_limit(before)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
     assert path.stat().st_size > 3_000_000
     assert peak < 300_000
 
@@ -293,7 +313,7 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
             "p.csv to be unique, but 'source' occurs 2 times.",
         ),
         ("p.parquet", b"", "Expected p.parquet to be Parquet, but it cannot be read"),
-        ("p.parquet.gz", b"", "all except .parquet can be followed by .gz or .zst"),
+        ("p.parquet.gz", b"", "all except .parquet can be followed by .gz"),
         ("p.xlsx", b"", "ends in .jsonl, .json, .csv, .tsv, .parquet (all except"),
         ("p.txt", b"", "Pass text files with one text per line as `source_file`"),
     ],
@@ -342,7 +362,8 @@ def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(tmp_path: 
     assert list(problems(path)) == [2]
     assert problems(path)[2].startswith("column 'far' cannot be read")
     pyarrow.parquet.write_table(pyarrow.table({"text": broken}), path)
-    assert problems(path) == {2: "column 'text' is not UTF-8"}
+    assert list(problems(path)) == [2]
+    assert problems(path)[2].startswith("column 'text' cannot be read ('utf-8' codec")
 
 
 def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeScorer
+from estime_metric.engine.cache import DEFAULT_CACHE
 from tests.families import make_pairs
 
 Pairs = list[tuple[str, str]]
@@ -18,6 +19,13 @@ def pairs() -> Pairs:
     windows.
     """
     return make_pairs((2, 4), (4, 7))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_cached() -> None:
+    """No test finds what another one has left in the cache of the process."""
+    DEFAULT_CACHE.clear()
+    DEFAULT_CACHE.hits = DEFAULT_CACHE.misses = 0
 
 
 def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:

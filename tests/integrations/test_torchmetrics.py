@@ -145,7 +145,7 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
     each = ESTIME(model=bert_folder, measure="alarm_rate", reduction=None)
     each.update(**named([*pairs[:4], *odd]))
     assert each.compute().tolist() == pytest.approx(result["alarm_rate"].tolist(), nan_ok=True)
-    metric = ESTIME(model=bert_folder, measure="alarm_rate", return_dict=True)
+    metric = ESTIME(model=bert_folder, measure="alarm_rate", return_dict=True, cache=None)
     for with_ids in (False, True):
         metric.reset()
         for numbers in [[0, 1, 2, 3, 4, 5, 6], [4, 0]] if with_ids else [[0, 1, 2, 3], [4, 5, 6]]:
@@ -211,20 +211,22 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
     assert set(both.compute()) > {"estime"}
 
 
-def test_the_measure_is_chosen_by_the_user(bert_folder: str) -> None:
-    with pytest.raises(TypeError, match="Expected argument `measure` to name") as refused:
-        ESTIME(model=bert_folder)
-    assert "Use 'inconsistency', from 0 to 1, to select checkpoints" in str(refused.value)
-    assert "'alarms' is the paper's score" in str(refused.value)
+def test_it_returns_the_recommended_measure_unless_another_is_given(bert_folder: str) -> None:
+    texts = {"preds": ["The cat sat.", ""], "sources": ["The cat sat on the mat."] * 2}
+    values = EstimeScorer(model=bert_folder).score(*texts.values()).values("inconsistency")
+    metric = ESTIME(model=bert_folder)
+    assert metric(**texts) == values.mean()
+    assert values[1] == 1  # a blank summary is the worst
+    assert (metric.measure, metric.higher_is_better) == ("inconsistency", False)
     assert ESTIME(model=bert_folder, return_dict=True).higher_is_better is None
 
 
 def test_it_says_what_it_is(bert_folder: str) -> None:
-    metric = ESTIME(model=bert_folder, measure="inconsistency", preset="fast")
-    config = EstimeConfig.fast(model=bert_folder)
+    metric, config = ESTIME(model=bert_folder), EstimeConfig(model=bert_folder)
     assert repr(metric) == f"ESTIME(measure='inconsistency', {config.signature()})"
+    assert "measure='alarms'" in repr(ESTIME(model=bert_folder, measure="alarms"))
     assert "return_dict=True" in repr(ESTIME(model=bert_folder, return_dict=True))
-    assert "preset:fast" in metric.signature
+    assert "|distance:8|" in metric.signature
 
 
 @pytest.mark.parametrize(

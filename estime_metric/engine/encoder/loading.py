@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import os
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -28,7 +29,15 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from estime_metric import embedded
-from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER_MODEL, EstimeConfig, default_layer
+from estime_metric.config import (
+    EMBEDDED_DISTANCE,
+    EMBEDDED_SMALL_MODEL,
+    PAPER_DISTANCE,
+    PAPER_MARGIN,
+    PAPER_WINDOW,
+    EstimeConfig,
+    default_layer,
+)
 from estime_metric.engine.encoder.batching import SpecialTokens
 from estime_metric.engine.encoder.memory import is_out_of_memory
 
@@ -88,29 +97,40 @@ class EncoderInfo:
     positions: int | None  # longest input, special tokens included; ``None`` if there is no limit
     special: SpecialTokens
     layer: int  # read by default: ``estime_layer`` of ``config.json``, otherwise the one at the paper's relative depth
+    distance: int  # by default
 
     def resolve(self, config: EstimeConfig) -> EstimeConfig:
-        """``config`` with revision and layers filled in; `ValueError` if a layer or the window does
-        not fit.
+        """``config`` with revision, layers, window, margin and distance filled in; `ValueError` if a
+        layer, the window or the margin does not fit.
         """
-        everything = tuple(range(self.blocks + 1))
-        layers = (
-            (self.layer,)
-            if config.layers is None
-            else everything
-            if config.layers == "all"
-            else config.layers
+        layers = config.layers
+        if layers is None:
+            layers = (self.layer,)
+        elif layers == "all":
+            layers = tuple(range(self.blocks + 1))
+        most = sys.maxsize if self.positions is None else self.positions - self.special.around
+        window = min(PAPER_WINDOW, most) if config.window is None else config.window
+        margin = config.margin
+        if margin is None:
+            margin = PAPER_MARGIN * min(window, PAPER_WINDOW) // PAPER_WINDOW
+        elif config.window is None and window <= 2 * margin:
+            wanted = f"be less than half of the window, which is {window} for {self.name!r}"
+            raise ValueError(f"Expected argument `margin` to {wanted}, but got {margin}.")
+        resolved = dataclasses.replace(
+            config,
+            revision=self.revision,
+            layers=layers,
+            window=window,
+            margin=margin,
+            distance=self.distance if config.distance is None else config.distance,
         )
-        resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
         for layer in resolved.layer_tuple:
             if layer > self.blocks:
                 wanted = f"be within 0..{self.blocks}, the layers of {self.name!r}"
                 raise ValueError(f"Expected argument `layers` to {wanted}, but got {layer}.")
-        if self.positions is not None and config.window > (
-            most := self.positions - self.special.around
-        ):
+        if window > most:
             wanted = f"be at most {most}, the positions of {self.name!r} less its special tokens"
-            raise ValueError(f"Expected argument `window` to {wanted}, but got {config.window}.")
+            raise ValueError(f"Expected argument `window` to {wanted}, but got {window}.")
         return resolved
 
 
@@ -223,7 +243,10 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
     blocks = int(config.num_hidden_layers)
     layer = int(getattr(config, "estime_layer", default_layer(blocks)))
     special, positions = _special_tokens(tokenizer), _positions(base, config)
-    return EncoderInfo(name, revision, blocks, int(config.hidden_size), positions, special, layer)
+    distance = EMBEDDED_DISTANCE if name in embedded.PATHS else PAPER_DISTANCE
+    return EncoderInfo(
+        name, revision, blocks, int(config.hidden_size), positions, special, layer, distance
+    )
 
 
 def revision_of(model: str, revision: str | None) -> str:
@@ -323,11 +346,6 @@ def _advice(model: str, error: Exception) -> str:
     meant = "".join(
         f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1)
     )
-    if model == PAPER_MODEL:  # the default: what to type comes before the reason
-        return (
-            f'Pass model="embedded" for the bundled English encoder. The encoder {model!r} cannot be loaded: '
-            f"{reason} To use it, connect to the Hugging Face Hub once, or pass the folder of a copy as `model`."
-        )
     return (
         f"The encoder {model!r} cannot be loaded: {reason}{meant} You have three options: connect to the Hugging Face Hub "
         "once, so that the model is cached; pass a local folder with safetensors weights as `model`; or pass "

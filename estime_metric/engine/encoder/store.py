@@ -9,7 +9,6 @@ from dataclasses import replace
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.loading import location, revision_of
 from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
-from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import choose_dtype
 
 MOST_HELD = 2  # encoders that are cached while unused
@@ -66,12 +65,3 @@ class EncoderStore:
 
 
 STORE = EncoderStore()  # one per process
-
-
-def unload_encoders() -> None:
-    """Releases all encoders and returns their memory; the next use loads them again.
-
-    An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
-    """
-    STORE.release()
-    return_memory()

@@ -19,6 +19,7 @@ _LEAST_LETTERS, _LEAST_LETTERS_ELSEWHERE = 3.0, 1.3
 _LEAST_TOKENS = (
     20  # with a letter, below which no warning is issued: a few names do not identify a language
 )
+_ENOUGH_TOKENS = 100  # with a letter, from which on no later text is looked at
 _LEAST_VOCABULARY = 10_000  # a smaller one splits words of any language into pieces
 _LEAST_ENTRIES = (
     1_000  # of a vocabulary that knows a script by single characters; that one has 492 Chinese ones
@@ -31,22 +32,26 @@ _ENTRIES: WeakKeyDictionary[Tokenizer, dict[str, int]] = WeakKeyDictionary()
 
 
 def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
-    """What says that a tokenizer was not made for the language of most texts; ``None`` if nothing
-    does.
+    """What says that a tokenizer was not made for the language of most texts; an empty text if it was,
+    and ``None`` if the texts are too short to decide.
 
-    Such an encoder splits words into pieces or does not know the letters. There is no answer for
-    few tokens, or if the vocabulary was made for more languages than the encoder was trained on.
+    An encoder for another language splits words into pieces or does not know the letters. One is
+    not suspected if its vocabulary was made for more languages than it was trained on.
     """
+    if tokenizer.vocab_size < _LEAST_VOCABULARY:
+        return ""
     looked_at = _beginnings(texts)
     script = _main_script(looked_at)
-    if script is None or tokenizer.vocab_size < _LEAST_VOCABULARY:
+    if script is None:
         return None
     tokens, known = _tokens_and_known_letters(looked_at, tokenizer)
     enough = _LEAST_LETTERS if script == _LATIN else _LEAST_LETTERS_ELSEWHERE
-    if tokens < _LEAST_TOKENS or known >= enough * tokens:
+    if known >= enough * tokens:
+        return "" if tokens >= _ENOUGH_TOKENS else None
+    if tokens < _LEAST_TOKENS:
         return None
     if script != _LATIN and _entries_of(script, tokenizer) >= _LEAST_ENTRIES:
-        return None
+        return ""
     return f"its tokens cover {known / tokens:.1f} known letters on average"
 
 

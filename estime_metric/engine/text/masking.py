@@ -39,12 +39,11 @@ def mask_units(units: Units, config: EstimeConfig) -> MaskedText:
     """The windows in which the units of a text are masked, by the schedule of ``config.unit``."""
     length = len(units.tokens)
     first = units.first.tolist()
-    sizes = {"window": config.window, "margin": config.margin, "distance": config.distance}
     if config.unit == "word":
         words = list(zip(first, units.stop.tolist(), strict=True))
-        windows = plan_word_windows(length, words, units.index.tolist(), **sizes)
+        windows = plan_word_windows(length, words, units.index.tolist(), **config.schedule)
     else:
-        windows = plan_token_windows(length, first, **sizes)
+        windows = plan_token_windows(length, first, **config.schedule)
     return MaskedText(units.tokens, windows, len(units))
 
 

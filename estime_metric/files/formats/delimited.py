@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from estime_metric.files.formats.columns import check_unique
 from estime_metric.files.formats.encodings import is_decoded, opened_text
-from estime_metric.files.lines import Line
-from estime_metric.files.options import LimitError, ReadOptions
-from estime_metric.files.streams import COMPRESSED
+from estime_metric.files.lines import Line, check_unique
+from estime_metric.files.options import ReadOptions
+from estime_metric.files.streams import format_ending
 
 MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation mark is not closed
 _OTHERS = (";", "\t", "|", ",")  # delimiters that a header may have instead of the expected one
@@ -24,7 +23,6 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
     the first one of a file is reported as a RuntimeWarning.
 
     Raises:
-        LimitError: the header has too many columns.
         ValueError: the header names a column twice or is not in the encoding, a cell is too long,
             or a quotation mark is not closed or is followed by further text. Otherwise as `opened`.
     """
@@ -49,8 +47,7 @@ def delimiter_of(path: Path, options: ReadOptions) -> str:
     """The delimiter of a file: the requested one, or the one that its name implies."""
     if options.delimiter is not None:
         return options.delimiter
-    endings = [suffix.lower() for suffix in path.suffixes]
-    return "\t" if [one for one in endings if one not in COMPRESSED][-1:] == [".tsv"] else ","
+    return "\t" if format_ending(path) == ".tsv" else ","
 
 
 def likely_delimiter(columns: list[str]) -> str | None:
@@ -69,6 +66,8 @@ class _Records:
     """
 
     def __init__(self, text: Iterator[str], path: Path, options: ReadOptions) -> None:
+        # The limit belongs to the process: lowering it again would break other threads.
+        csv.field_size_limit(max(MAX_CELL, csv.field_size_limit()))
         self._text, self._path = text, path
         self.delimiter = delimiter_of(path, options)
         self._is_quoted = not options.unquoted
@@ -88,7 +87,6 @@ class _Records:
 
         Raises ValueError, with the line on which the cell begins, if the file is not CSV.
         """
-        before = csv.field_size_limit(MAX_CELL)  # of the whole process, so it is set back
         self._is_in_row = False
         self.begins = self._reader.line_num + 1
         try:
@@ -98,8 +96,6 @@ class _Records:
                 f"Expected {self._path.name} to be CSV, but a cell that begins on line "
                 f"{self._cell_begins} of the file is not: {error}.{self._hint()}"
             ) from error
-        finally:
-            csv.field_size_limit(before)
 
     def _lines(self) -> Iterator[str]:
         """The lines for the reader, which asks for another one while a quotation mark is open."""
@@ -134,12 +130,6 @@ def _read_header(records: _Records, path: Path, options: ReadOptions) -> list[st
         )
     # The index that pandas writes has no name; pandas reads it back under this one.
     columns = [cell or f"Unnamed: {index}" for index, cell in enumerate(cells or ())]
-    if len(columns) > options.limits.columns:
-        raise LimitError(
-            f"Expected {path.name} to have at most {options.limits.columns:,} columns, but it has "
-            f"{len(columns):,}.",
-            "columns",
-        )
     check_unique(columns, path)
     return columns
 

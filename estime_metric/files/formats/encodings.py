@@ -21,7 +21,7 @@ def opened_text(path: Path, options: ReadOptions, newline: str) -> Iterator[io.T
     if codecs.lookup(encoding).name == "utf-8":
         encoding = "utf-8-sig"  # a byte order mark does not belong to the first column's name
     with (
-        opened(path, options.limits.size, encoded=options.encoding is not None) as stream,
+        opened(path, encoded=options.encoding is not None) as stream,
         io.TextIOWrapper(stream, encoding, newline=newline, errors="surrogateescape") as text,
     ):
         try:

@@ -1,64 +1,86 @@
-"""One JSON object of a text -> a row, or what is wrong with it."""
+"""JSON Lines, with an object on each line, and a JSON array of objects; both in UTF-8."""
 
 from __future__ import annotations
 
+import codecs
 import json
-import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from estime_metric.files.lines import Row
+from estime_metric.files.lines import Line, Row
+from estime_metric.files.options import ReadOptions
+from estime_metric.files.streams import opened
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """A value of JSON: its ``row`` or its ``problem``, and the position of its ``end``."""
+def read_lines(path: Path, _options: ReadOptions) -> Iterator[Line]:
+    """The lines of JSON Lines; blank ones are counted and skipped. Raises as `opened`."""
+    with opened(path) as stream:
+        for number, data in enumerate(stream, start=1):
+            if not data.removeprefix(codecs.BOM_UTF8).strip():
+                continue
+            try:
+                value = _parse(data)
+            except ValueError as error:
+                yield Line(path, number, problem=str(error))
+            else:
+                yield _line(path, number, value)
 
-    end: int
-    row: Row = field(default_factory=dict)
-    problem: str = ""
+
+def read_array(path: Path, _options: ReadOptions) -> Iterator[Line]:
+    """The objects of an array, counted from 1. The whole file is read into memory.
+
+    Raises ValueError if the file is not a JSON array; otherwise as `opened`.
+    """
+    with opened(path) as stream:
+        data = stream.read()
+    try:
+        values = _parse(data)
+        if not isinstance(values, list):
+            raise ValueError("is not an array")
+    except ValueError as error:
+        raise ValueError(
+            f"Expected {path.name} to be a JSON array of objects, but it {error}. If it has one "
+            "object per line, name it .jsonl."
+        ) from error
+    for number, value in enumerate(values, start=1):
+        yield _line(path, number, value)
 
 
-class ObjectDecoder:
-    """Decodes objects one after the other."""
+class _Ambiguous(Row):
+    """An object that names the column ``twice`` twice."""
 
-    def __init__(self) -> None:
-        self._has_long_integer = False
-        self._names_twice: list[str] = []  # of the object that was decoded last
-        self._raw_decode = json.JSONDecoder(
-            parse_int=self._integer, object_pairs_hook=self._object
-        ).raw_decode
+    twice: str
 
-    def decode(self, text: str, position: int = 0) -> Decoded:
-        """The value that begins at ``position``.
 
-        Raises:
-            json.JSONDecodeError: the text is not JSON there, or it ends within the value.
-            RecursionError: lists and objects are nested too deeply to be read.
-        """
-        self._has_long_integer = False
-        value, end = self._raw_decode(text, position)
-        if self._has_long_integer:
-            digits = sys.get_int_max_str_digits() if hasattr(sys, "get_int_max_str_digits") else 0
-            return Decoded(end, problem=f"has an integer of more than {digits} digits")
-        if not isinstance(value, dict):
-            return Decoded(end, problem=f"is a JSON {type(value).__name__}, not an object")
-        if self._names_twice:  # the outermost object is decoded last
-            return Decoded(end, problem=f"has a column {self._names_twice[0]!r} twice")
-        return Decoded(end, value)
+def _parse(data: bytes) -> Any:
+    """The value of a text; ValueError with the problem as the end of a sentence if it has none."""
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8 (byte {error.start + 1})"
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        problem = f"is not JSON ({error.msg} at {line}column {error.colno})"
+    except RecursionError:
+        problem = "is nested too deeply"
+    except ValueError:  # Python refuses to convert this many digits, because that is slow
+        problem = "has an integer with too many digits"
+    raise ValueError(problem)
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> Row:
-        found = dict(pairs)
-        self._names_twice = []
-        if len(found) < len(pairs):
-            counts = Counter(name for name, _ in pairs)
-            self._names_twice = [name for name, times in counts.items() if times > 1]
-        return found
 
-    def _integer(self, digits: str) -> int:
-        try:
-            return int(digits)
-        except ValueError:  # Python refuses to convert this many digits, because that is slow
-            self._has_long_integer = True
-            return 0
+def _object(pairs: list[tuple[str, Any]]) -> Row:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        row = _Ambiguous(row)
+        ((row.twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+    return row
+
+
+def _line(path: Path, number: int, value: Any) -> Line:
+    if isinstance(value, _Ambiguous):
+        return Line(path, number, problem=f"has a column {value.twice!r} twice")
+    if not isinstance(value, dict):
+        return Line(path, number, problem=f"is a JSON {type(value).__name__}, not an object")
+    return Line(path, number, value)

@@ -37,7 +37,7 @@ def combine(
 
     Example:
         >>> from estime_metric.integrations.evaluate import Estime, combine
-        >>> both = combine({"shallow": Estime(model="embedded", layers=1), "deep": Estime(model="embedded")})
+        >>> both = combine({"shallow": Estime(layers=1), "deep": Estime()})
         >>> scores = both.compute(predictions=["A cat sat."], references=["A cat."], sources=["A cat sat down."])
         >>> [name for name in scores if name.endswith("alarms")]
         ['shallow_alarms', 'deep_alarms']

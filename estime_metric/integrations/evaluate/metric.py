@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -13,7 +14,7 @@ import evaluate
 
 from estime_metric.citation import bibtex
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
-from estime_metric.engine.encoder.store import unload_encoders
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, unload_encoders
 from estime_metric.integrations.evaluate.added import Added
 from estime_metric.measures import reported_name
 from estime_metric.result import EstimeResult
@@ -35,8 +36,7 @@ Args:
     sources: list of str, the source texts, one for each summary.
     references: list of str, used as the sources if `sources` is not given; otherwise ignored. Never pass reference
         summaries alone: a warning is issued if most of them are no longer than the summaries.
-    **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...; and
-        `preset="fast"`.
+    **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
         alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
@@ -55,7 +55,7 @@ Returns:
     in input order. `alarm_rate_scores` has NaN if no token occurs in the source. If several `layers` are read, every
     name except the signature includes its layer: `estime_layer12`, `alarms_layer12`, `alarms_layer12_scores`.
 Examples:
-    >>> metric = evaluate.load("estime", model="embedded")
+    >>> metric = evaluate.load("estime")
     >>> source = "The cat sat on the mat while the dog slept in the garden."
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
     >>> list(scores)[:4]
@@ -87,6 +87,7 @@ class EvaluateOptions(EstimeOptions, total=False):
     ``evaluate.EvaluationModule``.
     """
 
+    cache: int | str | os.PathLike[str] | SourceCache | None
     model_revision: str | None
     keep_in_memory: bool
     cache_dir: str | None
@@ -120,6 +121,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         arguments: the arguments of every ``evaluate`` module (``cache_dir``, ``num_process``,
             ``experiment_id``, ...) and the options of `EstimeConfig`; ``model_revision`` is the
             ``revision`` of the encoder, because ``evaluate.load`` uses that name for the script.
+            ``cache`` keeps the embeddings of sources for the next `compute`, as in `ESTIME`.
 
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
@@ -137,6 +139,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             )
         options: dict[str, Any] = dict(arguments)
         own = {name: options.pop(name) for name in _EVALUATE_ARGUMENTS if name in options}
+        self._cache = SourceCache.of(options.pop("cache", DEFAULT_CACHE))
         self._config = EstimeConfig.from_options(None, _renamed(options))
         self._added: Added[Pair] = Added()
         super().__init__(config_name=config_name, **own)
@@ -222,7 +225,8 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         else:
             options = _own_options(options)
         with self._added.computing() as pairs:
-            scorer = EstimeScorer(self._config, **_renamed(options))
+            config = EstimeConfig.from_options(self._config, _renamed(options))
+            scorer = EstimeScorer(config, cache=self._cache)
             if any(value is not None for value in (predictions, references, *inputs.values())):
                 pairs += _pairs(predictions, references, inputs)
             elif not pairs and self.num_process == 1:
@@ -238,8 +242,8 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             return reported(scorer.score(texts["predictions"], texts["sources"]))
 
     def unload(self) -> None:
-        """Releases the encoders of all ESTIME metrics in this process; the next `compute` loads its
-        encoder again.
+        """Releases the encoders of all ESTIME metrics in this process and the source embeddings that
+        they share by default; the next `compute` loads its encoder again.
         """
         unload_encoders()
 

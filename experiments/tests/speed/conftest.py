@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +12,8 @@ import torch
 import transformers
 
 from experiments.speed import common
+from experiments.speed.__main__ import main
 from tests.studies.conftest import made_rows, write_folder
-
-needs_int8_products = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64"), reason="oneDNN's int8 products are x86's"
-)
-
-Main = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True)
@@ -41,27 +35,27 @@ def summeval(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., list[PrintedTable]]]:
-    """Runs a script with arguments; returns its tables. Leaves the process as it was."""
+    """Runs a case with arguments; returns its tables. Leaves the process as it was."""
     threads, level = torch.get_num_threads(), transformers.utils.logging.get_verbosity()
 
-    def run_script(main: Main, *arguments: object) -> list[PrintedTable]:
+    def run_case(*arguments: object) -> list[PrintedTable]:
         main([str(argument) for argument in arguments])
         text = capsys.readouterr().out
         assert text.startswith(common.machine())
         return tables_of(text)
 
-    yield run_script
+    yield run_case
     torch.set_num_threads(threads)
     transformers.utils.logging.set_verbosity(level)
     transformers.utils.logging.enable_progress_bar()
 
 
 def tables_of(text: str) -> list[PrintedTable]:
-    found = []
+    tables = []
     for title, body in re.findall(r"^(.+)\n\n((?:\|.*\|\n)+)", text, re.M):
         heads, _, *rows = [
             [cell.strip() for cell in line.strip("|").split(" | ")] for line in body.splitlines()
         ]
         assert {len(row) for row in rows} == {len(heads)}
-        found.append(PrintedTable(title, heads, rows))
-    return found
+        tables.append(PrintedTable(title, heads, rows))
+    return tables

@@ -67,10 +67,3 @@ def test_the_peak_is_seen_although_the_memory_is_given_back() -> None:
         time.sleep(0.2)  # it looks a hundred times a second
         del taken
     assert peak.most - before > 0.9 * size
-
-
-def test_a_script_knows_its_options_and_their_defaults() -> None:
-    parser = common.arguments("What it prints.", model="embedded", rounds=(3, "of each"))
-    options = parser.parse_args(["--rounds", "5"])
-    assert (options.model, options.rounds, options.clock) == ("embedded", 5, "wall")
-    assert "of each" in parser.format_help()

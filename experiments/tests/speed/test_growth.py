@@ -26,8 +26,8 @@ def test_pairs_are_written_as_they_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_tables_and_the_plot(run, tmp_path: Path) -> None:
-    sizes = ["--words", "40,90", "--counts", "3,9", "--threads", 1]
-    words, pairs = run(growth.main, *sizes, "--plot", tmp_path / "growth")
+    sizes = ["--words", 40, 90, "--counts", 3, 9, "--threads", 1]
+    words, pairs = run("growth", *sizes, "--plot", tmp_path / "growth")
     assert words.column("words") == ["40", "90"]
     assert pairs.column("pairs") == ["3", "9"]
     for table in (words, pairs):

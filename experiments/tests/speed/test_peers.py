@@ -24,7 +24,7 @@ needs_blanc = pytest.mark.skipif(
 @needs_blanc
 def test_the_table_has_a_row_for_each_program(run, summeval: Path, capsys) -> None:
     small = ["--sources", 2, "--rounds", 1, "--threads", 1]
-    (table,) = run(peers.main, summeval, *small)
+    (table,) = run("peers", "--summeval", summeval, *small)
     assert table.title == "embedded-small, layer 5, 6 pairs of SummEval, 1 rounds"
     others = [peers.BLANC, peers.BERTSCORE, peers.BERTSCORE_ONCE]
     assert table.column("") == [*peers.OURS, peers.WITH_TRANSFORMERS, *others]
@@ -51,7 +51,7 @@ def test_other_alarms_than_the_released_codes_end_it() -> None:
 def test_the_blocks_of_transformers_score_alike(tmp_path: Path, summeval: Path) -> None:
     common.save_bundled("embedded-small", tmp_path)
     setting = Setting(str(tmp_path), 5, common.pairs_of(summeval, 2)[0])
-    own = setting.scorer(EstimeConfig())
+    own = setting.scorer(EstimeConfig(distance=8))
     other = peers.scorer_with_blocks_of_transformers(setting)
     fused = [
         [isinstance(one, FusedBlock) for one in scorer.encoder._model.modules()]
@@ -59,7 +59,7 @@ def test_the_blocks_of_transformers_score_alike(tmp_path: Path, summeval: Path) 
     ]
     assert any(fused[0])
     assert not any(fused[1])
-    alarms = [setting.scoring(scorer)().values("alarms") for scorer in (own, other)]
+    alarms = [common.scoring(scorer, setting.pairs)().values("alarms") for scorer in (own, other)]
     assert torch.equal(*alarms)
 
 
@@ -87,7 +87,7 @@ def test_news_pairs_are_a_reference_summary_for_each_article(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_the_table_of_costs(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "WORDS", 30)
-    (table,) = run(cost.main, tmp_path, "--pairs", 2, "--rounds", 1, "--threads", 1)
-    assert table.columns == ["encoder", "preset", "seconds", "cents"]
-    assert [row[0] for row in table.rows] == ["embedded"] * 5 + ["embedded-small"] * 5
-    assert table.column("preset")[:4] == list(cost.PRESETS)
+    (table,) = run("cost", "--bump", tmp_path, "--pairs", 2, "--rounds", 1, "--threads", 1)
+    assert table.columns == ["encoder", "setting", "seconds", "cents"]
+    assert [row[0] for row in table.rows] == ["embedded"] * 4 + ["embedded-small"] * 4
+    assert table.column("setting")[:3] == list(cost.SETTINGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ import safetensors.torch
 import torch
 import transformers
 
-from estime_metric import EncoderUnavailableError, EstimeConfig
+from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer
 from estime_metric.config import default_layer
 from estime_metric.engine.encoder import loading
 from estime_metric.engine.encoder.loading import load_pretrained, location, read_int8, revision_of
@@ -240,7 +241,28 @@ def test_layers_out_of_range_and_windows_too_long_are_refused(
     ):
         resolved(window=POSITIONS - 1)
     info = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).info
-    assert resolved(window=4000).window == 4000
+    assert resolved(window=4000).schedule == {"window": 4000, "margin": 50, "distance": 8}
+
+
+def test_window_and_margin_follow_the_encoder_and_the_distance_is_the_papers(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    folder = str(save_encoder(tmp_path / "few", "bert", max_position_embeddings=128))
+    few, many = EstimeConfig(model=folder), EstimeConfig(model=bert_folder)
+    for config, window, margin in (
+        (many, 450, 50),
+        (few, 126, 14),
+        (dataclasses.replace(few, window=90), 90, 10),
+        (dataclasses.replace(few, margin=62), 126, 62),
+    ):
+        schedule = {"window": window, "margin": margin, "distance": 8}
+        assert load(config.model).info.resolve(config).schedule == schedule
+    signature = EstimeScorer(few).score(["the cat"], ["the cat sat " * 100]).signature
+    assert "|window:126|margin:14|distance:8|" in signature
+    with pytest.raises(ValueError, match=r"`margin` to be less than .* is 126 .*but got 63\.$"):
+        EstimeScorer(few, margin=63).load()
+    with pytest.raises(ValueError, match=r"`window` to be at most 126, .*but got 450\.$"):
+        EstimeScorer(few, window=450).load()
 
 
 @pytest.mark.slow

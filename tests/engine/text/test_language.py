@@ -27,7 +27,8 @@ RUSSIAN, THAI = ["мэр сказал " * 5], ["นายกเทศมนต�
 def test_another_language_is_told_but_not_of_too_little() -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     for texts in (GERMAN, CHINESE, RUSSIAN, THAI, ENGLISH[:1] + 4 * GERMAN):
-        assert foreign_language(texts, tokenizer) is not None
+        assert foreign_language(texts, tokenizer)
+    assert foreign_language(3 * ENGLISH, tokenizer) == ""
     for texts in (
         ENGLISH,
         ENGLISH[1:2],
@@ -47,7 +48,7 @@ def test_a_vocabulary_of_single_characters_knows_its_script() -> None:
         foreign_language(
             ["".join(characters[:40])], transformers.BertTokenizerFast(vocab=vocabulary)
         )
-        is None
+        == ""
     )
 
 
@@ -59,6 +60,22 @@ def test_a_scorer_warns_once() -> None:
         scorer.score(GERMAN, GERMAN)
     scorer.score(CHINESE, CHINESE)
     EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)
+
+
+def test_a_scorer_stops_looking_once_there_was_enough_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at = []
+
+    def look(texts: list[str], tokenizer: object) -> str | None:
+        looked_at.append(foreign_language(texts, tokenizer))  # type: ignore[arg-type]
+        return looked_at[-1]
+
+    monkeypatch.setattr("estime_metric.scorer.foreign_language", look)
+    scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
+    for texts in (ENGLISH[:1], 3 * ENGLISH, ENGLISH):
+        scorer.score(texts, texts)
+    assert looked_at == [None, ""]
 
 
 class Vocabulary:
@@ -90,12 +107,12 @@ class Vocabulary:
 def test_the_vocabulary_is_looked_through_once(known: int, told: bool) -> None:
     tokenizer = Vocabulary(known)
     for _ in range(3):
-        assert (foreign_language(RUSSIAN, tokenizer) is not None) is told
+        assert bool(foreign_language(RUSSIAN, tokenizer)) is told
     assert tokenizer.asked == 1
-    assert foreign_language(THAI, tokenizer) is not None  # another script
+    assert foreign_language(THAI, tokenizer)  # another script
     assert tokenizer.asked == 2
     another = Vocabulary(0)
-    assert foreign_language(RUSSIAN, another) is not None
+    assert foreign_language(RUSSIAN, another)
     reference = weakref.ref(another)
     del another
     gc.collect()

@@ -37,10 +37,10 @@ def evaluate_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def metric(bert_folder: str) -> Any:
-    """The metric with the small BERT."""
+    """The metric with the small BERT, without a cache, so that repeated values are equal bit by bit."""
     from estime_metric.integrations.evaluate import Estime
 
-    return Estime(model=bert_folder)
+    return Estime(model=bert_folder, cache=None)
 
 
 def computed(result: EstimeResult) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def score_often(model: str, pairs: Pairs, cache: str) -> list[Any]:
     """Results of one job that loads, adds and computes again and again."""
     found = []
     for _ in range(4):
-        metric = Estime(model=model, cache_dir=cache)
+        metric = Estime(model=model, cache_dir=cache, cache=None)
         for summary, source in pairs:
             metric.add(prediction=summary, source=source)
         found.append(metric.compute())

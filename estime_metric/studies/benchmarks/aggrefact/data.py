@@ -16,9 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import listed
+from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.records import read_records
@@ -126,9 +127,10 @@ class AggreFact(Listed):
         return list(self.table["source"])
 
     @property
-    def published(self) -> list[str]:
-        """Detectors whose scores the data have."""
-        return [str(name) for name in self.table.columns[len(COLUMNS) :]]
+    def published(self) -> dict[str, Floats]:
+        """Detector -> its scores, float64 of shape (summaries,); higher is better."""
+        names = self.table.columns[len(COLUMNS) :]
+        return {str(name): self.table[name].to_numpy(dtype=np.float64) for name in names}
 
     @cached_property
     def digest(self) -> str:

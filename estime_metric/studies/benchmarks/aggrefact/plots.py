@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, Place
-from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, PLACE, PUBLISHED
+from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
+from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, PLACE
 from estime_metric.studies.benchmarks.aggrefact.tables import WIDE
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
@@ -17,7 +17,9 @@ from estime_metric.studies.benchmarks.shared.plots import (
     Panel,
     gray_markers,
     plot_intervals,
+    values_of,
 )
+from estime_metric.studies.benchmarks.shared.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,18 +28,15 @@ if TYPE_CHECKING:
 _CURVE = np.arange(0.01, 1.0, 0.01)
 
 
-def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
+def draw(
+    scores: Scores[AggreFact], frames: Frames, *, seed: int = 0
+) -> Iterator[tuple[str, Figure]]:
     """``areas``: every measure's area with its interval, a panel per cell."""
     found = frames[DETECTION]
     found = found[found["area"].notna()]
     if not len(found):
         return
-    found = found.assign(
-        value=found["area"],
-        low=found["area_low"],
-        high=found["area_high"],
-        gray=gray_markers(found["section"], PUBLISHED),
-    )
+    found = values_of(found, "area").assign(gray=gray_markers(found["section"]))
     labels = list(dict.fromkeys(found["measure"]))
     panels = []
     for names, rows in list(found.groupby(PLACE, sort=False))[:WIDE]:

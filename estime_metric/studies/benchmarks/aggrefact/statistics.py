@@ -19,7 +19,7 @@ from estime_metric.studies.benchmarks.aggrefact.data import (
     PlaceSummaries,
 )
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import (
     IDS,
     Frames,
@@ -30,8 +30,6 @@ from estime_metric.studies.benchmarks.shared.frames import (
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
-#: Section of the detectors whose scores or accuracies are the authors'.
-PUBLISHED = "Published detectors"
 DETECTION = "detection.csv"
 #: Instead of a dataset: the mean over the datasets of an origin and a class, weighted by their
 #: summaries.

@@ -11,19 +11,12 @@ import pandas as pd
 from estime_metric.report.tables import Cell, Column, Section, Table, interval
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PLACE, PUBLISHED
+from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PLACE
 from estime_metric.studies.benchmarks.aggrefact.words import signals
-from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import (
-    ShownColumn,
-    TablePart,
-    measure_table,
-    section_titles,
-)
+from estime_metric.studies.benchmarks.shared.tables import Shown, labels_in, measure_table
 
-#: Section -> its title in the tables, in order.
-SECTIONS = section_titles(PUBLISHED)
 #: With more cells than this only their means get a column.
 WIDE = 8
 #: Where ranges of margins begin, as shares of the best similarity.
@@ -65,21 +58,16 @@ def _by_cell(
     if len(places) > WIDE:
         places = [place for place in places if place.dataset == MEAN]
     shown = [
-        ShownColumn(
-            Column(f"{place.dataset} {place.group} ({counts[place]})", ORIGINS[place.origin]),
-            place,
-            value,
+        Shown(
+            f"{place.dataset} {place.group} ({counts[place]})",
+            ORIGINS[place.origin],
+            key=place,
+            value=value,
         )
         for place in places
     ]
-    known = found[found[value].notna()].drop_duplicates("column")
-    rows = lookup(found, "column", *PLACE)
-    parts = []
-    for section, heading in SECTIONS.items():
-        of_section = known[known["section"] == section]
-        labels = dict(zip(of_section["column"], of_section["measure"], strict=True))
-        parts.append(TablePart(heading, rows, labels))
-    return measure_table(name, title, shown, parts, notes)
+    labels = labels_in(found[found[value].notna()])
+    return measure_table(name, title, found, PLACE, shown, labels, notes)
 
 
 def _cells(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:

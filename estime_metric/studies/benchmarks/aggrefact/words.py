@@ -88,7 +88,7 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
     Example:
         >>> from estime_metric import EstimeScorer
         >>> source = "Anna bought the red boat. Peter sold the old house."
-        >>> shown = EstimeScorer(model="embedded").explain("Peter bought the red boat.", source)
+        >>> shown = EstimeScorer().explain("Peter bought the red boat.", source)
         >>> found = signals(judged_words([shown], [["Peter"]]))["alarms"]
         >>> found["flagged"], found["precision"], found["recall"], found["lift"]
         (1, 1.0, 1.0, 6.0)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from estime_metric.studies.benchmarks.bump.data import Bump
-from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, PUBLISHED
-from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
+from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
@@ -17,6 +17,7 @@ from estime_metric.studies.benchmarks.shared.plots import (
     gray_markers,
     plot_groups,
     plot_intervals,
+    values_of,
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
@@ -29,7 +30,7 @@ MIDDLE = 50
 SHOWN = 3
 
 
-def draw(scores: Scores[Bump], frames: Frames) -> Iterator[tuple[str, Figure]]:
+def draw(scores: Scores[Bump], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
     """``consistency``: consistency and area of every measure with their intervals, the most
     consistent first. ``types``: consistency by type of error, of the best measures that were
     computed and the best published ones.
@@ -39,9 +40,9 @@ def draw(scores: Scores[Bump], frames: Frames) -> Iterator[tuple[str, Figure]]:
     overall = overall.sort_values("consistency", ascending=False, kind="stable")
     if not len(overall):
         return
-    overall = overall.assign(gray=gray_markers(overall["section"], PUBLISHED))
+    overall = overall.assign(gray=gray_markers(overall["section"]))
     panels = [
-        Panel(title, _values(overall, value).set_index("measure"))
+        Panel(title, values_of(overall, value).set_index("measure"))
         for title, value in (("consistency", "consistency"), ("area under the ROC curve", "area"))
     ]
     caption = f"per cent, 95% intervals; {MARKERS_EXPLAINED}"
@@ -50,13 +51,10 @@ def draw(scores: Scores[Bump], frames: Frames) -> Iterator[tuple[str, Figure]]:
     trivial = overall["section"] == TRIVIAL
     best = pd.concat([overall[~published & ~trivial].head(SHOWN), overall[published].head(SHOWN)])
     rows_of = {
-        row.measure: _values(found[found["column"] == row.column], "consistency").set_index("error")
+        row.measure: values_of(found[found["column"] == row.column], "consistency").set_index(
+            "error"
+        )
         for row in best.itertuples()
     }
     types = {name: str(error) for name, error in scores.data.error_types.items()}
     yield "types", plot_groups(rows_of, types, "consistency, per cent", MIDDLE)
-
-
-def _values(rows: pd.DataFrame, value: str) -> pd.DataFrame:
-    """The rows with a value and its interval as ``value``, ``low`` and ``high``."""
-    return rows.assign(value=rows[value], low=rows[f"{value}_low"], high=rows[f"{value}_high"])

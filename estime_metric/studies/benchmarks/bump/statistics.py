@@ -18,7 +18,7 @@ from estime_metric.stats.detection import areas
 from estime_metric.stats.paired import p_of_sign
 from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.bump.data import Bump
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import (
     Frames,
     Resamples,
@@ -27,8 +27,6 @@ from estime_metric.studies.benchmarks.shared.frames import (
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
-#: Section of the measures whose scores come with the data.
-PUBLISHED = "Published measures, scores from the data"
 #: In place of a type of error: all pairs.
 ALL = "all"
 CONSISTENCY, TESTS = "consistency.csv", "tests.csv"

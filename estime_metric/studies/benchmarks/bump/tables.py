@@ -5,21 +5,16 @@ from __future__ import annotations
 import pandas as pd
 
 from estime_metric.report.tables import Column, Section, Table, interval, p_value
-from estime_metric.studies.benchmarks.bump.data import Bump, ErrorType
-from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, PUBLISHED, TESTS
-from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.benchmarks.bump.data import Bump
+from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, TESTS
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    ShownColumn,
-    TablePart,
-    by_section,
-    interval_column,
+    Shown,
+    labels_of,
     measure_table,
-    section_titles,
+    shown_interval,
 )
-
-#: Section -> its title in the tables, in order.
-SECTIONS = section_titles(PUBLISHED)
 
 
 def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
@@ -27,34 +22,35 @@ def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
     (by type of error), ``bump-tests`` (against the nearest published measure).
     """
     data, notes = scores.data, _notes(scores)
-    rows = lookup(frames[CONSISTENCY], "column", "error")
-    parts = by_section(scores, SECTIONS, rows)
+    frame = frames[CONSISTENCY]
     about = f"{data.origin}, {len(data.documents)} pairs of {len(set(data.articles))} articles"
     overall = [
-        ShownColumn(Column("value", "consistency", 1), (ALL,), "consistency"),
-        interval_column(ALL, group="consistency", of="consistency", decimals=1),
-        ShownColumn(Column("ties"), (ALL,), "ties"),
-        ShownColumn(Column("value", "area", 1), (ALL,), "area"),
-        interval_column(ALL, group="area", of="area", decimals=1),
+        Shown("value", "consistency", 1, key=(ALL,), value="consistency"),
+        shown_interval(ALL, group="consistency", of="consistency", decimals=1),
+        Shown("ties", key=(ALL,), value="ties"),
+        Shown("value", "area", 1, key=(ALL,), value="area"),
+        shown_interval(ALL, group="area", of="area", decimals=1),
     ]
     return [
         measure_table(
             "bump",
             f"BUMP: consistency and area under the ROC curve; {about}.",
+            frame,
+            ["error"],
             overall,
-            parts,
+            labels_of(scores),
             notes,
         ),
         _by_type(
             scores,
-            parts,
+            frame,
             "bump-types",
             "consistency",
             f"BUMP: consistency by type of error; {about}.",
         ),
         _by_type(
             scores,
-            parts,
+            frame,
             "bump-types-area",
             "area",
             f"BUMP: area under the ROC curve by type of error; {about}.",
@@ -63,28 +59,26 @@ def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
     ]
 
 
-def _by_type(
-    scores: Scores[Bump], parts: list[TablePart], name: str, value: str, title: str
-) -> Table:
+def _by_type(scores: Scores[Bump], frame: pd.DataFrame, name: str, value: str, title: str) -> Table:
     data = scores.data
     counts = pd.Series(data.errors).value_counts()
     shown = [
-        ShownColumn(_heading(error_type, int(counts[error])), (error,), value)
+        Shown(
+            # The two kinds of one error have a heading in common.
+            f"{error_type.kind or error_type.what} ({counts[error]})",
+            error_type.what if error_type.kind else "",
+            decimals=1,
+            key=(error,),
+            value=value,
+        )
         for error, error_type in data.error_types.items()
     ]
-    return measure_table(name, title, shown, parts, _notes(scores))
+    return measure_table(name, title, frame, ["error"], shown, labels_of(scores), _notes(scores))
 
 
-def _heading(error: ErrorType, pairs: int) -> Column:
-    """The column of a type of error; the two kinds of one error have a heading in common."""
-    if error.kind:
-        return Column(f"{error.kind} ({pairs})", error.what, decimals=1)
-    return Column(f"{error.what} ({pairs})", decimals=1)
-
-
-def _tests(scores: Scores[Bump], found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+def _tests(scores: Scores[Bump], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     labels = {column.name: column.label for column in scores.columns}
-    nearest = found[found["nearest"].astype(bool)].drop_duplicates("column")
+    nearest = frame[frame["nearest"].astype(bool)].drop_duplicates("column")
     rows = [
         (
             labels[row.column],

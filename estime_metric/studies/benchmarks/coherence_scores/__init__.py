@@ -3,4 +3,29 @@ they published; extra ``meta``. No measure is computed here: see
 `estime_metric.studies.coherence_measures` for that.
 """
 
+from functools import partial
+
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
+from estime_metric.studies.benchmarks.coherence_scores import plots, statistics, tables
+from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
+from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
+from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
+from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
+
+
+def benchmark(runs: int = 100, *, intervals: bool = True) -> Benchmark:
+    """The comparison; ``runs`` are as in `statistics.analyze`, ``intervals`` says whether documents
+    and systems are resampled for the intervals of Table 3.
+    """
+    analyze = partial(statistics.analyze, runs=runs, intervals=intervals)
+    return Benchmark(analyze, tables.make_tables, plots.draw)
+
+
+def published_scores(data: CoherenceScores) -> Block:
+    """The published scores as the measures of the comparison."""
+    columns = tuple(ScoreColumn(name, LABELS[name], "Published") for name in data.scores)
+    return Block(
+        "Published scores",
+        columns,
+        lambda: Prepared(f"TOOLBOX|{data.digest}", lambda *_: data.scores),
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.statistics import texts_by_document
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import bootstrap_groups
 from estime_metric.studies.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
@@ -28,7 +29,9 @@ DRAWN = (
 )
 
 
-def draw(scores: Scores[CoherenceScores], *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+def draw(
+    scores: Scores[CoherenceScores], frames: Frames, *, seed: int = 0
+) -> Iterator[tuple[str, Figure]]:
     """Bias matrices of both kinds, score against judgement, agreement within systems and lengths."""
     from estime_metric.studies.meta import plots
 

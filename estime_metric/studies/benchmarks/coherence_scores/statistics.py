@@ -43,18 +43,24 @@ WITH_LENGTH = "agreement-with-length.csv"
 
 
 def analyze(
-    scores: Scores[CoherenceScores], *, runs: int = 100, resamples: int = 1000, seed: int = 0
+    scores: Scores[CoherenceScores],
+    *,
+    runs: int = 100,
+    intervals: bool = True,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Frames:
     """Tidy tables of what Tables 1, 3, 4 and 5 show, and of agreement with length.
 
     ``runs``: over which the confounders with noise are averaged; 0 leaves Table 1 out.
-    ``resamples``: of documents and systems, for the 95% intervals of Table 3; 0 for none.
+    ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
+    ``intervals``.
     """
     data = scores.data
     frames = {
         AGREEMENT: each_column(
             scores,
-            lambda column: _agreement(scores, column, resamples, seed),
+            lambda column: _agreement(scores, column, resamples if intervals else 0, seed),
             ["statistic", "value", "low", "high"],
         ),
         SHUFFLE: _shuffle(data),

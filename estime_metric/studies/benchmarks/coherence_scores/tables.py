@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from estime_metric.report.tables import Cell, Column, Section, Table, interval
+from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import (
     STATISTICS,
     TABLE_1,
@@ -21,7 +22,8 @@ from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     SHUFFLE,
     WITH_LENGTH,
 )
-from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import LEVELS
 
 HERE, PAPER = "here", "paper"
@@ -31,7 +33,7 @@ _SYSTEMS = (
 )
 
 
-def make_tables(frames: Frames) -> list[Table]:
+def make_tables(scores: Scores[CoherenceScores], frames: Frames) -> list[Table]:
     """``table3``, ``table4``, ``table3-intervals``, ``lengths``; ``table5`` and ``table1`` if they
     were computed.
     """
@@ -50,7 +52,7 @@ def make_tables(frames: Frames) -> list[Table]:
 
 def table_3(frame: pd.DataFrame) -> Table:
     """Table 3: one row for each measure, here and in the paper."""
-    here = lookup(frame, "measure", "statistic")
+    here = {(row.measure, row.statistic): row for row in frame.itertuples()}
     rows = []
     for label in dict.fromkeys(frame["measure"]):
         row: list[Cell] = [label]
@@ -63,7 +65,7 @@ def table_3(frame: pd.DataFrame) -> Table:
 
 def table_3_intervals(frame: pd.DataFrame) -> Table:
     """The intervals of Table 3, here and in the paper."""
-    here = lookup(frame, "measure", "statistic")
+    here = {(row.measure, row.statistic): row for row in frame.itertuples()}
     rows = []
     for label in dict.fromkeys(frame["measure"]):
         row: list[Cell] = [label]

@@ -90,7 +90,7 @@ class Frank(Listed):
         factuality: share of the sentences without an error, finite float64 of shape (N,); higher is
             better.
         flipped: type of error -> factuality with the labels of that type inverted, of the same shape.
-        metrics: published metric -> its scores, float64 of shape (N,), NaN if it has none; higher
+        published: published metric -> its scores, float64 of shape (N,), NaN if it has none; higher
             is better.
     """
 
@@ -101,7 +101,7 @@ class Frank(Listed):
     summaries: tuple[str, ...]
     factuality: Floats
     flipped: Mapping[str, Floats]
-    metrics: Mapping[str, Floats]
+    published: Mapping[str, Floats]
 
     def __post_init__(self) -> None:
         if twice := [key for key, number in Counter(self.keys).items() if number > 1]:
@@ -122,7 +122,7 @@ class Frank(Listed):
     @cached_property
     def digest(self) -> str:
         """Twelve digits that change with any text, name or judgement."""
-        columns = {"factuality": self.factuality, **self.flipped, **self.metrics}
+        columns = {"factuality": self.factuality, **self.flipped, **self.published}
         numbers = {name: values.tolist() for name, values in columns.items()}
         return digest(self.keys, self.datasets, self.source_of_each, self.summaries, numbers)
 
@@ -175,7 +175,7 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
         summaries=tuple(row["summary"] for row in rows),
         factuality=_numbers(row["factuality"] for row in rows),
         flipped={name: _numbers(row["flipped"][name] for row in rows) for name in flipped},
-        metrics={name: _numbers(row["metrics"].get(name) for row in rows) for name in metrics},
+        published={name: _numbers(row["metrics"].get(name) for row in rows) for name in metrics},
     )
 
 

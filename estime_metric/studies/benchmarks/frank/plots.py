@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from estime_metric.studies.benchmarks.frank.data import ERRORS
+from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank
 from estime_metric.studies.benchmarks.frank.statistics import (
     ABLATION,
     CORRELATIONS,
     PARTS,
-    PUBLISHED,
     part_name,
 )
-from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
@@ -24,6 +23,7 @@ from estime_metric.studies.benchmarks.shared.plots import (
     plot_groups,
     plot_intervals,
 )
+from estime_metric.studies.benchmarks.shared.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 
 
-def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
+def draw(scores: Scores[Frank], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
     """``correlations``: partial Pearson correlations of all measures with their intervals, best
     first, for each part of the data. ``ablation``: over all summaries, of the best measures that
     were computed and the best published ones.
@@ -40,7 +40,7 @@ def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
     found = frames[CORRELATIONS]
     rows = found[(found["kind"] == "partial") & (found["method"] == "pearson")]
     rows = rows.sort_values("value", ascending=False, kind="stable", na_position="last")
-    rows = rows.assign(gray=gray_markers(rows["section"], PUBLISHED))
+    rows = rows.assign(gray=gray_markers(rows["section"]))
     known = rows[rows["part"] == "all"].dropna(subset="value")
     if not len(known):
         return

@@ -28,8 +28,6 @@ from estime_metric.studies.benchmarks.shared.frames import (
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta.significance import williams
 
-#: Section of the metrics whose scores come with the data.
-PUBLISHED = "Published metrics, scores from the data"
 #: All summaries, or the summaries of one dataset.
 PARTS = ("all", *DATASETS)
 #: The correlation controls for the system, or not.

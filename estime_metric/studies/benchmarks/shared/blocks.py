@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from estime_metric.stats.checks import Floats
+from estime_metric.studies.benchmarks.shared.data import Summaries
 
-#: Sections of the tables, in order; the last has scores that were read from files.
-REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = (
-    "Reference-free",
-    "Reference-based",
-    "Trivial",
-    "From files",
-)
+#: Sections of the tables, in order: what is computed, scores that were read from files, and scores
+#: that come with the data.
+REFERENCE_FREE, REFERENCE_BASED, TRIVIAL = "Reference-free", "Reference-based", "Trivial"
+OWN, PUBLISHED = "From files", "Published"
 SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
 
 #: Name of a column -> its scores, float64 of shape (summaries,).
@@ -30,7 +28,7 @@ class ScoreColumn:
     Attributes:
         name: identifies the column, also in files.
         label: what the row is called in tables, with ``(-)`` in front if ``lower_is_better``.
-        section: one of `SECTIONS`, or the study's own.
+        section: one of `SECTIONS`, or `PUBLISHED`.
         lower_is_better: whether the scores are negated before anything is computed from them.
         layer, unit: of a measure of ESTIME, otherwise ``None``.
         main: whether the row is in the main tables; if not, it is only in the table of layers.
@@ -73,7 +71,11 @@ class Block:
     notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
 
 
-def published_block(name: str, signature: str, scores: Mapping[ScoreColumn, Floats]) -> Block:
-    """A block of scores that come with the data: column -> its scores."""
-    values = {column.name: of_column for column, of_column in scores.items()}
-    return Block(name, tuple(scores), lambda: Prepared(signature, lambda *_: values))
+def published_block(data: Summaries, scores: Mapping[str, Floats]) -> Block:
+    """Scores that come with the data: published measure -> its scores, higher is better, NaN if
+    there is none.
+    """
+    columns = {name: ScoreColumn(f"published:{name}", name, PUBLISHED) for name in scores}
+    values = {column.name: scores[name] for name, column in columns.items()}
+    prepared = Prepared(f"{data.origin}|{data.digest}", lambda *_: values)
+    return Block(PUBLISHED, tuple(columns.values()), lambda: prepared)

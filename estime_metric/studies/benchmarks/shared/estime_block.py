@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from estime_metric.measures import HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
+from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -18,22 +19,32 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 #: Layers of the paper's rows; they are shown for an encoder with as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
 
 
+#: A result and a layer -> values, float64 of shape (summaries,), lower is better.
+Derived = Callable[[EstimeResult, int], "Tensor"]
+
+
 def estime_block(
-    scorer: EstimeScorer, *, every_measure: bool = False, progress: bool = False
+    scorer: EstimeScorer,
+    *,
+    every_measure: bool = False,
+    derived: Mapping[str, Derived] | None = None,
+    progress: bool = False,
 ) -> Block:
     """ESTIME with one unit, all layers in one pass: alarms, `RECOMMENDED`, and the measures that the
     configuration names.
 
     With ``layers="all"``, only the default layer is in the main tables (with an encoder of 24 blocks
     also the paper's layers), and `RECOMMENDED` is computed only for these layers. With
-    ``every_measure``, all measures of quality become rows, in the order in which they should be read,
-    except `NEW_NGRAMS`, which the trivial baselines have; the scorer must compute them. ``progress``
-    shows the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as
-    `EstimeScorer`.
+    ``every_measure``, all measures of quality that the scorer computes become rows, in the order in
+    which they should be read, except `NEW_NGRAMS`, which the trivial baselines have. ``derived`` are further rows: name -> how they are computed of a result, lower is better. ``progress``
+    shows the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     info = scorer.encoder.info
     config = info.resolve(scorer.config)
@@ -42,25 +53,27 @@ def estime_block(
         main_layers = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
     names = dict.fromkeys((PAPER_MEASURE, RECOMMENDED, *config.measures))
     if every_measure:
-        of_quality = (name for name in HIGHER_IS_BETTER if name not in NEW_NGRAMS)
+        not_computed = {*FURTHER_MEASURES} - {*config.measures}
+        of_quality = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
         names = dict.fromkeys((*of_quality, *config.measures))
-    found = [
-        _MeasureAtLayer(name, layer)
-        for name in names
+    computed = {**dict.fromkeys(names), **(derived or {})}
+    wanted = [
+        _Row(name, layer, values)
+        for name, values in computed.items()
         for layer in config.layer_tuple
         if layer in main_layers or name != RECOMMENDED
     ]
     columns = {
-        one: ScoreColumn(
-            name=column_of(one.measure, one.layer, config.unit),
-            label=_label_of(one.measure, one.layer, config.unit),
+        row: ScoreColumn(
+            name=column_of(row.measure, row.layer, config.unit),
+            label=_label_of(row, config.unit),
             section=REFERENCE_FREE,
-            lower_is_better=HIGHER_IS_BETTER.get(one.measure) is False,
-            layer=one.layer,
+            lower_is_better=row.lower_is_better,
+            layer=row.layer,
             unit=config.unit,
-            main=one.layer in main_layers,
+            main=row.layer in main_layers,
         )
-        for one in found
+        for row in wanted
     }
     prepared = Prepared(scorer.signature, _compute(scorer, columns, progress))
     return Block(
@@ -68,30 +81,40 @@ def estime_block(
     )
 
 
-class _MeasureAtLayer(NamedTuple):
+class _Row(NamedTuple):
+    """A measure of a layer, with what computes it if it is not a registered one."""
+
     measure: str
     layer: int
+    derived: Derived | None
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.derived is not None or HIGHER_IS_BETTER.get(self.measure) is False
+
+    def values(self, result: EstimeResult) -> Tensor:
+        if self.derived is not None:
+            return self.derived(result, self.layer)
+        return result.values(self.measure, self.layer)
 
 
 def _compute(
-    scorer: EstimeScorer, columns: Mapping[_MeasureAtLayer, ScoreColumn], progress: bool
+    scorer: EstimeScorer, columns: Mapping[_Row, ScoreColumn], progress: bool
 ) -> Callable[[Summaries, Advance], ColumnValues]:
     def compute(data: Summaries, _: Advance) -> ColumnValues:
         result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
-        return {
-            column.name: result.values(one.measure, one.layer).numpy()
-            for one, column in columns.items()
-        }
+        return {column.name: row.values(result).numpy() for row, column in columns.items()}
 
     return compute
 
 
-def _label_of(name: str, layer: int, unit: str) -> str:
+def _label_of(row: _Row, unit: str) -> str:
     """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
     direction, such as ``copied``, is not negated.
     """
-    negated = "(-)" if HIGHER_IS_BETTER.get(name) is False else ""
-    label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
+    negated = "(-)" if row.lower_is_better else ""
+    name = "ESTIME" if row.measure == "alarms" else row.measure
+    label = f"{negated}{name}-{row.layer}"
     return label if unit == "token" else f"{label} {unit}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 Frames = dict[str, pd.DataFrame]
 #: What identifies a measure's rows in a tidy table: name, label and section of its `ScoreColumn`.
 IDS = ["column", "measure", "section"]
-#: The rows of a tidy table by the values of some of its columns.
-RowsByKey = Mapping[tuple[Any, ...], Any]
 CONFIDENCE = 0.95
 
 
@@ -40,11 +38,6 @@ def each_column(
             frames.append(found.assign(**ids_of(column)))
     order = [*IDS, *names]
     return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
-
-
-def lookup(frame: pd.DataFrame, *names: str) -> RowsByKey:
-    """The rows of a tidy table by some of its columns."""
-    return {tuple(getattr(row, name) for name in names): row for row in frame.itertuples()}
 
 
 class Resamples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,12 +18,19 @@ if TYPE_CHECKING:
 MARKERS_EXPLAINED = "blue: computed or from a file, cross: trivial, square: published"
 
 
-def gray_markers(sections: Sequence[str], published: str) -> list[str]:
-    """The marker of each row that is drawn in gray: trivial baselines and the section
-    ``published``; empty for all other rows.
+def gray_markers(sections: Sequence[str]) -> list[str]:
+    """The marker of each row that is drawn in gray: trivial baselines and published scores; empty
+    for all other rows.
     """
-    markers = {TRIVIAL: "x", published: "s"}
+    markers = {TRIVIAL: "x", PUBLISHED: "s"}
     return [markers.get(section, "") for section in sections]
+
+
+def values_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The rows with the field ``name`` and its interval, ``NAME_low`` and ``NAME_high``, as
+    ``value``, ``low`` and ``high``.
+    """
+    return rows.assign(value=rows[name], low=rows[f"{name}_low"], high=rows[f"{name}_high"])
 
 
 @dataclass(frozen=True)

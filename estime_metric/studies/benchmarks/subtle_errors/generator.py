@@ -114,12 +114,10 @@ class PredictionHead:
         headed = loaded.with_head()
         self.tokenizer: Any = loaded.tokenizer
         self.ignores_case = ignores_case(loaded.tokenizer)
-        self.revision = loaded.info.resolve(config).revision
-        self._window, self._special, self._device = (
-            config.window,
-            loaded.info.special,
-            choose_device(config.device),
-        )
+        resolved = loaded.info.resolve(config)
+        self.revision = resolved.revision
+        self.window: int = resolved.schedule["window"]
+        self._special, self._device = loaded.info.special, choose_device(config.device)
         self._model = headed.to(self._device).requires_grad_(False)
 
     def scores(self, tokens: IntArray, position: int) -> Tensor:
@@ -130,8 +128,8 @@ class PredictionHead:
         as the ends let it. Each call is a forward pass of one window, so that no other text changes
         the result even in its last digit.
         """
-        start = max(0, min(position - self._window // 2, len(tokens) - self._window))
-        inside = tokens[start : start + self._window].tolist()
+        start = max(0, min(position - self.window // 2, len(tokens) - self.window))
+        inside = tokens[start : start + self.window].tolist()
         inside[position - start] = self._special.mask
         ids = torch.tensor(
             [[*self._special.before, *inside, *self._special.after]], device=self._device
@@ -163,7 +161,8 @@ class SubtleErrors:
         seed: another seed picks other words.
         order: ``"sequential"``: each error is put in before the next is predicted, as the paper's
             wording has it; ``"clean"``: each is predicted from the clean text.
-        window: most tokens that the model sees around a mask; no text is cut, the window moves.
+        window: most tokens that the model sees around a mask; no text is cut, the window moves. ``None``
+            selects 450, or as many as the model allows if that is less.
         dtype, device: as in `estime_metric.config.EstimeConfig`.
 
     Source: Vasilyev & Bohannon 2021, section 4.
@@ -184,7 +183,7 @@ class SubtleErrors:
         seed: int = 0,
         *,
         order: str = "sequential",
-        window: int = 450,
+        window: int | None = None,
         dtype: str = "float32",
         device: str | None = None,
     ) -> None:
@@ -215,7 +214,7 @@ class SubtleErrors:
         )
         return (
             f"SubtleErrors|{model}|errors:{self.n_errors}|seed:{self.seed}|order:{self.order}"
-            f"|window:{self._config.window}|dtype:{self._config.dtype}|version:{__version__}"
+            f"|window:{self.head.window}|dtype:{self._config.dtype}|version:{__version__}"
         )
 
     def __call__(self, texts: Sequence[str], *, progress: bool = False) -> list[Corrupted]:

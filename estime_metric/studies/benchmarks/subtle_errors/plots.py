@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.subtle_errors.data import Versions
 from estime_metric.studies.benchmarks.subtle_errors.statistics import POSITIONS, RISE, SENSITIVE
 
 if TYPE_CHECKING:
@@ -40,7 +42,9 @@ RECALL = (
 )
 
 
-def draw(frames: Frames, layer: int) -> Iterator[tuple[str, Figure]]:
+def draw(
+    scores: Scores[Versions], frames: Frames, *, layer: int, seed: int = 0
+) -> Iterator[tuple[str, Figure]]:
     """``rise``: mean alarms by number of errors. ``positions``: precision and recall of alarms, and
     of chance. ``layer`` is the one whose alarms are located.
     """

@@ -42,8 +42,8 @@ AGREEMENT, RISE, POSITIONS = "agreement.csv", "rise.csv", "positions.csv"
 
 def analyze(
     scores: Scores[Versions],
-    scorer: EstimeScorer,
     *,
+    scorer: EstimeScorer,
     resamples: int = 1000,
     seed: int = 0,
     progress: bool = False,
@@ -80,7 +80,7 @@ def _agreement(scores: Scores[Versions], resamples: int, seed: int) -> pd.DataFr
         for column in scores.known:
             ids = {"n_errors": number, "column": column.name, "measure": column.label}
             rows.append({**ids, **found[column.name]})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=None if rows else ["n_errors", "column", "measure", "pairs"])
 
 
 def _agree_where_known(

@@ -5,15 +5,14 @@ positions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
-from estime_metric.report.tables import EMPTY, Cell, Column, Section, Table, interval
+from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.tables import Shown, shown_interval
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions
 from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
 
@@ -21,61 +20,38 @@ from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT,
 LEAST_PAIRS = 10
 
 
-@dataclass(frozen=True)
-class ShownStatistic:
-    """A statistic of a tidy table in a table for readers: its heading, its field, whether its
-    interval follows, and its decimals.
-    """
-
-    heading: str
-    field: str
-    with_interval: bool = True
-    decimals: int = 3
-
-    @property
-    def columns(self) -> list[Column]:
-        """One column, or two with the interval."""
-        value = Column(self.heading, decimals=self.decimals)
-        return [value, Column("95%", text=True)] if self.with_interval else [value]
-
-    def cells(self, row: Any) -> list[Cell]:
-        """The cells of a row; the interval is empty if there are too few pairs."""
-        value: Cell = getattr(row, self.field)
-        if not self.with_interval:
-            return [value]
-        if row.pairs < LEAST_PAIRS:
-            return [value, EMPTY]
-        low, high = getattr(row, f"{self.field}_low"), getattr(row, f"{self.field}_high")
-        return [value, interval(low, high, decimals=3)]
+def _shown(heading: str, value: str) -> list[Shown]:
+    """A statistic and its interval."""
+    return [Shown(heading, value=value), shown_interval(of=value, name="95%", decimals=3)]
 
 
 _AGREEMENT = [
-    ShownStatistic("ρ", "spearman"),
-    ShownStatistic("τ-c", "kendall_c", with_interval=False),
-    ShownStatistic("ρ behind the first", "behind"),
-    ShownStatistic("AUC", "auc"),
-    ShownStatistic("clean preferred", "preferred", with_interval=False),
-    ShownStatistic("p", "p_value", with_interval=False, decimals=4),
+    *_shown("ρ", "spearman"),
+    Shown("τ-c", value="kendall_c"),
+    *_shown("ρ behind the first", "behind"),
+    *_shown("AUC", "auc"),
+    Shown("clean preferred", value="preferred"),
+    Shown("p", decimals=4, value="p_value"),
 ]
 _RISE = [
-    ShownStatistic("mean", "mean"),
-    ShownStatistic("more than clean", "rise"),
-    ShownStatistic("more than the row above", "step"),
-    ShownStatistic("share with more less share with fewer", "more_less_fewer"),
+    *_shown("mean", "mean"),
+    *_shown("more than clean", "rise"),
+    *_shown("more than the row above", "step"),
+    *_shown("share with more less share with fewer", "more_less_fewer"),
 ]
 _PRECISION = [
-    ShownStatistic("precision", "precision"),
-    ShownStatistic("by chance", "precision_by_chance", with_interval=False),
-    ShownStatistic("lift", "precision_lift"),
+    *_shown("precision", "precision"),
+    Shown("by chance", value="precision_by_chance"),
+    *_shown("lift", "precision_lift"),
 ]
 _RECALL = [
-    ShownStatistic("checkable errors", "checkable_share", with_interval=False),
-    ShownStatistic("recall of them", "recall"),
-    ShownStatistic("by chance", "recall_by_chance", with_interval=False),
-    ShownStatistic("lift", "recall_lift"),
-    ShownStatistic("recall of all", "recall_of_all", with_interval=False),
-    ShownStatistic("before", "before", with_interval=False),
-    ShownStatistic("gain", "gain"),
+    Shown("checkable errors", value="checkable_share"),
+    *_shown("recall of them", "recall"),
+    Shown("by chance", value="recall_by_chance"),
+    *_shown("lift", "recall_lift"),
+    Shown("recall of all", value="recall_of_all"),
+    Shown("before", value="before"),
+    *_shown("gain", "gain"),
 ]
 _BY_CHANCE = "By chance: if the alarms of each summary fell on its checked units at random."
 _INTERVALS = "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them."
@@ -124,12 +100,9 @@ def _printed_section() -> Section:
     printed = {"spearman": "rho", "kendall_c": "tau"}
     rows = []
     for name, correlations in TABLE_3.items():
-        row: list[Cell] = [name]
-        for statistic in _AGREEMENT:
-            known = printed.get(statistic.field)
-            row.append(None if known is None else getattr(correlations, known))
-            row += [None] * (len(statistic.columns) - 1)
-        rows.append(tuple(row))
+        fields = (printed.get(column.value) for column in _AGREEMENT)
+        cells = (None if field is None else getattr(correlations, field) for field in fields)
+        rows.append((name, *cells))
     title = "Printed in the paper, not computed in this run: 3 errors, 2000 pairs of CNN/DailyMail"
     return Section(title, rows)
 
@@ -170,7 +143,7 @@ def recall_table(frame: pd.DataFrame, layer: int) -> Table:
 
 
 def _position_table(
-    name: str, title: str, frame: pd.DataFrame, shown: Sequence[ShownStatistic], note: str
+    name: str, title: str, frame: pd.DataFrame, shown: Sequence[Shown], note: str
 ) -> Table:
     sections = []
     for number, rows in frame.groupby("n_errors"):
@@ -186,21 +159,24 @@ def _table(
     name: str,
     title: str,
     first: Column,
-    shown: Sequence[ShownStatistic],
+    shown: Sequence[Shown],
     sections: Sequence[Section],
     notes: Iterable[str],
 ) -> Table:
-    columns = [first, *(column for statistic in shown for column in statistic.columns)]
-    return Table(f"subtle-errors-{name}", title, columns, sections, tuple(notes))
+    return Table(f"subtle-errors-{name}", title, [first, *shown], sections, tuple(notes))
 
 
-def _rows(
-    frame: pd.DataFrame, first: str, shown: Sequence[ShownStatistic]
-) -> list[tuple[Cell, ...]]:
-    """The rows of a tidy table as they are shown, the field ``first`` in front."""
+def _rows(frame: pd.DataFrame, first: str, shown: Sequence[Shown]) -> list[tuple[Cell, ...]]:
+    """The rows of a tidy table as they are shown, the field ``first`` in front; without intervals if
+    there are too few pairs.
+    """
+    ends = [name for name in frame if name.endswith(("_low", "_high"))]
+    enough = frame.assign(
+        **{name: frame[name].where(frame["pairs"] >= LEAST_PAIRS) for name in ends}
+    )
     return [
-        (getattr(row, first), *(cell for statistic in shown for cell in statistic.cells(row)))
-        for row in frame.itertuples()
+        (getattr(row, first), *(column.cell(row) for column in shown))
+        for row in enough.itertuples()
     ]
 
 

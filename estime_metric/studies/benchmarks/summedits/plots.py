@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
     Panel,
     gray_markers,
     plot_intervals,
+    values_of,
 )
-from estime_metric.studies.benchmarks.summedits.statistics import CHANCE, DETECTION, MEAN, PUBLISHED
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.summedits.data import SummEdits
+from estime_metric.studies.benchmarks.summedits.statistics import CHANCE, DETECTION, MEAN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
+def draw(
+    scores: Scores[SummEdits], frames: Frames, *, seed: int = 0
+) -> Iterator[tuple[str, Figure]]:
     """``detection``: every measure and every published model with the mean of the domains, the most
     accurate first.
     """
@@ -28,9 +31,9 @@ def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
     means = found[found["domain"] == MEAN].sort_values("accuracy", ascending=False, kind="stable")
     if not len(means):
         return
-    means = means.assign(gray=gray_markers(means["section"], PUBLISHED))
+    means = means.assign(gray=gray_markers(means["section"]))
     panels = [
-        Panel(title, _values(means, value).set_index("measure"))
+        Panel(title, values_of(means, value).set_index("measure"))
         for title, value in (
             ("balanced accuracy", "accuracy"),
             ("area under the ROC curve", "area"),
@@ -38,8 +41,3 @@ def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
     ]
     caption = f"per cent, mean of the domains, 95% intervals; {MARKERS_EXPLAINED}"
     yield "detection", plot_intervals(panels, CHANCE, caption, wider=1.5)
-
-
-def _values(rows: pd.DataFrame, value: str) -> pd.DataFrame:
-    """The rows with a value and its interval as ``value``, ``low`` and ``high``."""
-    return rows.assign(value=rows[value], low=rows[f"{value}_low"], high=rows[f"{value}_high"])

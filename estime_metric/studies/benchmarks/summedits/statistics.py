@@ -18,7 +18,7 @@ from estime_metric.stats.detection import (
     balanced_accuracies,
     choose_threshold,
 )
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import (
     Frames,
     Resamples,
@@ -30,8 +30,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summedits.data import SummEdits
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
 
-#: Section of the models whose accuracies are the authors'.
-PUBLISHED = "Published"
 #: In place of a domain: the mean of the domains that the data have.
 MEAN = "mean"
 #: Accuracy and area of a measure that says nothing, in percent.

@@ -4,81 +4,74 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.report.tables import Column, Table
-from estime_metric.studies.benchmarks.shared.blocks import REFERENCE_FREE, TRIVIAL
-from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.report.tables import Table
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, REFERENCE_FREE, TRIVIAL
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    ShownColumn,
-    TablePart,
-    by_section,
-    interval_column,
+    TITLES,
+    Shown,
+    labels_of,
     measure_table,
-    section_titles,
+    shown_interval,
 )
 from estime_metric.studies.benchmarks.summedits.data import DOMAINS, SummEdits
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
-from estime_metric.studies.benchmarks.summedits.statistics import (
-    CHANCE,
-    DETECTION,
-    MEAN,
-    PUBLISHED,
-)
+from estime_metric.studies.benchmarks.summedits.statistics import CHANCE, DETECTION, MEAN
 
-#: Section -> its title in the tables, in order.
-SECTIONS = section_titles()
+_TEN_DOMAINS = "Published, the mean of all ten domains in brackets"
 
 
 def make_tables(scores: Scores[SummEdits], frames: Frames) -> list[Table]:
     """``summedits`` (balanced accuracy) and ``summedits-area`` (area under the ROC curve), each by
     domain, and with the mean of the domains and its interval.
     """
-    found = frames[DETECTION]
-    parts = by_section(scores, SECTIONS, lookup(found, "column", "domain"))
+    frame = frames[DETECTION]
+    labels = {**labels_of(scores), TITLES[PUBLISHED]: {}}
     about = f"{scores.data.origin}, {len(scores.data)} summaries of {len(set(scores.data.document_of_each))} documents"
     return [
         measure_table(
             "summedits",
             f"SummEdits: balanced accuracy; {about}.",
+            frame,
+            ["domain"],
             _columns(scores.data, "accuracy"),
-            [*parts, _published(found)],
-            (_ABOUT_ACCURACY, *_notes(scores, found)),
+            {**labels, _TEN_DOMAINS: _published(frame)},
+            (_ABOUT_ACCURACY, *_notes(scores, frame)),
         ),
         measure_table(
             "summedits-area",
             f"SummEdits: area under the ROC curve; {about}.",
+            frame,
+            ["domain"],
             _columns(scores.data, "area"),
-            parts,
-            _notes(scores, found),
+            labels,
+            _notes(scores, frame),
         ),
     ]
 
 
-def _columns(data: SummEdits, value: str) -> list[ShownColumn]:
-    mean = ShownColumn(Column("value", MEAN, 1), (MEAN,), value)
+def _columns(data: SummEdits, value: str) -> list[Shown]:
+    mean = Shown("value", MEAN, 1, key=(MEAN,), value=value)
     domains = [
-        ShownColumn(Column(DOMAINS.get(domain, domain), decimals=1), (domain,), value)
+        Shown(DOMAINS.get(domain, domain), decimals=1, key=(domain,), value=value)
         for domain in data.domains
     ]
-    return [mean, interval_column(MEAN, group=MEAN, of=value, decimals=1), *domains]
+    return [mean, shown_interval(MEAN, group=MEAN, of=value, decimals=1), *domains]
 
 
-def _published(found: pd.DataFrame) -> TablePart:
-    rows = found[found["section"] == PUBLISHED]
-    labels = {
+def _published(frame: pd.DataFrame) -> dict[str, str]:
+    """The labels of the published rows."""
+    rows = frame[frame["section"] == PUBLISHED]
+    return {
         row.column: f"{row.measure} (ten domains: {PUBLISHED_ACCURACIES[row.measure].overall:.1f})"
         for row in rows.itertuples()
     }
-    return TablePart(
-        "Published, the mean of all ten domains in brackets",
-        lookup(rows, "column", "domain"),
-        labels,
-    )
 
 
-def _verdict(found: pd.DataFrame) -> tuple[str, ...]:
+def _verdict(frame: pd.DataFrame) -> tuple[str, ...]:
     """Which of the measures of this run are better than chance, by their mean area."""
-    means = found[(found["domain"] == MEAN) & found["section"].isin([REFERENCE_FREE, TRIVIAL])]
+    means = frame[(frame["domain"] == MEAN) & frame["section"].isin([REFERENCE_FREE, TRIVIAL])]
     if not len(means):
         return ()
     areas = f"mean areas from {means['area'].min():.1f} to {means['area'].max():.1f}"
@@ -102,9 +95,9 @@ _ABOUT_ACCURACY = (
 )
 
 
-def _notes(scores: Scores[SummEdits], found: pd.DataFrame) -> tuple[str, ...]:
+def _notes(scores: Scores[SummEdits], frame: pd.DataFrame) -> tuple[str, ...]:
     return (
-        *_verdict(found),
+        *_verdict(frame),
         "In per cent; 50 is chance. Mean: over the domains in the data, each with the same weight. (-): the score is "
         "negated, so that higher is better in every row. Intervals: percentiles of a bootstrap over documents, with "
         "the thresholds kept.",

@@ -3,3 +3,7 @@
 """
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
+from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
+from estime_metric.studies.benchmarks.summeval import plots, statistics, tables
+
+BENCHMARK = Benchmark(statistics.analyze, tables.make_tables, plots.draw)

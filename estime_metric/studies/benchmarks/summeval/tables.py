@@ -20,17 +20,13 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.frames import Frames, RowsByKey, lookup
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import (
-    ShownColumn,
-    TablePart,
-    interval_column,
-    measure_table,
-)
+from estime_metric.studies.benchmarks.shared.tables import Shown, measure_rows, shown_interval
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES, LEVELS
 
+_BY = ("quality", "level", "method")
 SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
 #: Where a row of the paper's tables comes from.
 HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
@@ -47,22 +43,21 @@ def make_tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
     """``table1`` and ``table2`` of the paper, ``intervals``; ``layers`` if several were read,
     ``own`` if scores of files were.
     """
-    found = frames[CORRELATIONS]
-    rows = lookup(found, "column", "quality", "level", "method")
-    made = [table_1(scores, rows), table_2(scores, rows), intervals(scores, found)]
+    frame = frames[CORRELATIONS]
+    made = [table_1(scores, frame), table_2(scores, frame), intervals(scores, frame)]
     of_layers = [column for column in scores.known if column.layer is not None]
     if len({column.layer for column in of_layers}) > 1:
-        made.append(layers(scores, of_layers, rows))
+        made.append(layers(scores, of_layers, frame))
     if DIFFERENCES in frames:
         made.append(own(scores, frames[DIFFERENCES]))
     return made
 
 
-def table_1(scores: Scores[SummEval], found: RowsByKey) -> Table:
+def table_1(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
     shown = [
         *_correlation_columns("summary", *QUALITIES),
-        interval_column("consistency", "summary", "spearman"),
+        shown_interval("consistency", "summary", "spearman"),
     ]
     printed: dict[str, list[Cell]] = {}
     for label, correlations in estime_paper.TABLE_1.items():
@@ -72,17 +67,17 @@ def table_1(scores: Scores[SummEval], found: RowsByKey) -> Table:
         "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
         f"Kendall's τ-c, {len(scores.data)} summaries."
     )
-    return _paper_table("table1", title, scores, shown, found, printed, _notes(scores))
+    return _paper_table("table1", title, scores, shown, frame, printed, _notes(scores))
 
 
-def table_2(scores: Scores[SummEval], found: RowsByKey) -> Table:
+def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     """Table 2: system level, consistency, rho and tau-c."""
     data = scores.data
     shown = []
     for method, symbol in SYMBOLS.items():
         key = ("consistency", "system", method)
-        shown.append(ShownColumn(Column(symbol), key))
-        shown.append(interval_column(*key, name=f"{symbol}, 95% interval"))
+        shown.append(Shown(symbol, key=key))
+        shown.append(shown_interval(*key, name=f"{symbol}, 95% interval"))
     printed: dict[str, list[Cell]] = {
         label: [correlations.rho, None, correlations.tau, None]
         for label, correlations in estime_paper.TABLE_2.items()
@@ -93,28 +88,30 @@ def table_2(scores: Scores[SummEval], found: RowsByKey) -> Table:
     )
     unnamed = "The data does not name the systems: position k of each row's list is treated as the same system."
     notes = _notes(scores) if data.named_systems else (*_notes(scores), unnamed)
-    return _paper_table("table2", title, scores, shown, found, printed, notes)
+    return _paper_table("table2", title, scores, shown, frame, printed, notes)
 
 
-def intervals(scores: Scores[SummEval], found: pd.DataFrame) -> Table:
+def intervals(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both
     levels.
     """
     shown = []
     for quality in QUALITIES:
-        shown.append(ShownColumn(Column("ρ", quality), (quality, "spearman")))
-        shown.append(interval_column(quality, "spearman", group=quality))
-        shown.append(ShownColumn(Column("r", quality), (quality, "pearson")))
+        shown.append(Shown("ρ", quality, key=(quality, "spearman")))
+        shown.append(shown_interval(quality, "spearman", group=quality))
+        shown.append(Shown("r", quality, key=(quality, "pearson")))
     labels = {column.name: column.label for column in scores.known}
-    parts = []
-    for level in LEVELS:
-        rows = lookup(found[found["level"] == level], "column", "quality", "method")
-        parts.append(TablePart(f"{level.capitalize()} level", rows, labels))
+    sections = []
+    for level in LEVELS if labels else ():
+        of_level = frame[frame["level"] == level]
+        rows = measure_rows(of_level, ["quality", "method"], shown, labels)
+        sections.append(Section(f"{level.capitalize()} level", rows))
     title = "Spearman's ρ with 95% intervals (bootstrap over documents) and Pearson's r, all qualities, both levels."
-    return measure_table("intervals", title, shown, parts, _notes(scores))
+    columns = [Column("measure", text=True), *shown]
+    return Table("intervals", title, columns, sections, _notes(scores))
 
 
-def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], found: RowsByKey) -> Table:
+def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.DataFrame) -> Table:
     """The curve of appendix A: each layer's correlations, summary level; a section per measure."""
     shown = [
         *_correlation_columns("summary", *QUALITIES),
@@ -123,8 +120,9 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], found: Rows
     rows: dict[str, list[tuple[Cell, ...]]] = {}
     for column in columns:
         mean = float(np.nanmean(scores.values[column.name]))
-        row = (column.layer, mean, *(one.cell(found, column.name) for one in shown))
-        rows.setdefault(column.label.replace(f"-{column.layer}", "", 1), []).append(row)
+        (row,) = measure_rows(frame, _BY, shown, {column.name: column.label})
+        measure = column.label.replace(f"-{column.layer}", "", 1)
+        rows.setdefault(measure, []).append((column.layer, mean, *row[1:]))
     title = (
         "By layer (appendix A of the paper): mean over the summaries, correlation with the experts at the summary "
         "level, and with consistency at the system level; Spearman's ρ and Kendall's τ-c."
@@ -133,7 +131,7 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], found: Rows
     return Table(
         "layers",
         title,
-        [*headings, *(one.column for one in shown)],
+        [*headings, *shown],
         [Section(measure, of_measure) for measure, of_measure in rows.items()],
         _notes(scores),
     )
@@ -141,15 +139,15 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], found: Rows
 
 def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
     """Scores of files compared with ESTIME: the rows of `statistics.differences`."""
-    shown = [ShownColumn(Column("documents"), (QUALITIES[0],), "documents")]
+    shown = [Shown("documents", key=(QUALITIES[0],), value="documents")]
     for quality in QUALITIES:
         shown += [
-            ShownColumn(Column("ρ more", quality), (quality,), "difference"),
-            interval_column(quality, group=quality),
-            ShownColumn(Column("p", quality, decimals=4), (quality,), "p_value"),
+            Shown("ρ more", quality, key=(quality,), value="difference"),
+            shown_interval(quality, group=quality),
+            Shown("p", quality, decimals=4, key=(quality,), value="p_value"),
         ]
     labels = dict(zip(compared["column"], compared["measure"], strict=True))
-    part = TablePart("", lookup(compared, "column", "quality"), labels)
+    rows = measure_rows(compared, ["quality"], shown, labels)
     ours = compared["than"].iloc[0]
     notes = (
         f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
@@ -157,12 +155,12 @@ def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
         *(note for notes in scores.notes.values() for note in notes),
     )
     title = f"Measures from files minus {ours}: Spearman's ρ with the experts, summary level."
-    return measure_table("own", title, shown, [part], notes)
+    return Table("own", title, [Column("measure", text=True), *shown], [Section("", rows)], notes)
 
 
-def _correlation_columns(level: str, *qualities: str, prefix: str = "") -> list[ShownColumn]:
+def _correlation_columns(level: str, *qualities: str, prefix: str = "") -> list[Shown]:
     return [
-        ShownColumn(Column(symbol, f"{prefix}{quality}"), (quality, level, method))
+        Shown(symbol, f"{prefix}{quality}", key=(quality, level, method))
         for quality in qualities
         for method, symbol in SYMBOLS.items()
     ]
@@ -172,19 +170,21 @@ def _paper_table(
     name: str,
     title: str,
     scores: Scores[SummEval],
-    shown: Sequence[ShownColumn],
-    found: RowsByKey,
+    shown: Sequence[Shown],
+    frame: pd.DataFrame,
     printed: Mapping[str, Sequence[Cell]],
     notes: Sequence[str],
 ) -> Table:
     """The rows in the paper's order, what was computed above the printed row of the same measure."""
 
+    labels = {column.name: column.label for column in scores.columns}
+    computed = dict(zip(labels, measure_rows(frame, _BY, shown, labels), strict=True))
+
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):
             for column in scores.columns:
                 if column.main and _place_of(column) == (section, label):
-                    cells = (one.cell(found, column.name) for one in shown)
-                    yield (column.label, _origin_of(column, scores), *cells)
+                    yield (column.label, _origin_of(column, scores), *computed[column.name][1:])
             if label is not None:
                 yield (label, PAPER, *printed[label])
 
@@ -193,7 +193,7 @@ def _paper_table(
     return Table(
         name,
         title,
-        [*headings, *(one.column for one in shown)],
+        [*headings, *shown],
         [section for section in sections if section.rows],
         notes,
     )

@@ -1,9 +1,10 @@
-"""Options and output that the benchmarks share."""
+"""The options of the benchmarks, and the one way in which they run."""
 
 # Annotations are evaluated here, not postponed, because Cyclopts also reads them when another module
 # extends a group.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +14,12 @@ from rich.text import Text
 from estime_metric import files
 from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, say_wrote, table_console, warn
+from estime_metric.measures import FURTHER_MEASURES
 
 if TYPE_CHECKING:
     from estime_metric.report.tables import Table
+    from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
     from estime_metric.studies.benchmarks.shared.blocks import Block
-    from estime_metric.studies.benchmarks.shared.study import Study
 
 _OTHERS = Group("Other measures", sort_key=4)
 
@@ -120,33 +122,37 @@ class RunOptions:
 
     def run(
         self,
-        study: "Study",
+        benchmark: "Benchmark",
         data: Any,
         blocks: "Sequence[Block]",
         shown: Sequence[str] = (),
         show: "Callable[[Iterable[Table]], None] | None" = None,
     ) -> int:
-        """Runs a study, prints the tables ``shown`` (all if none is named), says what was written
+        """Runs a benchmark, prints the tables ``shown`` (all if none is named), says what was written
         and what could not be computed; returns the exit status. ``show`` prints in place of
         `print_tables`."""
-        from estime_metric.studies.benchmarks.shared.study import run
+        from estime_metric.studies.benchmarks.shared.benchmark import run
 
-        options: dict[str, Any] = {
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "progress": not self.quiet,
-        }
-        found = run(study, data, blocks, folder=self.output, resume=self.resume, **options)
-        (show or print_tables)(
-            found.tables[name] for name in shown or found.tables if name in found.tables
+        results = run(
+            benchmark,
+            data,
+            blocks,
+            folder=self.output,
+            resume=self.resume,
+            resamples=self.resamples,
+            seed=self.seed,
+            progress=not self.quiet,
         )
-        if names := ", ".join(found.scores.reused):
+        (show or print_tables)(
+            results.tables[name] for name in shown or results.tables if name in results.tables
+        )
+        if names := ", ".join(results.scores.reused):
             say(f"Scores of the earlier run: {names}")
         if self.output is not None:
             say_wrote(", ".join(sorted(path.name for path in self.output.iterdir())), self.output)
-        for name, reason in found.scores.problems.items():
+        for name, reason in results.scores.problems.items():
             warn(f"{name}: {reason}")
-        return 1 if found.scores.problems else 0
+        return 1 if results.scores.problems else 0
 
 
 def print_tables(tables: "Iterable[Table]") -> None:
@@ -161,3 +167,35 @@ def print_tables(tables: "Iterable[Table]") -> None:
 
 #: What a command has if no option of these groups is given.
 RUN, OTHERS, OWN, MEASURE = RunOptions(), OtherMeasures(), OwnScores(), EveryMeasure()
+
+
+def run_standard(
+    name: str,
+    *arguments: Any,
+    run: RunOptions,
+    others: OtherMeasures,
+    measure: EveryMeasure,
+    shown: Sequence[str] = (),
+    measures: Sequence[str] = FURTHER_MEASURES,
+) -> int:
+    """Runs a benchmark with the measures of `standard_blocks`; returns the exit status.
+
+    Args:
+        name: package in `estime_metric.studies.benchmarks`, with ``BENCHMARK`` and ``data.read``,
+            perhaps ``DERIVED``.
+        arguments: of ``data.read``.
+        run, others, measure: options of the command.
+        shown: tables on the screen; the others are for files. All if none is named.
+        measures: further measures that are computed.
+    """
+    run.make_folder()
+    from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
+    from estime_metric.studies.benchmarks.shared.standard import standard_blocks
+
+    package = import_module(f"estime_metric.studies.benchmarks.{name}")
+    data = import_module(f"{package.__name__}.data").read(*arguments)
+    added = others.blocks(measure.device)
+    scorer = EstimeScorer(measures=measures, **measure.given())
+    derived = getattr(package, "DERIVED", None)
+    blocks = standard_blocks(data, scorer, derived=derived, progress=not run.quiet)
+    return run.run(package.BENCHMARK, data, [*blocks, *added], shown)

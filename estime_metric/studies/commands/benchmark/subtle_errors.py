@@ -13,7 +13,14 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say, warn_of_rows
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.measures import FURTHER_MEASURES
-from estime_metric.studies.commands.benchmark import shared
+from estime_metric.studies.commands.benchmark.shared import (
+    MEASURE,
+    OWN,
+    RUN,
+    EveryMeasure,
+    OwnScores,
+    RunOptions,
+)
 from estime_metric.studies.commands.corrupt import Errors, Order, parse_numbers
 
 if TYPE_CHECKING:
@@ -39,9 +46,9 @@ def subtle_errors(
     errors: Errors = "1,3,5",
     order: Order = "sequential",
     baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
-    given: shared.RunOptions = shared.RUN,
-    others: shared.OwnScores = shared.OWN,
-    measure: shared.EveryMeasure = shared.MEASURE,
+    run: RunOptions = RUN,
+    others: OwnScores = OWN,
+    measure: EveryMeasure = MEASURE,
 ) -> int:
     """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
     paper and more).
@@ -73,52 +80,53 @@ def subtle_errors(
     if measure.layers is None and measure.model is None:
         config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
-    given.make_folder()
-    found = _read(file, source_column, summary_column, dataset, split, pairs, given.seed)
-    warn_of_rows(found.problems)
-    if not found.sources:
+    run.make_folder()
+    clean = _read(file, source_column, summary_column, dataset, split, pairs, run.seed)
+    warn_of_rows(clean.problems)
+    if not clean.sources:
         raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.report.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
-    from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
+    from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
-    from estime_metric.studies.benchmarks.subtle_errors.study import SubtleErrorsStudy
 
-    own = others.blocks(measure.device)
+    added = others.blocks(measure.device)
     scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **config)
-    study = SubtleErrorsStudy(scorer, baselines, progress=not given.quiet)
     default_generator = EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR
     maker = SubtleErrors(
         generator or default_generator,
         n_errors=numbers[-1],
-        seed=given.seed,
+        seed=run.seed,
         order=order,
         device=measure.device,
     )
     # A pair's name is its id, otherwise its line.
     names = [
-        str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)
+        str(columns.get("id", line))
+        for line, columns in zip(clean.lines, clean.others, strict=True)
     ]
     data = make_versions(
-        found.sources,
-        found.summaries,
+        clean.sources,
+        clean.summaries,
         maker,
         numbers=numbers,
         names=names,
-        progress=not given.quiet,
+        progress=not run.quiet,
     )
-    if given.output is not None:
+    if run.output is not None:
         rows = labeled_rows(data.sources, data.corrupted, numbers, names)
-        files.write_rows(given.output / "pairs.jsonl", rows)
-    status = given.run(
-        study,
+        files.write_rows(run.output / "pairs.jsonl", rows)
+    progress = not run.quiet
+    blocks = experiment.measure_blocks(scorer, baselines=baselines, progress=progress)
+    status = run.run(
+        experiment.benchmark(scorer, progress=progress),
         data,
-        [*study.blocks(data), *own],
+        [*blocks, *added],
         show=lambda tables: say("\n".join(map(to_markdown, tables))),
     )
-    return 1 if found.problems else status
+    return 1 if clean.problems else status
 
 
 def _read(
@@ -150,29 +158,32 @@ def _read(
             )
         )
     if file.is_dir():
-        found = _as_pairs(summeval_references(file))
+        pairs_read = _as_pairs(summeval_references(file))
     else:
         layout = files.Layout(source_column=source_column, summary_column=summary_column)
-        found = files.read_pairs(file, layout)
-    return found if pairs is None else _drawn(found, pairs, seed)
+        pairs_read = files.read_pairs(file, layout)
+    return pairs_read if pairs is None else _drawn(pairs_read, pairs, seed)
 
 
-def _as_pairs(found: CleanPairs) -> files.Pairs:
+def _as_pairs(clean: CleanPairs) -> files.Pairs:
     """The pairs, with lines counted from 1 and the ids as a further column."""
     pairs = files.Pairs()
-    rows = zip(found.sources, found.summaries, found.ids, strict=True)
+    rows = zip(clean.sources, clean.summaries, clean.ids, strict=True)
     for line, (source, summary, name) in enumerate(rows, start=1):
         pairs.add(line, source, summary, {"id": name})
     return pairs
 
 
-def _drawn(found: files.Pairs, count: int, seed: int) -> files.Pairs:
+def _drawn(pairs_read: files.Pairs, count: int, seed: int) -> files.Pairs:
     """``count`` pairs drawn at random, in their order; all if there are fewer."""
-    if count >= len(found.lines):
-        return found
-    drawn = files.Pairs(problems=found.problems)
-    for index in sorted(random.Random(seed).sample(range(len(found.lines)), count)):
+    if count >= len(pairs_read.lines):
+        return pairs_read
+    drawn = files.Pairs(problems=pairs_read.problems)
+    for index in sorted(random.Random(seed).sample(range(len(pairs_read.lines)), count)):
         drawn.add(
-            found.lines[index], found.sources[index], found.summaries[index], found.others[index]
+            pairs_read.lines[index],
+            pairs_read.sources[index],
+            pairs_read.summaries[index],
+            pairs_read.others[index],
         )
     return drawn

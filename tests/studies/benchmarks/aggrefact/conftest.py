@@ -33,8 +33,7 @@ def scores_of(accuracy: float) -> list[float]:
     return consistent + [0.0] * right[1] + [1.0] * (COUNTS[0] - right[1])
 
 
-@pytest.fixture
-def authors(tmp_path: Path) -> Path:
+def write_authors(folder: Path) -> Path:
     """The repository, with CLIFF's cell of CNN/DailyMail alone, a reference, and detectors as good
     as is printed.
     """
@@ -59,7 +58,6 @@ def authors(tmp_path: Path) -> Path:
             rows.append({**names, **given, **{f"{name}_label": "" for name in scores}})
     rows.append({**rows[-1], "model_name": "GOLD"})
     table = pd.DataFrame(rows)
-    folder = tmp_path / "AggreFact"
     (folder / "data" / "error_type_mapping").mkdir(parents=True)
     table.to_csv(folder / "data" / "aggre_fact_final.csv", index=False)
     marked = table[table["model_name"] != "GOLD"].rename(columns={"summary": "summ"})
@@ -83,6 +81,11 @@ def authors(tmp_path: Path) -> Path:
         folder / "data" / "error_type_mapping" / "CLIFF_error_types.csv", index=False
     )
     return folder
+
+
+@pytest.fixture
+def authors(tmp_path: Path) -> Path:
+    return write_authors(tmp_path / "AggreFact")
 
 
 @pytest.fixture

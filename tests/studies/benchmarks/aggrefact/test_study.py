@@ -10,10 +10,9 @@ import pytest
 
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 from estime_metric.stats.detection import areas, choose_threshold
-from estime_metric.studies.benchmarks.aggrefact import data
+from estime_metric.studies.benchmarks.aggrefact import BENCHMARK, data
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PUBLISHED
-from estime_metric.studies.benchmarks.aggrefact.study import AggreFactStudy
+from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN
 from estime_metric.studies.benchmarks.aggrefact.words import (
     average_precision,
     judged_words,
@@ -21,24 +20,19 @@ from estime_metric.studies.benchmarks.aggrefact.words import (
     signals,
 )
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
-from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn, published_block
+from estime_metric.studies.benchmarks.shared.benchmark import run
+from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
-from estime_metric.studies.benchmarks.shared.study import run
 from experiments.training import record
 from tests.studies.benchmarks.aggrefact.conftest import PLACE
 
-STUDY = AggreFactStudy(scorer=None)  # type: ignore[arg-type]  # its blocks are not used
 VERDICT = {"m": "match", "a": "alarm", "-": "absent"}
 
 
 def blocks_of(found: data.AggreFact) -> list[Block]:
     """All but ESTIME, which needs an encoder."""
-    detectors = {
-        ScoreColumn(f"published:{name}", name, PUBLISHED): found.table[name].to_numpy()
-        for name in found.published
-    }
-    published = [published_block(PUBLISHED, "published", detectors)] if detectors else []
-    return [trivial_block(), *published]
+    published = found.published
+    return [trivial_block(), *([published_block(found, published)] if published else [])]
 
 
 def test_both_layouts_hold_the_same(authors: Path, cliff: Path) -> None:
@@ -56,7 +50,7 @@ def test_both_layouts_hold_the_same(authors: Path, cliff: Path) -> None:
     ]
     pd.testing.assert_frame_equal(theirs.table[columns], lines.table[columns], check_dtype=False)
     assert (theirs.left_out, lines.left_out) == (1, 0)
-    assert theirs.published == list(DETECTORS)
+    assert list(theirs.published) == list(DETECTORS)
     assert theirs.keys[0] == ("CLIFF/val000", "BART")
     assert len(set(theirs.keys)) == len(theirs)
     (
@@ -79,7 +73,7 @@ def test_a_document_that_a_system_summarized_twice_is_numbered(authors: Path) ->
 
 def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) -> None:
     found = data.read(authors)
-    result = run(STUDY, found, blocks_of(found), resamples=20)
+    result = run(BENCHMARK, found, blocks_of(found), resamples=20)
     frame = result.frames[DETECTION].set_index("measure")
     for name, printed in TABLE_8[PLACE].accuracies.items():
         assert round(frame.loc[name, "accuracy"], 3) == printed
@@ -94,7 +88,7 @@ def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
     own = pd.DataFrame(found.keys, columns=["document", "system"]).assign(
         guess=found.table["label"] * 1.0
     )
-    result = run(STUDY, found, [*blocks_of(found), own_block(own, "mine")], resamples=20)
+    result = run(BENCHMARK, found, [*blocks_of(found), own_block(own, "mine")], resamples=20)
     rows = {
         row[0]: row[1] for section in result.tables["aggrefact"].sections for row in section.rows
     }
@@ -121,7 +115,7 @@ def test_means_are_weighted_by_summaries(authors: Path) -> None:
     other = other[(other["cut"] == "val") | (other.index % 2 == 0)]
     pd.concat([table, other]).to_csv(path, index=False)
     found = data.read(authors)
-    result = run(STUDY, found, blocks_of(found), resamples=5)
+    result = run(BENCHMARK, found, blocks_of(found), resamples=5)
     frame = result.frames[DETECTION].set_index(["measure", "dataset"])
     one, two, mean = (frame.loc["DAE", name] for name in ("CLIFF", "FRANK", MEAN))
     assert (one["summaries"], mean["summaries"]) == (150, 150 + two["summaries"])

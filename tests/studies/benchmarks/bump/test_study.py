@@ -4,8 +4,6 @@ published measures on BUMP itself.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,12 +11,14 @@ from scipy import stats
 
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.studies.benchmarks.bump import BENCHMARK
 from estime_metric.studies.benchmarks.bump.data import Bump, read
 from estime_metric.studies.benchmarks.bump.statistics import CONSISTENCY, TESTS
-from estime_metric.studies.benchmarks.bump.study import BumpStudy
+from estime_metric.studies.benchmarks.shared.benchmark import Results, run
+from estime_metric.studies.benchmarks.shared.blocks import published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
-from estime_metric.studies.benchmarks.shared.study import Found, run
+from estime_metric.studies.benchmarks.shared.standard import standard_blocks
 from tests.studies.benchmarks.bump.conftest import SCORES, made_rows, write_folder
 from tests.studies.conftest import rows
 
@@ -41,34 +41,29 @@ PRINTED = {
 
 
 @pytest.fixture(scope="module")
-def study(bert_folder: str) -> BumpStudy:
-    return BumpStudy(EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES))
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bump") / "out"
+def data(tmp_path_factory: pytest.TempPathFactory) -> Bump:
+    return read(write_folder(tmp_path_factory.mktemp("bump") / "BUMP", made_rows()))
 
 
 @pytest.fixture(scope="module")
-def data(out: Path) -> Bump:
-    return read(write_folder(out.parent / "BUMP", made_rows()))
-
-
-@pytest.fixture(scope="module")
-def found(study: BumpStudy, data: Bump, out: Path) -> Found[Bump]:
+def found(scorer: EstimeScorer, data: Bump) -> Results[Bump]:
     guess = pd.DataFrame(data.keys, columns=["pair", "version"])
     guess["guess"] = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 2.0, None]
-    blocks = [*study.blocks(data), own_block(guess, "mine")]
-    return run(study, data, blocks, folder=out, resamples=40)
+    blocks = [*standard_blocks(data, scorer), own_block(guess, "mine")]
+    return run(BENCHMARK, data, blocks, resamples=40)
 
 
-def published_only(study: BumpStudy, data: Bump) -> Scores[Bump]:
-    return compute_scores(data, study.blocks(data)[-1:])
+def published_only(data: Bump) -> Scores[Bump]:
+    return compute_scores(data, [published_block(data, data.published)])
 
 
-def test_the_published_measures_have_their_printed_values(study: BumpStudy, bump: Bump) -> None:
-    frames = study.analyze(published_only(study, bump), resamples=2)
+def test_the_published_measures_have_their_printed_values(bump: Bump) -> None:
+    frames = BENCHMARK.analyze(published_only(bump), resamples=2)
     overall = frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     assert list(overall.index) == list(PRINTED)
     for name, (consistency, area) in PRINTED.items():
@@ -80,7 +75,7 @@ def test_the_published_measures_have_their_printed_values(study: BumpStudy, bump
     assert by_type["ties"].sum() == 123
 
 
-def test_by_hand(found: Found[Bump]) -> None:
+def test_by_hand(found: Results[Bump]) -> None:
     frame = found.frames[CONSISTENCY].set_index(["measure", "error"])
     dae, new = (frame.xs(name, level="measure") for name in ("DAE", "New"))
     # DAE prefers the reference in four of six pairs and ties in one; New in two and ties in two.
@@ -100,7 +95,7 @@ def test_by_hand(found: Found[Bump]) -> None:
     assert new.loc["Strange Error", "area"] == 75
 
 
-def test_areas_are_those_of_all_pairs_of_summaries(found: Found[Bump]) -> None:
+def test_areas_are_those_of_all_pairs_of_summaries(found: Results[Bump]) -> None:
     frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     for name, pairs in SCORES.items():
         reference, edited = np.array(pairs, dtype=float).T
@@ -108,7 +103,7 @@ def test_areas_are_those_of_all_pairs_of_summaries(found: Found[Bump]) -> None:
         assert frame.loc[name, "area"] == pytest.approx(100 * expected)
 
 
-def test_intervals_draw_articles_with_all_their_pairs(found: Found[Bump]) -> None:
+def test_intervals_draw_articles_with_all_their_pairs(found: Results[Bump]) -> None:
     frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     preferred = np.array([one > other for one, other in SCORES["New"]]).reshape(3, 2)
     drawn = np.random.default_rng(0).integers(3, size=(40, 3))
@@ -119,16 +114,7 @@ def test_intervals_draw_articles_with_all_their_pairs(found: Found[Bump]) -> Non
     )
 
 
-def test_ours_are_the_scorers(found: Found[Bump], study: BumpStudy, data: Bump) -> None:
-    result = study.scorer.score(list(data.summaries), data.source_of_each)
-    frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("column")
-    alarms = result.values("alarms", 2).numpy().reshape(6, 2)
-    row = frame.loc["estime_token_2"]
-    assert row["consistency"] == pytest.approx(100 * (alarms[:, 0] < alarms[:, 1]).mean())
-    assert row["ties"] == (alarms[:, 0] == alarms[:, 1]).sum()
-
-
-def test_a_pair_without_both_scores_is_left_out_and_said(found: Found[Bump]) -> None:
+def test_a_pair_without_both_scores_is_left_out_and_said(found: Results[Bump]) -> None:
     frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("column")
     row = frame.loc["mine:guess"]
     assert (row["pairs"], row["consistency"]) == (5, 80)
@@ -136,7 +122,7 @@ def test_a_pair_without_both_scores_is_left_out_and_said(found: Found[Bump]) -> 
     assert "excluded from that row: guess [mine] 1" in notes
 
 
-def test_tests_against_the_nearest_published_measure(found: Found[Bump]) -> None:
+def test_tests_against_the_nearest_published_measure(found: Results[Bump]) -> None:
     frame = found.frames[TESTS].query("column == 'mine:guess'").set_index("other")
     dae, new = frame.loc["published:DAE"], frame.loc["published:New"]
     # Over the five pairs that all score: guess prefers 0 to 3, DAE 0, 1 and 4, New 2 alone.
@@ -164,15 +150,7 @@ def test_tests_against_the_nearest_published_measure(found: Found[Bump]) -> None
     assert row["nearest published"] == "DAE"
 
 
-def test_tables_and_files_hold_all_of_it(found: Found[Bump], out: Path) -> None:
-    names = {"bump", "bump-types", "bump-types-area", "bump-tests"}
-    assert set(found.tables) == names
-    files = {"scores.csv", "run.json", CONSISTENCY, TESTS, "plots"}
-    files |= {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
-    assert {path.name for path in out.iterdir()} == files
-    assert {path.name for path in (out / "plots").iterdir()} == {
-        f"{name}.{ending}" for name in ("consistency", "types") for ending in ("png", "svg")
-    }
+def test_tables_have_all_of_it(found: Results[Bump]) -> None:
     overall = {row["measure"]: row for row in rows(found.tables["bump"])}
     assert {"(-)ESTIME-2", "(-)inconsistency-2", "(-)new trigrams", "DAE", "guess [mine]"} <= set(
         overall
@@ -182,11 +160,10 @@ def test_tables_and_files_hold_all_of_it(found: Found[Bump], out: Path) -> None:
     by_type = {row["measure"]: row for row in rows(found.tables["bump-types"])}
     assert float(by_type["DAE"]["entity intrinsic (2)"]) == 50
     assert float(by_type["New"]["Strange Error (2)"]) == 100
-    assert list(pd.read_csv(out / "scores.csv").columns[:2]) == ["pair", "version"]
 
 
-def test_plots_show_what_the_tables_say(found: Found[Bump], study: BumpStudy) -> None:
-    figures = dict(study.draw(found.scores, found.frames))
+def test_plots_show_what_the_tables_say(found: Results[Bump]) -> None:
+    figures = dict(BENCHMARK.draw(found.scores, found.frames))
     left, right = figures["consistency"].axes
     frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     labels = [text.get_text() for text in left.get_yticklabels()]
@@ -204,9 +181,3 @@ def test_plots_show_what_the_tables_say(found: Found[Bump], study: BumpStudy) ->
         "coreference",
         "Strange Error",
     ]
-
-
-def test_nothing_computed_is_no_error(study: BumpStudy, data: Bump) -> None:
-    empty = run(study, data, [], resamples=5)
-    assert not any(section.rows for table in empty.tables.values() for section in table.sections)
-    assert not list(study.draw(empty.scores, empty.frames))

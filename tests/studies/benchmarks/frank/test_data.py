@@ -19,7 +19,7 @@ def same(one: Frank, other: Frank) -> None:
         other.summaries,
         other.source_of_each,
     )
-    for name in ("flipped", "metrics"):
+    for name in ("flipped", "published"):
         first, second = getattr(one, name), getattr(other, name)
         assert list(first) == list(second)
         for column in first:
@@ -42,9 +42,13 @@ def test_what_the_rows_say_stands_there(data: Frank) -> None:
     rows = [row for row in made_rows() if row["split"] == "test"]
     assert data.keys == [(row["doc_id"], row["system"]) for row in rows]
     assert data.source_of_each == [SOURCES[row["doc_id"]] for row in rows]
-    assert list(data.metrics) == ["FactCC", "QAGS", "New"]  # those of the paper first, in its order
+    assert list(data.published) == [
+        "FactCC",
+        "QAGS",
+        "New",
+    ]  # those of the paper first, in its order
     missing = [row["metrics"]["QAGS"] is None for row in rows]
-    assert np.isnan(data.metrics["QAGS"]).tolist() == missing
+    assert np.isnan(data.published["QAGS"]).tolist() == missing
     assert any(missing)
     assert data.flipped["EntE"].tolist() == [row["flipped"]["EntE"] for row in rows]
     assert data.documents == ("d0", "d1", "d2", "d4", "d5", "d6")
@@ -102,9 +106,9 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_the_benchmark_itself(frank: Frank) -> None:
     assert (len(frank), len(frank.documents), len(frank.systems)) == (1575, 350, 9)
-    assert tuple(frank.metrics) == METRICS
+    assert tuple(frank.published) == METRICS
     assert list(frank.flipped) == list(ERRORS)
-    missing = {name: int(np.isnan(values).sum()) for name, values in frank.metrics.items()}
+    missing = {name: int(np.isnan(values).sum()) for name, values in frank.published.items()}
     assert {name: number for name, number in missing.items() if number} == {
         "Dep Entail": 41,
         "FEQA": 4,

@@ -4,16 +4,13 @@ as published.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
-from estime_metric.report.tables import to_csv
+from estime_metric.studies.benchmarks.frank import BENCHMARK
 from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank, read
 from estime_metric.studies.benchmarks.frank.partial import (
     METHODS,
@@ -21,9 +18,9 @@ from estime_metric.studies.benchmarks.frank.partial import (
     partial_correlation,
     weighted_partial,
 )
-from estime_metric.studies.benchmarks.frank.study import FrankStudy
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
-from estime_metric.studies.benchmarks.shared.study import Found, run
+from estime_metric.studies.benchmarks.shared.benchmark import Results, run
+from estime_metric.studies.benchmarks.shared.standard import standard_blocks
 from estime_metric.studies.meta.significance import williams
 from tests.studies.benchmarks.frank.conftest import made_rows, write_folder
 from tests.studies.conftest import rows
@@ -104,11 +101,11 @@ def test_published_metrics_correlate_as_published(frank: Frank, metric: str) -> 
     found = []
     for dataset in PARTS.values():
         inside = np.array(frank.datasets) == dataset if dataset else True
-        rows = np.flatnonzero(np.isfinite(frank.metrics[metric]) & inside)
+        rows = np.flatnonzero(np.isfinite(frank.published[metric]) & inside)
         systems = [frank.keys[row][1] for row in rows]
         found += [
             partial_correlation(
-                frank.metrics[metric][rows], frank.factuality[rows], systems, method=method
+                frank.published[metric][rows], frank.factuality[rows], systems, method=method
             )
             for method in METHODS
         ]
@@ -132,23 +129,17 @@ def expected(
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("frank") / "out"
+def data(tmp_path_factory: pytest.TempPathFactory) -> Frank:
+    return read(write_folder(tmp_path_factory.mktemp("frank") / "made-up", made_rows()))
 
 
 @pytest.fixture(scope="module")
-def data(out: Path) -> Frank:
-    return read(write_folder(out.parent / "made-up", made_rows()))
-
-
-@pytest.fixture(scope="module")
-def found(data: Frank, scorer: EstimeScorer, out: Path) -> Found[Frank]:
-    study = FrankStudy(scorer)
-    return run(study, data, study.blocks(data), folder=out, resamples=20)
+def found(data: Frank, scorer: EstimeScorer) -> Results[Frank]:
+    return run(BENCHMARK, data, standard_blocks(data, scorer), resamples=20)
 
 
 def test_every_measure_is_in_the_table_of_published_ones(
-    found: Found[Frank], data: Frank, scorer: EstimeScorer
+    found: Results[Frank], data: Frank, scorer: EstimeScorer
 ) -> None:
     labels = [row["measure"] for row in rows(found.tables["frank"])]
     measures = {name: higher for name, higher in HIGHER_IS_BETTER.items() if name not in NEW_NGRAMS}
@@ -177,10 +168,10 @@ def test_every_measure_is_in_the_table_of_published_ones(
                 ), (name, part)
 
 
-def test_a_missing_value_is_left_out_and_said(found: Found[Frank], data: Frank) -> None:
+def test_a_missing_value_is_left_out_and_said(found: Results[Frank], data: Frank) -> None:
     row = next(row for row in rows(found.tables["frank"]) if row["measure"] == "QAGS")
     assert float(row["all r"]) == pytest.approx(
-        expected(data, data.metrics["QAGS"], data.factuality, None, "pearson")
+        expected(data, data.published["QAGS"], data.factuality, None, "pearson")
     )
     assert any(
         "excluded from that row" in note and "QAGS 3" in note
@@ -192,7 +183,7 @@ def test_a_missing_value_is_left_out_and_said(found: Found[Frank], data: Frank) 
     ].unique().tolist() == [12]
 
 
-def test_intervals_draw_documents(found: Found[Frank], data: Frank) -> None:
+def test_intervals_draw_documents(found: Results[Frank], data: Frank) -> None:
     tidy = found.frames["correlations.csv"]
     one = tidy[
         (tidy.measure == "FactCC")
@@ -208,23 +199,23 @@ def test_intervals_draw_documents(found: Found[Frank], data: Frank) -> None:
             for row, key in enumerate(data.keys)
             if key[0] == data.documents[index]
         ]
-        drawn.append(np.corrcoef(data.metrics["FactCC"][taken], data.factuality[taken])[0, 1])
+        drawn.append(np.corrcoef(data.published["FactCC"][taken], data.factuality[taken])[0, 1])
     assert (one.low.item(), one.high.item()) == pytest.approx(
         tuple(np.nanquantile(drawn, [0.025, 0.975]))
     )
 
 
-def test_the_ablation_is_what_flipped_labels_change(found: Found[Frank], data: Frank) -> None:
+def test_the_ablation_is_what_flipped_labels_change(found: Results[Frank], data: Frank) -> None:
     table = {(row["section"], row["measure"]): row for row in rows(found.tables["frank-ablation"])}
     for part, dataset in PARTS.items():
         for error, heading in zip(ERRORS, list(table["all", "FactCC"])[2:], strict=True):
-            scores = data.metrics["FactCC"]
+            scores = data.published["FactCC"]
             change = expected(data, scores, data.factuality, dataset, "pearson")
             change -= expected(data, scores, data.flipped[error], dataset, "pearson")
             assert float(table[part, "FactCC"][heading]) == pytest.approx(change), (part, error)
 
 
-def test_each_is_tested_against_the_best(found: Found[Frank], data: Frank) -> None:
+def test_each_is_tested_against_the_best(found: Results[Frank], data: Frank) -> None:
     tidy = found.frames["differences.csv"]
     group = tidy[(tidy.part == "all") & (tidy.method == "pearson")].set_index("column")
     best = group["best"].iloc[0]
@@ -233,50 +224,8 @@ def test_each_is_tested_against_the_best(found: Found[Frank], data: Frank) -> No
     assert (group["difference"] >= 0)["published:FactCC"]
     scores = found.scores
     by_column = {one.name: one for one in scores.columns}
-    first, second = scores.oriented(by_column[best]), data.metrics["FactCC"]
+    first, second = scores.oriented(by_column[best]), data.published["FactCC"]
     systems = [system for _, system in data.keys]
     pairs = ((first, data.factuality), (second, data.factuality), (first, second))
     three = [by_regression(x, y, systems, "pearson") for x, y in pairs]
     assert group.loc["published:FactCC", "p_value"] == pytest.approx(williams(*three, 15 - 4)[1])
-
-
-def test_files_hold_all_of_it_and_a_later_run_resumes(
-    found: Found[Frank],
-    data: Frank,
-    scorer: EstimeScorer,
-    out: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    names = {"frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"}
-    files = {
-        "scores.csv",
-        "run.json",
-        "correlations.csv",
-        "differences.csv",
-        "ablation.csv",
-        "plots",
-    }
-    files |= {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
-    assert {path.name for path in out.iterdir()} == files
-    assert {path.name for path in (out / "plots").iterdir()} == {
-        f"{name}.{ending}" for name in ("ablation", "correlations") for ending in ("png", "svg")
-    }
-    scores = pd.read_csv(out / "scores.csv")
-    assert (len(scores), scores["published:QAGS"].isna().sum()) == (15, 3)
-    monkeypatch.setattr(FrankStudy, "draw", lambda *_, **__: [])  # the pictures are there
-    study = FrankStudy(scorer)
-    again = run(study, data, study.blocks(data), folder=out, resume=True, resamples=20)
-    assert again.scores.reused == ["ESTIME by token", "Trivial", "Published metrics"]
-    assert to_csv(again.tables["frank"]) == to_csv(found.tables["frank"])
-
-
-def test_nothing_measured_is_no_error(data: Frank, scorer: EstimeScorer, tmp_path: Path) -> None:
-    empty = run(FrankStudy(scorer), data, [], folder=tmp_path, resamples=5)
-    assert list(empty.tables) == [
-        "frank",
-        "frank-plain",
-        "frank-intervals",
-        "frank-differences",
-        "frank-ablation",
-    ]
-    assert not any(table.sections and table.sections[0].rows for table in empty.tables.values())

@@ -14,8 +14,8 @@ import transformers
 from estime_metric.studies.benchmarks.shared import blanc
 from estime_metric.studies.benchmarks.shared.blanc import BlancScorer, blanc_block, load_package
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
+from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.families import save_encoder
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
@@ -72,8 +72,7 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     assert blanc_block("bert-large-uncased").columns[0].label == "BLANC-BLU"
     assert blanc_block("google/albert-xxlarge-v2").columns[0].label == "BLANC-AXXL"
     assert "sentences:" in scores.signatures["BLANC-help bert"]
-    study = SummEvalStudy({})
-    table = study.tables(scores, study.analyze(scores, resamples=5))[0]
+    table = BENCHMARK.tables(scores, BENCHMARK.analyze(scores, resamples=5))[0]
     assert [
         row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"
     ] == ["here"]

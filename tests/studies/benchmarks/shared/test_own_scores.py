@@ -12,13 +12,13 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
+from estime_metric.studies.benchmarks.shared.benchmark import run
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
-from estime_metric.studies.benchmarks.shared.study import run
+from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.studies.conftest import rows
 
 
@@ -63,7 +63,7 @@ def test_a_row_of_own_scores_with_correlations_and_the_difference(
     path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
     scorer = EstimeScorer(model=bert_folder, layers=2)
     result = run(
-        SummEvalStudy({}),
+        BENCHMARK,
         data,
         [estime_block(scorer), *own_blocks([path], ["errors"])],
         resamples=20,
@@ -99,9 +99,7 @@ def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
         key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
     ]
     scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = run(
-        SummEvalStudy({}), data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5
-    )
+    result = run(BENCHMARK, data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
     kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
     (row,) = (row for row in rows(result.tables["table1"]) if row["from"] == "file")
     for quality in QUALITIES:
@@ -139,7 +137,7 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(
     data: SummEval, table: pd.DataFrame
 ) -> None:
     renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
-    result = run(SummEvalStudy({}), data, [own_block(renamed, "mine")], resamples=5)
+    result = run(BENCHMARK, data, [own_block(renamed, "mine")], resamples=5)
     for name in ("table1", "table2"):
         order = [(row["measure"], row["from"], row["section"]) for row in rows(result.tables[name])]
         for label in ("SUPERT", "SummaQA-F1"):

@@ -21,7 +21,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
+from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 from tests.command import csv_rows
 from tests.families import BLOCKS
 
@@ -46,12 +46,10 @@ def broken(name: str, error: BaseException) -> Block:
 
 def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=(1, 3), measures=("soft", "alarm_rate"))
-    words = EstimeScorer(model=bert_folder, layers=2, unit="word")
-    blocks = [
-        estime_block(scorer),
-        estime_block(words),
-        *SummEvalStudy({}, bert_model=bert_folder, combine="max").baseline_blocks(),
-    ]
+    options = {"model": bert_folder, "layers": 2}
+    words = EstimeScorer(**options, unit="word")
+    of_words = measure_blocks(options, units=["word"], bert_model=bert_folder, combine="max")
+    blocks = [estime_block(scorer), *of_words]
     scores = compute_scores(data, blocks)
     assert not scores.problems
     summaries, sources, references = (

@@ -12,11 +12,10 @@ from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.report.tables import to_markdown
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS, rouge
-from estime_metric.studies.benchmarks.shared.study import Found, run
-from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
+from estime_metric.studies.benchmarks.shared.benchmark import Benchmark, Results, run
+from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions, make_versions
 from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
-from estime_metric.studies.benchmarks.subtle_errors.study import SubtleErrorsStudy
 from estime_metric.studies.benchmarks.subtle_errors.tables import rise_table
 from tests.families import SENTENCES
 
@@ -32,19 +31,19 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 @pytest.fixture(scope="module")
-def study(scorer: EstimeScorer) -> SubtleErrorsStudy:
-    return SubtleErrorsStudy(scorer)
+def benchmark(scorer: EstimeScorer) -> Benchmark:
+    return experiment.benchmark(scorer)
 
 
 @pytest.fixture(scope="module")
-def found(bert_folder: str, study: SubtleErrorsStudy) -> Found[Versions]:
+def found(bert_folder: str, scorer: EstimeScorer, benchmark: Benchmark) -> Results[Versions]:
     data = make_versions(
         SOURCES, SUMMARIES, SubtleErrors(bert_folder, n_errors=4), numbers=(1, 2, 4)
     )
-    return run(study, data, study.blocks(), resamples=50)
+    return run(benchmark, data, experiment.measure_blocks(scorer), resamples=50)
 
 
-def test_scores_are_the_scorers(found: Found[Versions], scorer: EstimeScorer) -> None:
+def test_scores_are_the_scorers(found: Results[Versions], scorer: EstimeScorer) -> None:
     versions = [
         one.first(number).text for one in found.scores.data.corrupted for number in (0, 1, 2, 4)
     ]
@@ -65,7 +64,7 @@ def test_scores_are_the_scorers(found: Found[Versions], scorer: EstimeScorer) ->
     assert found.scores.to_pandas().columns.tolist()[:2] == ["pair", "n_errors"]
 
 
-def test_pairs_with_too_few_words_are_left_out_and_said(found: Found[Versions]) -> None:
+def test_pairs_with_too_few_words_are_left_out_and_said(found: Results[Versions]) -> None:
     assert [len(found.scores.data.complete(number)) for number in (1, 2, 4)] == [6, 6, 5]
     assert found.frames[AGREEMENT].groupby("n_errors")["pairs"].unique().explode().tolist() == [
         6,
@@ -77,7 +76,7 @@ def test_pairs_with_too_few_words_are_left_out_and_said(found: Found[Versions]) 
     assert "1 pair of 6 excluded: too few whole words for 4 errors." in notes
 
 
-def test_rise_and_positions_agree_with_the_scores(found: Found[Versions]) -> None:
+def test_rise_and_positions_agree_with_the_scores(found: Results[Versions]) -> None:
     alarms, data = found.scores.values["estime_token_2"].reshape(6, 4), found.scores.data
     rise = found.frames[RISE].query("measure == 'alarms'")
     assert rise["mean"].tolist() == pytest.approx(alarms[data.complete(4)].mean(0).tolist())
@@ -89,7 +88,7 @@ def test_rise_and_positions_agree_with_the_scores(found: Found[Versions]) -> Non
     assert rows.loc["(-)length", "preferred"] == 0.5  # a word for a word
 
 
-def test_a_row_is_named_measured_or_printed(found: Found[Versions]) -> None:
+def test_a_row_is_named_measured_or_printed(found: Results[Versions]) -> None:
     table_3, rise, precision, recall = found.tables.values()
     titles = [section.title for section in table_3.sections]
     assert titles[:2] == [
@@ -113,8 +112,8 @@ def test_a_row_is_named_measured_or_printed(found: Found[Versions]) -> None:
     assert all(to_markdown(table).count("\n") > 5 for table in (table_3, rise, precision, recall))
 
 
-def test_figures_show_what_the_tables_say(found: Found[Versions], study: SubtleErrorsStudy) -> None:
-    figures = dict(study.draw(found.scores, found.frames))
+def test_figures_show_what_the_tables_say(found: Results[Versions], benchmark: Benchmark) -> None:
+    figures = dict(benchmark.draw(found.scores, found.frames))
     left, right = figures["rise"].axes
     levels = found.frames[RISE].query("measure == 'alarms'")
     assert left.lines[0].get_ydata().tolist() == levels["mean"].tolist()
@@ -125,7 +124,7 @@ def test_figures_show_what_the_tables_say(found: Found[Versions], study: SubtleE
     assert axes[5].lines[0].get_ydata().tolist() == rows["recall"].tolist()
 
 
-def test_a_rise_beyond_doubt_is_said(found: Found[Versions]) -> None:
+def test_a_rise_beyond_doubt_is_said(found: Results[Versions]) -> None:
     rise = found.frames[RISE].assign(pairs=100)
     for low, said in (
         (0.1, "rises with every step"),
@@ -135,9 +134,11 @@ def test_a_rise_beyond_doubt_is_said(found: Found[Versions]) -> None:
         assert notes[1].startswith(f"alarms: {said}")
 
 
-def test_no_pairs_are_no_error(bert_folder: str, study: SubtleErrorsStudy) -> None:
+def test_no_pairs_are_no_error(
+    bert_folder: str, scorer: EstimeScorer, benchmark: Benchmark
+) -> None:
     data = make_versions([], [], SubtleErrors(bert_folder, n_errors=1), numbers=(1,))
-    empty = run(study, data, study.blocks(), resamples=5)
+    empty = run(benchmark, data, experiment.measure_blocks(scorer), resamples=5)
     assert set(empty.frames[AGREEMENT]["pairs"]) == {0}
     assert [to_markdown(table) for table in empty.tables.values()]
 
@@ -151,7 +152,7 @@ def test_bad_arguments_are_refused_by_name(bert_folder: str) -> None:
         make_versions(SOURCES[:1], SUMMARIES, corrupt, numbers=(3,))
 
 
-def test_every_estimate_lies_within_its_own_interval(found: Found[Versions]) -> None:
+def test_every_estimate_lies_within_its_own_interval(found: Results[Versions]) -> None:
     checked = 0
     for frame in (found.frames[AGREEMENT], found.frames[RISE]):
         for name in [name for name in frame if f"{name}_low" in frame]:

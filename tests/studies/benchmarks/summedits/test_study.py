@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,12 +10,13 @@ from scipy import stats
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.stats.detection import choose_threshold
+from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
-from estime_metric.studies.benchmarks.shared.study import Found, run
+from estime_metric.studies.benchmarks.shared.standard import standard_blocks
+from estime_metric.studies.benchmarks.summedits import BENCHMARK
 from estime_metric.studies.benchmarks.summedits.data import SummEdits, read
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED
 from estime_metric.studies.benchmarks.summedits.statistics import DETECTION, MEAN, cross_validated
-from estime_metric.studies.benchmarks.summedits.study import SummEditsStudy
 from tests.studies.benchmarks.summedits.conftest import LABELS, made_rows, write_folder
 from tests.studies.conftest import rows
 
@@ -25,19 +24,14 @@ VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area
 
 
 @pytest.fixture(scope="module")
-def study(bert_folder: str) -> SummEditsStudy:
-    return SummEditsStudy(EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES))
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("summedits") / "out"
-
-
-@pytest.fixture(scope="module")
-def data(out: Path) -> SummEdits:
+def data(tmp_path_factory: pytest.TempPathFactory) -> SummEdits:
     made = {domain: made_rows(domain) for domain in LABELS}
-    return read(write_folder(out.parent / "factualNLG", made))
+    return read(write_folder(tmp_path_factory.mktemp("summedits") / "factualNLG", made))
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +43,10 @@ def guesses(data: SummEdits) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def found(
-    study: SummEditsStudy, data: SummEdits, guesses: np.ndarray, out: Path
-) -> Found[SummEdits]:
+def found(scorer: EstimeScorer, data: SummEdits, guesses: np.ndarray) -> Results[SummEdits]:
     table = pd.DataFrame(data.keys, columns=["domain", "id"]).assign(guess=guesses)
-    blocks = [*study.blocks(data), own_block(table, "mine")]
-    return run(study, data, blocks, folder=out, resamples=30)
+    blocks = [*standard_blocks(data, scorer), own_block(table, "mine")]
+    return run(BENCHMARK, data, blocks, resamples=30)
 
 
 def balanced(labels: np.ndarray, predicted: np.ndarray) -> float:
@@ -78,7 +70,7 @@ def by_hand(data: SummEdits, guesses: np.ndarray, domain: str) -> float:
 
 
 def test_thresholds_come_from_the_other_documents(
-    found: Found[SummEdits], data: SummEdits, guesses: np.ndarray
+    found: Results[SummEdits], data: SummEdits, guesses: np.ndarray
 ) -> None:
     frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
     assert list(frame.index) == ["podcast", "news", "strange", MEAN]
@@ -102,7 +94,7 @@ def test_a_document_is_not_judged_by_its_own_scores() -> None:
         cross_validated(labels, scores, ["a"] * 4)
 
 
-def test_areas_and_means(found: Found[SummEdits], data: SummEdits, guesses: np.ndarray) -> None:
+def test_areas_and_means(found: Results[SummEdits], data: SummEdits, guesses: np.ndarray) -> None:
     frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
     for domain in data.domains:
         labels, scores = (values[data.rows(domain)] for values in (data.labels, guesses))
@@ -113,7 +105,7 @@ def test_areas_and_means(found: Found[SummEdits], data: SummEdits, guesses: np.n
 
 
 def test_intervals_draw_documents(
-    found: Found[SummEdits], data: SummEdits, guesses: np.ndarray
+    found: Results[SummEdits], data: SummEdits, guesses: np.ndarray
 ) -> None:
     frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
     names = list(dict.fromkeys(data.document_of_each))
@@ -137,7 +129,7 @@ def test_intervals_draw_documents(
 
 
 def test_published_models_have_their_accuracies_and_the_mean_of_these_domains(
-    found: Found[SummEdits],
+    found: Results[SummEdits],
 ) -> None:
     frame = found.frames[DETECTION].query("column == 'published:DAE'").set_index("domain")
     domains = PUBLISHED["DAE"].domains
@@ -149,10 +141,8 @@ def test_published_models_have_their_accuracies_and_the_mean_of_these_domains(
     assert frame["area"].isna().all()
 
 
-def test_tables_and_files_hold_all_of_it(found: Found[SummEdits], out: Path) -> None:
-    assert set(found.tables) == {"summedits", "summedits-area"}
-    assert {path.name for path in (out / "plots").iterdir()} == {"detection.png", "detection.svg"}
-    assert list(pd.read_csv(out / DETECTION).columns) == [
+def test_tables_have_all_of_it(found: Results[SummEdits]) -> None:
+    assert list(found.frames[DETECTION]) == [
         "column",
         "measure",
         "section",
@@ -170,7 +160,7 @@ def test_tables_and_files_hold_all_of_it(found: Found[SummEdits], out: Path) -> 
     assert not any("GPT4" in name for name in areas)
 
 
-def test_what_is_at_chance_is_said(found: Found[SummEdits], study: SummEditsStudy) -> None:
+def test_what_is_at_chance_is_said(found: Results[SummEdits]) -> None:
     frame = found.frames[DETECTION]
     ours = frame["section"].isin(["Reference-free", "Trivial"]) & (frame["domain"] == MEAN)
     for low, said in (
@@ -178,13 +168,13 @@ def test_what_is_at_chance_is_said(found: Found[SummEdits], study: SummEditsStud
         (51.0, "above chance (50) for:"),
     ):
         changed = frame.assign(area_low=frame["area_low"].mask(ours, low))
-        tables = study.tables(found.scores, {DETECTION: changed})
+        tables = BENCHMARK.tables(found.scores, {DETECTION: changed})
         assert any(said in note for note in tables[0].notes)
         assert any(said in note for note in tables[1].notes)
 
 
-def test_the_plot_shows_the_means(found: Found[SummEdits], study: SummEditsStudy) -> None:
-    figures = dict(study.draw(found.scores, found.frames))
+def test_the_plot_shows_the_means(found: Results[SummEdits]) -> None:
+    figures = dict(BENCHMARK.draw(found.scores, found.frames))
     left, right = figures["detection"].axes
     labels = [text.get_text() for text in left.get_yticklabels()]
     assert "people" in labels
@@ -196,9 +186,3 @@ def test_the_plot_shows_the_means(found: Found[SummEdits], study: SummEditsStudy
             if len(line.get_xdata()) == 1
         }
         assert points == means[value].dropna().to_dict()
-
-
-def test_nothing_computed_leaves_the_published_rows(study: SummEditsStudy, data: SummEdits) -> None:
-    empty = run(study, data, [], resamples=5)
-    assert len(rows(empty.tables["summedits"])) == len(PUBLISHED)
-    assert not rows(empty.tables["summedits-area"])

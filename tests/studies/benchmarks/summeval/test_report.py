@@ -19,12 +19,11 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.studies.conftest import rows
 from tests.studies.meta import oracle
 
-STUDY = SummEvalStudy({})
 COLUMNS = (
     ScoreColumn("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
     ScoreColumn(
@@ -55,11 +54,13 @@ def scores(data: SummEval) -> Scores:
 
 @pytest.fixture
 def found(scores: Scores) -> pd.DataFrame:
-    return STUDY.analyze(scores, resamples=50)["correlations.csv"]
+    return BENCHMARK.analyze(scores, resamples=50)["correlations.csv"]
 
 
 def table(scores: Scores, found: pd.DataFrame, name: str) -> Table:
-    (made,) = (one for one in STUDY.tables(scores, {"correlations.csv": found}) if one.name == name)
+    (made,) = (
+        one for one in BENCHMARK.tables(scores, {"correlations.csv": found}) if one.name == name
+    )
     return made
 
 
@@ -78,8 +79,8 @@ def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) ->
 
 
 def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
-    many = STUDY.analyze(scores, resamples=400, seed=3)["correlations.csv"]
-    same = STUDY.analyze(scores, resamples=400, seed=3)["correlations.csv"]
+    many = BENCHMARK.analyze(scores, resamples=400, seed=3)["correlations.csv"]
+    same = BENCHMARK.analyze(scores, resamples=400, seed=3)["correlations.csv"]
     pd.testing.assert_frame_equal(many, same)
     one = many[(many.column == "rouge_1") & (many.quality == "fluency") & (many.level == "summary")]
     one = one[one.method == "pearson"].iloc[0]
@@ -169,12 +170,12 @@ def test_the_layers(scores: Scores, found: pd.DataFrame) -> None:
         float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
     )
     scores.columns = COLUMNS[:1]
-    assert len(STUDY.tables(scores, {"correlations.csv": found})) == 3
+    assert len(BENCHMARK.tables(scores, {"correlations.csv": found})) == 3
 
 
 def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
     scores.values["length"][:] = 7.0
-    found = STUDY.analyze(scores, resamples=5)["correlations.csv"]
+    found = BENCHMARK.analyze(scores, resamples=5)["correlations.csv"]
     assert found[found.column == "length"]["value"].isna().all()
     line = rows(table(scores, found, "table1"))[-1]
     assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
@@ -185,7 +186,7 @@ def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_t
 ) -> None:
     for named in (True, False):
         nothing = Scores(dataclasses.replace(data, named_systems=named))
-        found = STUDY.analyze(nothing)["correlations.csv"]
+        found = BENCHMARK.analyze(nothing)["correlations.csv"]
         assert len(found) == 0
         assert {row["from"] for row in rows(table(nothing, found, "table1"))} == {"paper"}
         assert (
@@ -206,14 +207,14 @@ def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, F
     )
     values = {one.name: rng.normal(size=len(data)) for one in made_columns}
     scores = Scores(data, made_columns, values)
-    return scores, STUDY.analyze(scores, resamples=2)
+    return scores, BENCHMARK.analyze(scores, resamples=2)
 
 
 @pytest.mark.parametrize("units", [("token",), ("token", "word")])
 def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[str, ...]) -> None:
     columns = [(f"estime_{unit}_{layer}", layer, unit) for unit in units for layer in (3, 1, 2)]
     scores, found = made(data, columns)
-    figures = dict(STUDY.draw(scores, found))
+    figures = dict(BENCHMARK.draw(scores, found))
     assert list(figures) == [
         "scores",
         "bias",
@@ -234,10 +235,10 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
 
 
 def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
-    figures = dict(STUDY.draw(*made(data, [("estime_token_5", 5, "token")])))
+    figures = dict(BENCHMARK.draw(*made(data, [("estime_token_5", 5, "token")])))
     assert list(figures) == ["scores", "bias", "intra_system"]
     nothing = Scores(data)
-    assert not list(STUDY.draw(nothing, STUDY.analyze(nothing)))
+    assert not list(BENCHMARK.draw(nothing, BENCHMARK.analyze(nothing)))
 
 
 def test_the_tables_have_the_same_rows_in_the_same_order() -> None:

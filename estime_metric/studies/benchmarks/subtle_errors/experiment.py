@@ -1,0 +1,41 @@
+"""The experiment of section 4 with one scorer (Vasilyev & Bohannon 2021)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from estime_metric.scorer import EstimeScorer
+from estime_metric.studies.benchmarks.shared.baselines import (
+    divergence_block,
+    rouge_block,
+    trivial_block,
+)
+from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
+from estime_metric.studies.benchmarks.shared.blocks import Block
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.subtle_errors import plots, statistics, tables
+
+
+def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
+    """The experiment; if the scorer has several layers, the positions of alarms are analyzed for the
+    first one.
+    """
+    layer = statistics.located_layer(scorer)
+    return Benchmark(
+        partial(statistics.analyze, scorer=scorer, progress=progress),
+        partial(tables.make_tables, layer=layer),
+        partial(plots.draw, layer=layer),
+    )
+
+
+def measure_blocks(
+    scorer: EstimeScorer, *, baselines: bool = True, progress: bool = False
+) -> list[Block]:
+    """ESTIME with every measure that the scorer computes, then, with ``baselines``, measures that
+    need no model: Jensen-Shannon, trivial baselines, and ROUGE against the source.
+    """
+    computed = estime_block(scorer, every_measure=True, progress=progress)
+    return [
+        computed,
+        *([divergence_block(), trivial_block(), rouge_block(None)] if baselines else []),
+    ]

@@ -1,0 +1,318 @@
+"""Verdicts on two systems, and how often people's judgements have the same order.
+
+Axes: n resamples, of which the first is the sample itself, P pairs of systems, D documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import erfc
+
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.paired import LEVEL, approximate_randomization, holm
+from estime_metric.stats.ranks import ratio
+from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.frames import (
+    Frames,
+    drawn_weights,
+    each_column,
+    with_interval,
+)
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.systems.data import (
+    CHOOSING,
+    FRANK_CNNDM,
+    FRANK_XSUM,
+    SUMMEVAL,
+)
+
+MEASURES, RULES = "measures.csv", "rules.csv"
+#: Measures of which a rule is made.
+CANDIDATES = ("inconsistency", "alarms", "alarm_rate", "graded_alarms_per_token")
+#: The data sets on which the rule is chosen, and those on which it has to keep right verdicts.
+CHOSEN_ON = (SUMMEVAL, FRANK_CNNDM, FRANK_XSUM)
+#: The share of the right verdicts of `inconsistency` that a rule has to keep.
+KEPT = 0.9
+#: Scores have six decimals in files; two that differ by the last digit are equal.
+DECIMALS, LAST_DIGIT = 6, 1.5e-6
+
+Signs = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a winner is declared: the difference of the ``first`` measure is significant and, if there
+    is a ``second`` measure, its difference has the same sign and, if ``both``, is significant too.
+    """
+
+    first: str
+    second: str | None = None
+    both: bool = False
+
+    def __str__(self) -> str:
+        if self.second is None:
+            return self.first
+        return (
+            f"{self.first}, {self.second} {'significant too' if self.both else 'of the same sign'}"
+        )
+
+
+#: The rules that were tried, in the order that decides ties.
+TRIED = (
+    *(Rule(name) for name in CANDIDATES),
+    *(Rule(*names) for names in permutations(CANDIDATES, 2)),
+    *(Rule(*names, both=True) for names in combinations(CANDIDATES, 2)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """The differences between the systems of each pair, by one measure or by people: ``signs`` (1 if
+    the first system is better, -1 if the second is), two-sided ``p_values`` of the mean difference,
+    and the same corrected by Holm's method; float64 of shape (n, P). The p-values of the sample are
+    from approximate randomization; those of resamples from its normal approximation.
+    """
+
+    signs: Signs
+    p_values: Floats
+    corrected: Floats
+
+    def verdicts(self, holm: bool) -> Signs:
+        """``signs``, 0 if the difference is not significant."""
+        return self.signs * ((self.corrected if holm else self.p_values) < LEVEL)
+
+
+def contrasts(scores: Floats, weights: Floats, seed: int = 0) -> Contrasts:
+    """The `Contrasts` of scores of shape (D, systems), higher is better, without NaN.
+
+    ``weights``, (n, D), say how often each resample contains each document; those of the first row
+    are 1.
+    """
+    first, second = np.array(list(combinations(range(scores.shape[1]), 2))).T
+    differences = scores[:, first] - scores[:, second]
+    differences[np.abs(differences) <= LAST_DIGIT] = 0.0
+    zeros = np.zeros(len(scores))
+    tests = [approximate_randomization(of_pair, zeros, seed=seed) for of_pair in differences.T]
+    sums, squares = weights[1:] @ differences, weights[1:] @ differences**2
+    z = np.divide(np.abs(sums), np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
+    p_values = np.vstack([[test.p_value for test in tests], erfc(z / np.sqrt(2))])
+    sums = np.vstack([differences.sum(axis=0), sums])
+    return Contrasts(
+        signs=np.sign(np.where(np.abs(sums) > 1e-9, sums, 0.0)),  # not the sign of rounding
+        p_values=p_values,
+        corrected=np.apply_along_axis(holm, 1, p_values),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two systems at a time, by a measure and by people on the same documents. ``pair_weights``:
+    how often each resample of the systems contains each pair, (n, P).
+    """
+
+    measure: Contrasts
+    people: Contrasts
+    pair_weights: Floats
+
+
+def analyze(scores: Scores[Any], *, resamples: int = 1000, seed: int = 0) -> Frames:
+    """How often people agree with each measure and with each rule, for each data set and part.
+
+    ``measures.csv``: ``column``, ``measure``, ``section``, ``data``, ``part``, ``pairs``,
+    ``documents``, and of each of `CORRECTIONS` the columns of `_shares`: ``declared`` (verdicts),
+    ``right`` (those with people's order), ``share``. Further ``separated`` (pairs that people
+    separate significantly), ``accuracy`` (the share of these that the measure orders as people do)
+    and Kendall's ``tau`` (tau-b of the systems' means). ``NAME_low`` and ``NAME_high`` are the ends
+    of the 95% interval over documents, ``NAME_systems_low`` and ``NAME_systems_high`` over systems.
+
+    ``rules.csv``: ``rule``, ``data``, ``part``, ``holm``, and the columns of `_shares`; see
+    `choose`.
+    """
+    cells = {
+        (data, part): _Cell(rows, resamples, seed)
+        for (data, part), rows in scores.data.table.groupby(["data", "part"], sort=False)
+    }
+    compared: dict[tuple[str, str, str], Compared] = {}
+
+    def of_column(column: ScoreColumn) -> pd.DataFrame:
+        rows = []
+        for (data, part), cell in cells.items():
+            found = cell.compared(scores.oriented(column))
+            if found is None:
+                continue
+            compared[_measure_of(column), data, part] = found
+            rows.append({"data": data, "part": part, **_of_measure(found)})
+        return pd.DataFrame(rows)
+
+    measures = each_column(scores, of_column, ["data", "part", *_NAMES])
+    return {MEASURES: measures, RULES: _rules(compared)}
+
+
+class _Cell:
+    """The judged summaries of one part of a data set, with its resamples."""
+
+    def __init__(self, rows: pd.DataFrame, resamples: int, seed: int) -> None:
+        self._seed = seed
+        self._order = rows.sort_values(["document", "system"]).index.to_numpy()
+        self._shape = rows["document"].nunique(), rows["system"].nunique()
+        self._judgements = rows["judgement"].loc[self._order].to_numpy().reshape(self._shape)
+        self._weights = drawn_weights(self._shape[0], resamples, seed)
+        of_systems = drawn_weights(self._shape[1], resamples, seed)
+        first, second = np.array(list(combinations(range(self._shape[1]), 2))).T
+        self._pair_weights = of_systems[:, first] * of_systems[:, second]
+        self._people: dict[bytes, Contrasts] = {}
+
+    def compared(self, values: Floats) -> Compared | None:
+        """Verdicts of scores of all summaries of the data, higher is better, on the documents with
+        a score of each system; ``None`` if there are none.
+        """
+        table = np.round(values[self._order].reshape(self._shape), DECIMALS)
+        known = np.isfinite(table).all(axis=1)
+        if not known.any():
+            return None
+        weights = self._weights[:, known]
+        if known.tobytes() not in self._people:
+            self._people[known.tobytes()] = contrasts(self._judgements[known], weights, self._seed)
+        return Compared(
+            measure=contrasts(table[known], weights, self._seed),
+            people=self._people[known.tobytes()],
+            pair_weights=self._pair_weights,
+        )
+
+
+#: Ending of the columns of verdicts -> whether their p-values are corrected by Holm's method.
+CORRECTIONS = {"": False, "_holm": True}
+
+
+def _shares(verdicts: Signs, compared: Compared, ending: str = "") -> dict[str, float]:
+    """How many verdicts there are and how many have people's order (``declared``, ``right``), over
+    all pairs and over those that people separate significantly (``separated_declared``,
+    ``separated_right``), and the ``share`` of the former that is right, with its intervals.
+    """
+    people = compared.people
+    declared = verdicts != 0
+    right = declared & (verdicts == people.signs)
+    separated = people.verdicts(ending == "_holm")[0] != 0
+    numbers = {
+        "declared": int(declared[0].sum()),
+        "right": int(right[0].sum()),
+        "separated_declared": int((declared[0] & separated).sum()),
+        "separated_right": int((right[0] & separated).sum()),
+        **_share(right, declared, compared, "share"),
+    }
+    return {f"{name}{ending}": number for name, number in numbers.items()}
+
+
+def _share(part: Any, whole: Any, compared: Compared, name: str) -> dict[str, float]:
+    """A share of pairs, with the intervals over documents and over systems."""
+    weights = compared.pair_weights
+    over_documents = ratio(part.sum(axis=1), whole.sum(axis=1))
+    over_systems = ratio((weights * part[0]).sum(axis=1), (weights * whole[0]).sum(axis=1))
+    return _with_intervals(over_documents, over_systems, name)
+
+
+def _with_intervals(over_documents: Floats, over_systems: Floats, name: str) -> dict[str, float]:
+    of_systems = with_interval(over_systems, f"{name}_systems")
+    del of_systems[f"{name}_systems"]  # the same value
+    return {**with_interval(over_documents, name), **of_systems}
+
+
+def _of_measure(compared: Compared) -> dict[str, Any]:
+    """The numbers of ``measures.csv`` for one measure."""
+    measure, people = compared.measure, compared.people
+    separated = people.verdicts(holm=False) != 0
+    ordered = separated & (measure.signs == people.signs)
+    row: dict[str, Any] = {"pairs": measure.signs.shape[1]}
+    for ending, corrected in CORRECTIONS.items():
+        row |= _shares(measure.verdicts(corrected), compared, ending)
+    row["separated"] = int(separated[0].sum())
+    row |= _share(ordered, separated, compared, "accuracy")
+    agreement = measure.signs * people.signs
+    squares = measure.signs**2, people.signs**2
+    weights = compared.pair_weights
+    row |= _with_intervals(
+        _tau(agreement, *squares),
+        _tau(weights * agreement[0], *(weights * of[0] for of in squares)),
+        "tau",
+    )
+    return row
+
+
+def _tau(agreement: Floats, first: Floats, second: Floats) -> Floats:
+    """Kendall's tau-b from products of signs, (n, P), and the squares of the signs of both."""
+    below = np.sqrt(first.sum(axis=1) * second.sum(axis=1))
+    return ratio(agreement.sum(axis=1), below)
+
+
+def _intervals_of(name: str) -> list[str]:
+    return [name, *(f"{name}_{end}" for end in ("low", "high", "systems_low", "systems_high"))]
+
+
+_COUNTS = ["declared", "right", "separated_declared", "separated_right", *_intervals_of("share")]
+_NAMES = [
+    "pairs",
+    *(f"{name}{ending}" for ending in CORRECTIONS for name in _COUNTS),
+    "separated",
+    *_intervals_of("accuracy"),
+    *_intervals_of("tau"),
+]
+
+
+def _measure_of(column: ScoreColumn) -> str:
+    """The name of a measure of ESTIME, the name of any other column."""
+    ending = f"_{column.unit}_{column.layer}"
+    name = column.name.removesuffix(ending)
+    return {"estime": "alarms"}.get(name, name) if column.layer is not None else column.name
+
+
+def _rules(compared: Mapping[tuple[str, str, str], Compared]) -> pd.DataFrame:
+    """``rules.csv``: every rule on every part of every data set, and which one is ``chosen``."""
+    rows = []
+    known = dict.fromkeys((data, part) for _, data, part in compared)
+    for rule, (data, part) in ((rule, place) for rule in TRIED for place in known):
+        measures = [name for name in (rule.first, rule.second) if name is not None]
+        if any((name, data, part) not in compared for name in measures):
+            continue
+        first = compared[rule.first, data, part]
+        row: dict[str, Any] = {"rule": str(rule), "data": data, "part": part}
+        for ending, corrected in CORRECTIONS.items():
+            verdicts = first.measure.verdicts(corrected)
+            if rule.second is not None:
+                second = compared[rule.second, data, part].measure
+                confirmed = second.verdicts(corrected) if rule.both else second.signs
+                verdicts = verdicts * (confirmed == verdicts)
+            row |= _shares(verdicts, first, ending)
+        rows.append(row)
+    names = [
+        "rule",
+        "data",
+        "part",
+        *(f"{name}{ending}" for ending in CORRECTIONS for name in _COUNTS),
+    ]
+    found = pd.DataFrame(rows, columns=names)
+    return found.assign(chosen=found["rule"] == choose(found))
+
+
+def choose(rules: pd.DataFrame) -> str | None:
+    """The rule with the fewest wrong verdicts on the parts for choosing of `CHOSEN_ON` together,
+    among those that keep the share `KEPT` of the right verdicts of `CANDIDATES`' first measure
+    alone; of several the one with the most right verdicts, then the first. ``None`` if one of the
+    data sets lacks.
+
+    ``rules`` are rows of ``rules.csv``.
+    """
+    rows = rules[(rules["part"] == CHOOSING) & rules["data"].isin(CHOSEN_ON)]
+    if rows["data"].nunique() < len(CHOSEN_ON):
+        return None
+    totals = rows.groupby("rule", sort=False)[["declared", "right"]].sum()
+    totals["wrong"] = totals["declared"] - totals["right"]
+    kept = totals[totals["right"] >= KEPT * totals.loc[CANDIDATES[0], "right"]]
+    ordered = kept.sort_values(["wrong", "right"], ascending=[True, False], kind="stable")
+    return str(ordered.index[0])

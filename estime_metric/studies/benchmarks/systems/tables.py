@@ -1,0 +1,173 @@
+"""Tables for readers: verdicts with people's order, pairs ordered as people do, and rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from estime_metric.report.tables import Column, Section, Table
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.tables import (
+    Shown,
+    labels_of,
+    measure_table,
+    shown_interval,
+)
+from estime_metric.studies.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING, Systems
+from estime_metric.studies.benchmarks.systems.statistics import CHOSEN_ON, MEASURES, RULES
+
+#: With up to this number of pairs of systems, intervals are in ``measures.csv`` alone.
+FEW_PAIRS = 10
+OVER_DOCUMENTS, OVER_SYSTEMS = "95%, documents", "95%, systems"
+
+
+def make_tables(scores: Scores[Systems], frames: Frames) -> list[Table]:
+    """``systems`` and ``systems-holm`` (verdicts with people's order), ``systems-separated`` (the same
+    of pairs that people separate), ``systems-order`` (pairs ordered as people do, and Kendall's tau),
+    all on the documents for reporting; ``systems-rules`` and ``systems-rules-holm`` on both parts.
+    """
+    found = frames[MEASURES]
+    found = found[found["part"] == REPORTING]
+    return [
+        _verdicts(scores, found, "systems", "", "Verdicts of each measure alone"),
+        _verdicts(
+            scores, found, "systems-holm", "_holm", "Verdicts of each measure, Holm's correction"
+        ),
+        _separated(scores, found),
+        _order(scores, found),
+        _rules(scores, frames[RULES], "systems-rules", ""),
+        _rules(scores, frames[RULES], "systems-rules-holm", "_holm"),
+    ]
+
+
+def _verdicts(
+    scores: Scores[Systems], found: pd.DataFrame, name: str, ending: str, title: str
+) -> Table:
+    shown = []
+    for data in _data_sets(found):
+        shown.append(Shown("right", data, text=True, key=(data,), value="verdicts"))
+        if _has_intervals(found, data):
+            shown.append(Shown("share", data, key=(data,), value=f"share{ending}"))
+            for heading, of in ((OVER_DOCUMENTS, "share"), (OVER_SYSTEMS, "share_systems")):
+                ends = f"{of}_low{ending}", f"{of}_high{ending}"
+                shown.append(Shown(heading, data, 2, text=True, key=(data,), ends=ends))
+    texts = _of(found[f"right{ending}"], found[f"declared{ending}"])
+    return measure_table(
+        name,
+        f"{title}: declared winners that people judge as more consistent, documents for reporting.",
+        found.assign(verdicts=texts),
+        ["data"],
+        shown,
+        labels_of(scores),
+        _notes(scores),
+    )
+
+
+def _separated(scores: Scores[Systems], found: pd.DataFrame) -> Table:
+    """Verdicts over the pairs that people separate."""
+    shown = [
+        Shown(heading, data, text=True, key=(data,), value=value)
+        for data in _data_sets(found)
+        for heading, value in (("right", "verdicts"), ("right, Holm", "verdicts_holm"))
+    ]
+    texts = {
+        f"verdicts{ending}": _of(
+            found[f"separated_right{ending}"], found[f"separated_declared{ending}"]
+        )
+        for ending in ("", "_holm")
+    }
+    return measure_table(
+        "systems-separated",
+        "Verdicts on pairs that people separate significantly, documents for reporting.",
+        found.assign(**texts),
+        ["data"],
+        shown,
+        labels_of(scores),
+        _notes(scores),
+    )
+
+
+def _order(scores: Scores[Systems], found: pd.DataFrame) -> Table:
+    shown = []
+    for data in _data_sets(found):
+        shown.append(Shown("ordered", data, text=True, key=(data,), value="ordered"))
+        if _has_intervals(found, data):
+            shown.append(shown_interval(data, group=data, of="accuracy", name=OVER_DOCUMENTS))
+        if found.loc[found["data"] == data, "pairs"].max() > 1:
+            shown.append(Shown("τ", data, key=(data,), value="tau"))
+        if _has_intervals(found, data):
+            shown += [
+                shown_interval(data, group=data, of="tau", name=f"τ, {OVER_DOCUMENTS}"),
+                shown_interval(data, group=data, of="tau_systems", name=f"τ, {OVER_SYSTEMS}"),
+            ]
+    ordered = (found["accuracy"] * found["separated"]).fillna(0).round().astype(int)
+    return measure_table(
+        "systems-order",
+        "Pairs that people separate significantly and the measure orders as people do, and Kendall's τ-b of the "
+        "systems' means, documents for reporting.",
+        found.assign(ordered=_of(ordered, found["separated"])),
+        ["data"],
+        shown,
+        labels_of(scores),
+        _notes(scores),
+    )
+
+
+def _rules(scores: Scores[Systems], found: pd.DataFrame, name: str, ending: str) -> Table:
+    """A row for each rule, a section for each part."""
+    places = _data_sets(found)
+    totals = [("right", "in total"), ("wrong", "in total")]
+    columns = [
+        Column("rule", text=True),
+        *(Column(data, text=True) for data in places),
+        *(Column(heading, group) for heading, group in totals),
+    ]
+    sections = []
+    for part in (CHOOSING, REPORTING):
+        rows = []
+        for rule, of_rule in found[found["part"] == part].groupby("rule", sort=False):
+            right, declared = of_rule[f"right{ending}"], of_rule[f"declared{ending}"]
+            cells = dict(zip(of_rule["data"], _of(right, declared), strict=True))
+            counted = of_rule["data"].isin(CHOSEN_ON)
+            label = f"{rule} (chosen)" if of_rule["chosen"].any() else str(rule)
+            wrong = int((declared - right)[counted].sum())
+            rows.append((label, *map(cells.get, places), int(right[counted].sum()), wrong))
+        sections.append(Section(f"Documents for {part}", rows))
+    about = (
+        "Right of declared verdicts. A rule names the measure whose difference is significant, and the measure whose "
+        f"difference confirms it. In total: {', '.join(CHOSEN_ON)}.",
+        "p-values: Holm's correction for the pairs of a data set."
+        if ending
+        else "p-values: not corrected.",
+    )
+    title = "Rules by which a winner is declared, and how often people agree."
+    return Table(name, title, columns, sections, (*about, *_notes(scores)))
+
+
+def _data_sets(found: pd.DataFrame) -> list[str]:
+    return [data for data in DATA_SETS if (found["data"] == data).any()]
+
+
+def _has_intervals(found: pd.DataFrame, data: str) -> bool:
+    """Whether a data set has enough pairs of systems for intervals that say something."""
+    return bool(found.loc[found["data"] == data, "pairs"].max() > FEW_PAIRS)
+
+
+def _of(part: Any, whole: Any) -> list[str]:
+    return [f"{one} of {other}" for one, other in zip(part, whole, strict=True)]
+
+
+def _notes(scores: Scores[Systems]) -> tuple[str, ...]:
+    table = scores.data.table
+    counts = table.groupby("data", sort=False)["system"].nunique()
+    return (
+        f"Data: {scores.data.origin}; systems: {', '.join(f'{data} {n}' for data, n in counts.items())}. (-): lower is "
+        "better. Test: approximate randomization, whole sources swapped, p below .05. Right: people's mean judgement "
+        "over the same documents is higher for the declared winner.",
+        "Intervals: percentiles of a bootstrap over documents, with the test's normal approximation, and over systems. "
+        "16 systems are few; with five or fewer, intervals say little, and only measures.csv has them.",
+        "Published metrics have scores of FRANK alone.",
+        *scores.remarks,
+    )

@@ -1,0 +1,248 @@
+"""What every benchmark keeps: data -> scores -> frames -> tables -> plots, in files, resumed, with
+nothing and with scores of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.report.tables import to_csv
+from estime_metric.studies.benchmarks import coherence_scores
+from estime_metric.studies.benchmarks.shared.baselines import trivial_block
+from estime_metric.studies.benchmarks.shared.benchmark import Benchmark, Results, run
+from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
+from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
+from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
+from tests.families import SENTENCES
+from tests.studies import conftest as summeval
+from tests.studies.benchmarks.aggrefact import conftest as aggrefact
+from tests.studies.benchmarks.bump import conftest as bump
+from tests.studies.benchmarks.coherence_scores import made as coherence
+from tests.studies.benchmarks.frank import conftest as frank
+from tests.studies.benchmarks.summedits import conftest as summedits
+from tests.studies.benchmarks.systems import made as systems
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark: what writes its made-up data into a folder, and the names of what it makes."""
+
+    write: Callable[[Path], Path]
+    frames: Sequence[str]
+    tables: Sequence[str]
+    plots: Sequence[str]
+
+
+CASES = {
+    "bump": Case(
+        lambda folder: bump.write_folder(folder, bump.made_rows()),
+        ["consistency", "tests"],
+        ["bump", "bump-types", "bump-types-area", "bump-tests"],
+        ["consistency", "types"],
+    ),
+    "summedits": Case(
+        lambda folder: summedits.write_folder(
+            folder, {domain: summedits.made_rows(domain) for domain in summedits.LABELS}
+        ),
+        ["detection"],
+        ["summedits", "summedits-area"],
+        ["detection"],
+    ),
+    "aggrefact": Case(
+        aggrefact.write_authors,
+        ["detection"],
+        ["aggrefact", "aggrefact-area", "aggrefact-cells"],
+        ["areas"],
+    ),
+    "frank": Case(
+        lambda folder: frank.write_folder(folder, frank.made_rows()),
+        ["correlations", "differences", "ablation"],
+        ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"],
+        ["correlations", "ablation"],
+    ),
+    "summeval": Case(
+        lambda folder: summeval.write_folder(folder, summeval.made_rows()),
+        ["correlations"],
+        ["table1", "table2", "intervals"],
+        [],  # plots show ESTIME
+    ),
+    "systems": Case(
+        systems.write_folder,
+        ["measures", "rules"],
+        [
+            "systems",
+            "systems-holm",
+            "systems-separated",
+            "systems-order",
+            "systems-rules",
+            "systems-rules-holm",
+        ],
+        ["summeval"],
+    ),
+    "coherence_scores": Case(
+        coherence.write_folder,
+        ["agreement", "shuffle", "agreement-with-length", "confounders"],
+        ["table3", "table4", "table3-intervals", "lengths", "table1"],
+        [
+            *(f"scores-{name}" for name in ("bartscore", "gruen")),
+            *(
+                f"bias-{name}-{kind}"
+                for name in ("bartscore", "gruen")
+                for kind in ("same-document", "all-documents")
+            ),
+            "intra-system",
+            "lengths",
+        ],
+    ),
+    "subtle_errors": Case(
+        lambda folder: folder,
+        ["agreement", "rise", "positions"],
+        [f"subtle-errors-{name}" for name in ("table-3", "rise", "precision", "recall")],
+        ["rise", "positions"],
+    ),
+}
+STANDARD = [name for name in CASES if name not in ("coherence_scores", "subtle_errors")]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A benchmark with made-up data and measures that need no encoder (except subtle errors)."""
+
+    case: Case
+    benchmark: Benchmark
+    data: Any
+    blocks: list[Block]
+
+
+@pytest.fixture(scope="module", params=CASES)
+def made(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, bert_folder: str
+) -> Made:
+    name, case = request.param, CASES[request.param]
+    if name == "subtle_errors":
+        scorer = EstimeScorer(model=bert_folder, layers=2, window=60, margin=10)
+        corrupt = SubtleErrors(bert_folder, n_errors=2)
+        data = make_versions([" ".join(SENTENCES[:4])] * 3, SENTENCES[:3], corrupt, numbers=(1, 2))
+        return Made(
+            case,
+            experiment.benchmark(scorer),
+            data,
+            experiment.measure_blocks(scorer, baselines=False),
+        )
+    folder = case.write(tmp_path_factory.mktemp(name) / "data")
+    read = import_module(f"estime_metric.studies.benchmarks.{name}.data")
+    data = read.read(folder)
+    if name == "coherence_scores":
+        return Made(
+            case,
+            coherence_scores.benchmark(runs=2),
+            data,
+            [coherence_scores.published_scores(data)],
+        )
+    published = getattr(data, "published", {})
+    blocks = [trivial_block(), *([published_block(data, published)] if published else [])]
+    package = import_module(f"estime_metric.studies.benchmarks.{name}")
+    return Made(case, package.BENCHMARK, data, blocks)
+
+
+@pytest.fixture(scope="module")
+def out(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results") / "out"
+
+
+@pytest.fixture(scope="module")
+def results(made: Made, out: Path) -> Results[Any]:
+    return run(made.benchmark, made.data, made.blocks, folder=out, resamples=20)
+
+
+def test_the_folder_has_everything_and_nothing_else(
+    made: Made, results: Results[Any], out: Path
+) -> None:
+    case = made.case
+    assert not results.scores.problems
+    assert list(results.frames) == [f"{name}.csv" for name in case.frames]
+    assert sorted(results.tables) == sorted(case.tables)
+    files = {"scores.csv", "run.json", "plots", *(f"{name}.csv" for name in case.frames)}
+    files |= {f"{name}.{ending}" for name in case.tables for ending in ("md", "csv", "tex")}
+    assert {path.name for path in out.iterdir()} == files
+    plots = {f"{name}.{ending}" for name in case.plots for ending in ("png", "svg")}
+    assert {path.name for path in (out / "plots").iterdir()} == plots
+    scores = pd.read_csv(out / "scores.csv", dtype=dict.fromkeys(made.data.key_names, str))
+    assert list(scores.columns[:2]) == list(made.data.key_names)
+    assert list(scores.iloc[:, :2].itertuples(index=False, name=None)) == list(made.data.keys)
+
+
+def test_a_later_run_computes_nothing_and_says_the_same(
+    made: Made, results: Results[Any], out: Path
+) -> None:
+    def fail(*_: object) -> Any:
+        raise AssertionError("computed again")
+
+    blocks = [
+        replace(block, prepare=lambda block=block: block.prepare()._replace(compute=fail))
+        for block in made.blocks
+    ]
+    undrawn = replace(made.benchmark, draw=lambda *_, **__: [])  # the plots are there
+    again = run(undrawn, made.data, blocks, folder=out, resume=True, resamples=20)
+    assert again.scores.reused == [block.name for block in made.blocks]
+    for name, frame in results.frames.items():
+        pd.testing.assert_frame_equal(again.frames[name], frame)
+    assert {name: to_csv(table) for name, table in again.tables.items()} == {
+        name: to_csv(table) for name, table in results.tables.items()
+    }
+
+
+def test_every_interval_has_its_ends_in_order(results: Results[Any]) -> None:
+    intervals = 0
+    for frame in results.frames.values():
+        for name in frame:
+            if name == "low" or name.endswith("_low"):
+                known = frame.dropna(subset=[name])
+                assert (known[name] <= known[name[: -len("low")] + "high"]).all()
+                intervals += len(known)
+    assert intervals
+
+
+def test_measures_that_fail_or_are_not_there_leave_a_table(made: Made) -> None:
+    def fail() -> Any:
+        raise OSError("no network")
+
+    failing = [replace(block, prepare=fail) for block in made.blocks]
+    results = run(made.benchmark, made.data, failing, resamples=5)
+    assert set(results.scores.problems) == {block.name for block in made.blocks}
+    assert sorted(results.tables) == sorted(made.case.tables)
+    assert list(results.frames) == [f"{name}.csv" for name in made.case.frames]
+
+
+@pytest.mark.parametrize("made", STANDARD, indirect=True)
+def test_scores_of_a_file_are_a_row_and_a_missing_one_is_said(made: Made) -> None:
+    keys = pd.DataFrame(made.data.keys, columns=list(made.data.key_names))
+    table = keys.assign(guess=np.arange(len(keys)) % 7 / 7).iloc[1:]
+    results = run(made.benchmark, made.data, [own_block(table, "mine")], resamples=5)
+    main = next(iter(results.tables.values()))
+    rows = [row for section in main.sections for row in section.rows]
+    assert [row[0] for row in rows].count("guess [mine]") == 1
+    assert f"mine: no row for 1 of {len(keys)} summaries" in " ".join(main.notes)
+
+
+@pytest.mark.parametrize("made", STANDARD, indirect=True)
+def test_the_digest_is_of_the_texts(made: Made, tmp_path: Path) -> None:
+    read = import_module(type(made.data).__module__).read
+    folder = made.case.write(tmp_path / "data")
+    assert read(folder).digest == made.data.digest
+    for path in folder.rglob("*.json*"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("the ", "this "), encoding="utf-8")
+    for path in folder.rglob("*.csv"):
+        path.write_text(path.read_text(encoding="utf-8").replace("the ", "this "), encoding="utf-8")
+    assert read(folder).digest != made.data.digest
