@@ -290,6 +290,8 @@ def _explained(
     """
     listed = [pair for pair in report.worst if job.threshold is None or pair.is_flagged]
     listed = listed[: shown.number_of_worst(job)]
+    if not listed:
+        return []
     texts = [pair.texts for pair in listed if pair.texts is not None]
     explanations = iter(
         scorer.explain_pairs([summary for _, summary in texts], [source for source, _ in texts])

@@ -68,9 +68,11 @@ class Bar(Progress):
     def say_how_to_resume(self) -> None:
         """Called when a job ends early: what is kept, and how to go on."""
         output = self._job.output
+        if not self.kept:
+            return
         if output is None:
             note("Nothing is kept. To be able to resume, name a file with -o.")
-        elif self.kept and not files.is_standard(output):
+        elif not files.is_standard(output):
             note(
                 f"{counted(self.kept, 'pair')} already scored in {output}. Run the command again "
                 "with --resume to continue."

@@ -79,8 +79,13 @@ def clash_problem(line: files.Line, job: Job, added: Collection[str]) -> str:
 
 
 def kept_columns(row: files.Row, job: Job) -> files.Row:
-    """The columns of a pair that the output keeps."""
-    return row if job.keep_texts else files.other_columns(row, job.layout)
+    """The columns of a pair that are kept with its scores: those of the output, if there is one, and
+    texts that cannot be read again.
+    """
+    has_texts = job.keep_texts or not job.can_read_again
+    if job.output is None:
+        return {name: row[name] for name in job.text_columns if has_texts and name in row}
+    return row if has_texts else files.other_columns(row, job.layout)
 
 
 def first_pairs(job: Job) -> list[files.Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ class Job:
         """Whether rows of the output name their file."""
         return len(self.inputs) > 1
 
-    @property
+    @cached_property
     def can_read_again(self) -> bool:
         """Whether all files are plain files, unlike standard input and pipes."""
         return all(path.is_file() for path in self.read_files)

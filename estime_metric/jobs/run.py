@@ -268,14 +268,15 @@ def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[s
             file = f"{line.path} " if job.has_several_inputs else ""
             problems.append(f"{file}line {line.number}: {line.problem}")
             continue
-        # Texts that cannot be read again are in the rows until the output is made.
-        others = kept_columns(line.row, job) if job.can_read_again else line.row
         file_column = {f"{job.prefix}{files.FILE}": str(line.path)}
         pairs.add(
             line=line.number,
             source=line.row[source],
             summary=line.row[summary],
-            others={**(file_column if job.has_several_inputs else {}), **others},
+            others={
+                **(file_column if job.has_several_inputs else {}),
+                **kept_columns(line.row, job),
+            },
         )
     return pairs, problems
 
@@ -292,9 +293,10 @@ def _rows(pairs: files.Pairs, result: EstimeResult, job: Job) -> list[files.Row]
 
 def _output_rows(chunks: Iterable[Chunk], job: Job) -> Iterator[files.Row]:
     """The rows of the output: as they were kept, without the texts unless it has them."""
+    has_texts = job.keep_texts or job.can_read_again  # as the output does
     for chunk in chunks:
         for row in chunk.rows:
-            yield row if job.keep_texts else files.other_columns(row, job.layout)
+            yield row if has_texts else files.other_columns(row, job.layout)
 
 
 def _report(

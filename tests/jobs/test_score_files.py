@@ -383,7 +383,7 @@ def test_what_was_scored_is_on_disk_when_the_input_breaks(
     broken, out = tmp_path / "p.jsonl.gz", tmp_path / "out.jsonl"
     data = gzip.compress(write_jsonl(tmp_path / "q.jsonl", rows(400)).read_bytes())
     broken.write_bytes(data[: len(data) * 9 // 10])
-    with pytest.raises(ValueError, match="compressed data end early"):
+    with pytest.raises(ValueError, match="to be whole, but it cannot be decompressed"):
         score(Job(inputs=(broken,), output=out, look_ahead=8), scorer)
     chunks = json_rows(rows_path(out))[1:]
     assert sum(len(chunk["rows"]) for chunk in chunks) > 100
@@ -465,7 +465,12 @@ def wait_for(condition: Callable[[], bool], process: BaseProcess) -> None:
 def check_whole(long_table: Path, out: Path, whole: Path) -> None:
     """A run that is resumed makes the file of a run that nothing has stopped."""
     run_command(*command(long_table, out, "--resume"))
-    assert out.read_bytes() == whole.read_bytes()
+    if out.suffix == ".parquet":  # has the date in its metadata
+        one, other = (pyarrow.parquet.read_table(path) for path in (out, whole))
+        assert one.equals(other)
+        assert one.schema.equals(other.schema)
+    else:
+        assert out.read_bytes() == whole.read_bytes()
     expected = {out.name} | ({f"{out.name}.meta.json"} if out.suffix != ".parquet" else set())
     assert {path.name for path in out.parent.glob("*out*")} == expected
 
