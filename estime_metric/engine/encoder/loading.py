@@ -52,6 +52,8 @@ class _UnsuitableError(ValueError):
     """The model was found, but the measure cannot use it."""
 
 
+_HASH = "sha256-"  # the revision of a folder begins so
+
 _SHARD_INDEX = "model.safetensors.index.json"
 
 #: Files of a folder that decide on tokens or weights.
@@ -251,14 +253,20 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
 
 def revision_of(model: str, revision: str | None) -> str:
     """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` if there
-    is neither.
+    is neither, and ValueError if a folder should have another hash.
 
     Warns if the Hub does not answer and the commit that a branch had when it was last asked is
     used.
     """
     where = location(model)
     if len(where) > 1:
-        return _content_hash(where)
+        content = _content_hash(where)
+        if revision is not None and revision.startswith(_HASH) and revision != content:
+            raise ValueError(
+                f"Expected the encoder {model!r} to have the revision {revision}, but its files have changed: they "
+                f"are {content} now."
+            )
+        return content
     if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
         advice = (
             'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
@@ -435,7 +443,7 @@ def _content_hash(where: tuple[str, ...]) -> str:
         with file.open("rb") as stream:
             while chunk := stream.read(1 << 20):
                 digest.update(chunk)
-    return f"sha256-{digest.hexdigest()[:12]}"
+    return f"{_HASH}{digest.hexdigest()[:12]}"
 
 
 @contextmanager

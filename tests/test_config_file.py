@@ -1,0 +1,98 @@
+"""Options from a file: those of the file, of its record, or of the call, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric.config_file import read_config
+from tests.command import run_command, write_jsonl
+
+SETTINGS = ["--distance", 4, "--normalize", "--measures", "soft", "--token-budget", 900]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = [{"source": "The cat sat on the mat.", "summary": "The cat sat."}]
+    return write_jsonl(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.jsonl.meta.json"])
+def test_the_settings_of_a_scored_file(
+    name: str, pairs: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / name.removesuffix(".meta.json")
+    given = ["-m", bert_folder, "--device", "cpu", "-q", *SETTINGS]
+    run_command("score", pairs, "-o", out, *given)
+    config = read_config(tmp_path / name)
+    scorer = EstimeScorer(model=bert_folder, distance=4, normalize=True, measures="soft")
+    assert config == scorer.resolved_config
+    assert EstimeScorer(config).signature == scorer.signature
+    assert read_config(tmp_path / name, distance=3, measures=()).distance == 3
+    # What belongs to the encoder of the file is not asked of another one.
+    other = read_config(tmp_path / name, model="embedded")
+    assert other == EstimeConfig(normalize=True, measures="soft")
+
+
+def test_a_json_object_of_options(tmp_path: Path) -> None:
+    path = tmp_path / "options.json"
+    options = {
+        "unit": "word",
+        "splitter": "nltk",
+        "tagger": "nltk",
+        "keep_tags": ["NN"],
+        "window": 90,
+    }
+    path.write_text(json.dumps(options))
+    assert read_config(path) == EstimeConfig(**options)
+    assert read_config(path, model="paper", unit="token") == EstimeConfig(
+        **{**options, "model": "paper", "unit": "token"}
+    )
+    path.write_text("{}")
+    assert read_config(path) == EstimeConfig()
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        ("nope", ValueError, "Expected JSON in options.json"),
+        ("[" * 100_000, ValueError, "Expected JSON in options.json"),
+        ("[1]", ValueError, "Expected options.json to contain a JSON object of options"),
+        ('{"windows": 3}', TypeError, "but got `windows`"),
+        ('{"window": "3"}', TypeError, "`window` to be an integer, but got '3'"),
+        (
+            '{"unit": "word", "splitter": "split"}',
+            ValueError,
+            "`splitter` in options.json .* function",
+        ),
+        ('{"tagger": "by_length"}', ValueError, "`tagger` in options.json to be one of nltk"),
+    ],
+)
+def test_what_is_refused(
+    content: str, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "options.json"
+    path.write_text(content)
+    with pytest.raises(error, match=message):
+        read_config(path)
+
+
+def test_a_table_without_a_record_is_refused(pairs: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"pairs.jsonl .* to be a scored file with its record"):
+        read_config(pairs)
+    with pytest.raises(FileNotFoundError, match=r"none\.jsonl"):
+        read_config(tmp_path / "none.jsonl")
+
+
+def test_a_folder_that_has_changed_since_is_refused(bert_folder: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(bert_folder, tmp_path / "copy"))
+    config = EstimeScorer(model=str(folder)).resolved_config
+    EstimeScorer(config).load()
+    config_file = folder / "tokenizer_config.json"
+    config_file.write_text(config_file.read_text() + "\n")
+    with pytest.raises(ValueError, match=r"to have the revision sha256-.*files have changed"):
+        EstimeScorer(config).load()
