@@ -215,7 +215,7 @@ REFUSED = [
         (command, "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.')
         for command in ("coherence", "corrupt", "compare", "calibrate", "meta-evaluate")
     ),
-    ("score", "-b --short", "Expected --score-only without --short"),
+    ("score", "-b --worst 1", "Expected --score-only without --worst"),
     ("score", "-b --worst 2", "Expected --score-only without --worst"),
     ("score", "-b --dry-run", "Expected --score-only without --dry-run"),
     ("score", "--worst 2 -o -", "Expected --worst or the rows on standard output"),
@@ -500,4 +500,4 @@ def test_the_citation_is_that_of_the_repository() -> None:
         f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]
     ]
     assert (fields["year"], fields["booktitle"]) == (str(cited["year"]), cited["journal"])
-    assert "--short" in shown.stderr
+    assert "short form" in shown.stderr
