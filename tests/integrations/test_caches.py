@@ -24,6 +24,7 @@ from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.integrations.evaluate import Estime
 from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.torchmetrics import ESTIME
+from estime_metric.integrations.trainer import estime_compute_metrics
 from tests.integrations.conftest import Pairs, named, unzip
 from tests.test_scorer import encoded
 
@@ -81,6 +82,10 @@ def test_by_default_the_cache_of_the_process_is_used(bert_folder: str) -> None:
     assert EstimeScorer(model=bert_folder).cache is None
     assert ESTIME(model=bert_folder, measure="alarms", cache=None).scorer.cache is None
     assert Estime(model=bert_folder, cache=None)._cache is None
+    assert Judge(model=bert_folder, cache=None).scorer.cache is None
+    assert estime_compute_metrics(None, cache=10).judge.scorer.cache.memory_bytes == 10
+    with pytest.raises(TypeError, match="got both: cache"):
+        Judge(EstimeScorer(model=bert_folder), cache=None)
 
 
 def test_metrics_of_the_same_settings_encode_each_source_once(
