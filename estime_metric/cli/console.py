@@ -229,7 +229,7 @@ def _message(error: BaseException) -> str:
 
         if is_out_of_memory(error):
             first = text.splitlines()[0] if text else "no memory left"
-            return f"out of memory ({first}): try a smaller --token-budget."
+            return f"out of memory ({first}): try a smaller `token_budget` in --config."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {str(error.filename)!r}" if error.filename else error.strerror
     if isinstance(error, OF_USE) or text.startswith("Expected "):

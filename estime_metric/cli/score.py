@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
@@ -46,7 +46,7 @@ REPEATED = 0.05  # a larger share of sources that were encoded again is mentione
 _LAUNCHED = "TORCHELASTIC_RUN_ID"
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Output", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """What is written, and what becomes of an output that exists.
@@ -91,7 +91,7 @@ class OutputOptions:
         )
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Report", sort_key=5))
 @dataclass(frozen=True, kw_only=True)
 class ShownOptions:
     """What the screen shows.

@@ -10,10 +10,8 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import csv_rows, json_rows
+from tests.command import SHORT, csv_rows, json_rows
 from tests.command import run_command as run
-
-SHORT = ["--window", "60", "--margin", "10"]
 
 
 @pytest.fixture

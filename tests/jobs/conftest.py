@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from estime_metric import files
-from tests.command import write_jsonl
+from tests.command import SHORT, write_jsonl
 from tests.families import SENTENCES
-
-SHORT = ["--window", "60", "--margin", "10"]
 
 #: An encoder that a separate process loads without ``transformers``, and little of it.
 QUICK = ["-m", "embedded-small", "--layers", "1", "--distance", "2", "-q", *SHORT]

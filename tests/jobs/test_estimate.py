@@ -15,8 +15,8 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, estimate_job
-from tests.command import run_command, write_jsonl
-from tests.jobs.conftest import SHORT, rows
+from tests.command import SHORT, run_command, write_jsonl
+from tests.jobs.conftest import rows
 
 CAT, BIRD = "the cat sat on the mat.", "a bird sang."
 
