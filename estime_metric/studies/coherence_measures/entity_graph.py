@@ -85,9 +85,11 @@ def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
         >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")
         0.6666666666666666
     """
-    found = [entities(sentence) for sentence in split_sentences(text)]
-    edges = np.zeros((len(found), len(found)))
-    for i, j in combinations(range(len(found)), 2):
-        common = sorted(found[i].keys() & found[j].keys())
-        edges[i, j] = sum(found[i][entity] * found[j][entity] for entity in common) / (j - i)
-    return float(edges.sum() / len(found)) if found else 0.0
+    by_sentence = [entities(sentence) for sentence in split_sentences(text)]
+    edges = np.zeros((len(by_sentence), len(by_sentence)))
+    for i, j in combinations(range(len(by_sentence)), 2):
+        common = sorted(by_sentence[i].keys() & by_sentence[j].keys())
+        edges[i, j] = sum(by_sentence[i][entity] * by_sentence[j][entity] for entity in common) / (
+            j - i
+        )
+    return float(edges.sum() / len(by_sentence)) if by_sentence else 0.0

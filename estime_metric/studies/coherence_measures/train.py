@@ -39,28 +39,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--truncate", action="store_true", help="cut texts longer than the encoder's positions"
     )
-    given = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     try:
         options = TrainingOptions(
-            **{option.name: getattr(given, option.name) for option in fields(TrainingOptions)}
+            **{option.name: getattr(parsed, option.name) for option in fields(TrainingOptions)}
         )
         texts = [
-            row[given.field]
-            for row in read_records(given.texts, (given.field,), given.limit, kind=str)
+            row[parsed.field]
+            for row in read_records(parsed.texts, (parsed.field,), parsed.limit, kind=str)
         ]
         classifier = train_classifier(
             texts,
-            given.model,
+            parsed.model,
             options,
-            device=given.device,
-            truncate=given.truncate,
+            device=parsed.device,
+            truncate=parsed.truncate,
             on_epoch=_report,
         )
-        classifier.save(given.output)
+        classifier.save(parsed.output)
     except (OSError, TypeError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"wrote {given.output}")
+    print(f"wrote {parsed.output}")
     return 0
 
 

@@ -65,7 +65,7 @@ def coherence(
         scoring,
     )  # imports pandas: slow
 
-    asked = tuple(dict.fromkeys(options.parse_names(measures) or ()))
+    names = tuple(dict.fromkeys(options.parse_names(measures) or ()))
     needed = scoring.CoherenceOptions(
         classifier=classifier,
         bartscore_model=bartscore_model or BARTSCORE_MODEL,
@@ -74,19 +74,19 @@ def coherence(
         truncate=truncate,
         seed=seed,
     )
-    scoring.check_measures(asked, needed)
+    scoring.check_measures(names, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
     layout = table.layout()
     summary_column, source_column = layout.summary_column, layout.source_column
-    read = _read(file, layout, with_sources="bartscore" in asked, reserved=("line", *asked))
+    read = _read(file, layout, with_sources="bartscore" in names, reserved=("line", *names))
     warn_of_rows(read.problems)
     if not read.rows:
         raise ValueError(f"Expected summaries in {file}, but got none.")
     summaries = [row.cells[summary_column] for row in read.rows]
-    sources = [row.cells[source_column] for row in read.rows] if "bartscore" in asked else None
-    found = scoring.coherence_scores(summaries, asked, sources=sources, options=needed)
-    signature = scoring.coherence_signature(asked, needed)
+    sources = [row.cells[source_column] for row in read.rows] if "bartscore" in names else None
+    scores_of = scoring.coherence_scores(summaries, names, sources=sources, options=needed)
+    signature = scoring.coherence_signature(names, needed)
     if output is not None:
         written = []  # as `estime score` writes them: line, further columns, measures
         for index, row in enumerate(read.rows):
@@ -95,15 +95,17 @@ def coherence(
                 for name, value in row.cells.items()
                 if name not in (source_column, summary_column)
             }
-            measured = {name: files.plain(float(scores[index])) for name, scores in found.items()}
+            measured = {
+                name: files.plain(float(scores[index])) for name, scores in scores_of.items()
+            }
             written.append({"line": row.line, **others, **measured})
         files.write_rows(output, written, {"signature": signature})
     elif len(read.rows) <= LISTED:
-        _print_rows([row.line for row in read.rows], summaries, found)
+        _print_rows([row.line for row in read.rows], summaries, scores_of)
     if output is None or not files.is_standard(output):
         scored, skipped = counted(len(read.rows), "summary"), counted(len(read.problems), "row")
         say(f"{scored} scored, {skipped} skipped")
-        for name, scores in found.items():
+        for name, scores in scores_of.items():
             say(f"{name}: mean {scores.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
@@ -136,12 +138,12 @@ def _read(
     """
     arguments = ["summary_column", *(["source_column"] if with_sources else [])]
     columns = [getattr(layout, argument) for argument in arguments]
-    found = _Summaries()
+    summaries = _Summaries()
     known: dict[str, None] = {}
     for read in files.read_rows(path, layout.options):
         line, row = read.number, read.row
         if read.problem:
-            found.problems.append(f"line {line}: {read.problem}")
+            summaries.problems.append(f"line {line}: {read.problem}")
             continue
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
@@ -151,28 +153,28 @@ def _read(
         known |= dict.fromkeys(row)
         problem = next(filter(None, (files.text_problem(row, name) for name in columns)), "")
         if problem:
-            found.problems.append(f"line {line}: {problem}")
+            summaries.problems.append(f"line {line}: {problem}")
             continue
-        found.rows.append(_NumberedRow(line, row))
+        summaries.rows.append(_NumberedRow(line, row))
     for argument, column in zip(arguments, columns, strict=True):
         if known and column not in known:
             raise files.ColumnError(path, argument, column, list(known))
-    return found
+    return summaries
 
 
 def _print_rows(
-    lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]
+    lines: Sequence[int], summaries: Sequence[str], scores_of: Mapping[str, NDArray[Any]]
 ) -> None:
     from estime_metric.report.tables import Cell, Column, Section, Table
 
     columns = (
         Column("line", text=True),
         Column("summary", text=True),
-        *(Column(name) for name in found),
+        *(Column(name) for name in scores_of),
     )
     rows: list[tuple[Cell, ...]] = []
     for index, line in enumerate(lines):
         text = " ".join(summaries[index].split())
         beginning = text if len(text) <= 36 else f"{text[:35]}…"
-        rows.append((line, beginning, *(float(scores[index]) for scores in found.values())))
+        rows.append((line, beginning, *(float(scores[index]) for scores in scores_of.values())))
     print_table(Table("coherence", "", columns, (Section("", tuple(rows)),)))

@@ -98,12 +98,12 @@ def meta_evaluate(
     )
 
     stated = _directions(lower, higher)
-    asked: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "levels": _chosen("--levels", levels, LEVELS),
         "methods": _chosen("--methods", methods, METHODS),
     }
     if significance is not None:
-        _check_significance(significance, TESTS, asked["levels"], asked["methods"])
+        _check_significance(significance, TESTS, chosen["levels"], chosen["methods"])
     grids = read_grids(
         scores,
         judgements,
@@ -126,12 +126,12 @@ def meta_evaluate(
             f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
         )
     resampling: dict[str, Any] = {"resample": resample, "confidence": confidence}
-    frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **asked)}
+    frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **chosen)}
     tables = [_agreement_table(frames["agreement"], grids, n, **resampling)]
     if significance is not None:
-        asked |= {} if significance == "williams" else {"n": n, "seed": seed}
-        asked |= resampling if significance == "bootstrap" else {}
-        frames["differences"] = compare_all(grids, test=significance, **asked)
+        chosen |= {} if significance == "williams" else {"n": n, "seed": seed}
+        chosen |= resampling if significance == "bootstrap" else {}
+        frames["differences"] = compare_all(grids, test=significance, **chosen)
         tables.append(_difference_table(frames["differences"], significance))
     if output is not None:
         _write(output, tables, frames)
@@ -232,13 +232,13 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
 
 
 def _agreement_table(
-    found: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float
+    frame: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float
 ) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.report.tables import Cell, Column, Section, Table
     from estime_metric.studies.meta import LEVELS
 
-    levels = list(dict.fromkeys(found["level"]))
+    levels = list(dict.fromkeys(frame["level"]))
     columns = [Column("measure", text=True)]
     for level in levels:
         columns += [
@@ -246,7 +246,7 @@ def _agreement_table(
             Column(f"{confidence:.0%}", group=level, text=True),
         ]
     sections = []
-    for names, part in found.groupby(["judgement", "method"], sort=False):
+    for names, part in frame.groupby(["judgement", "method"], sort=False):
         rows = []
         for measure, of_measure in part.groupby("measure", sort=False):
             cells: list[Cell] = [str(measure)]
@@ -259,19 +259,19 @@ def _agreement_table(
     intervals = f"intervals from {n} resamples of {resampled}"
     notes = [f"{documents} documents, {systems} systems; {intervals}. Higher is better."]
     notes += [f"{level}: {LEVELS[level]}." for level in levels]
-    notes += _exclusions(found, n)
+    notes += _exclusions(frame, n)
     return Table(
         "agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes)
     )
 
 
-def _exclusions(found: DataFrame, n: int) -> list[str]:
+def _exclusions(frame: DataFrame, n: int) -> list[str]:
     """What rests on fewer groups or resamples than there are; many cases are one note."""
-    constant = found[found["left_out"] > 0]
-    undefined = found[found["undefined"] > 0]
+    constant = frame[frame["left_out"] > 0]
+    undefined = frame[frame["undefined"] > 0]
     if len(constant) > NAMED:
         notes = [
-            f"{len(constant)} of {len(found)} correlations exclude groups with constant values, at "
+            f"{len(constant)} of {len(frame)} correlations exclude groups with constant values, at "
             f"most {constant['left_out'].max()} of {constant['groups'].max()} groups."
         ]
     else:
@@ -282,7 +282,7 @@ def _exclusions(found: DataFrame, n: int) -> list[str]:
         ]
     if len(undefined) > NAMED:
         notes.append(
-            f"{len(undefined)} of {len(found)} intervals exclude resamples without a defined value, "
+            f"{len(undefined)} of {len(frame)} intervals exclude resamples without a defined value, "
             f"at most {undefined['undefined'].max()} of {n} resamples."
         )
     else:
@@ -297,7 +297,7 @@ def _name(row: Any) -> str:
     return f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
 
 
-def _difference_table(found: DataFrame, test: str) -> Table:
+def _difference_table(frame: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
     from estime_metric.report.tables import Column, Section, Table, p_value
 
@@ -307,7 +307,7 @@ def _difference_table(found: DataFrame, test: str) -> Table:
     bounded = test == "bootstrap"
     shown = [column for column in columns if bounded or column.name != "interval"]
     sections = []
-    for names, part in found.groupby(["judgement", "level", "method"], sort=False):
+    for names, part in frame.groupby(["judgement", "level", "method"], sort=False):
         rows = []
         for row in part.itertuples():
             cells = [row.first, row.second, row.first_value, row.second_value, row.difference]

@@ -74,13 +74,13 @@ def correlation(
 ) -> Correlation:
     """As `correlate`, with the number of groups that it rests on."""
     x, y = _checked(scores, judgements, level, method)
-    found = observed(x, y, level, [method])[method]
-    if np.isnan(found.value):
+    result = observed(x, y, level, [method])[method]
+    if np.isnan(result.value):
         raise UndefinedCorrelationError(
             f"Expected scores and judgements that vary on level {level!r}, but {method} is undefined: "
-            f"{len(x)} documents, {x.shape[1]} systems, {found.left_out} of {found.groups} groups are constant."
+            f"{len(x)} documents, {x.shape[1]} systems, {result.left_out} of {result.groups} groups are constant."
         )
-    return found
+    return result
 
 
 def group_values(
@@ -99,12 +99,12 @@ def observed(
 ) -> dict[str, Correlation]:
     """Each method's `Correlation`, whose value is NaN if it is undefined."""
     counts = list(tallies(scores, judgements, level))
-    found = {}
+    by_method = {}
     for method in methods:
         value = mean_over_groups(counts, np.ones((1, len(counts))), method)[0]
         left_out = sum(bool(np.isnan(METHODS[method](group)[0])) for group in counts)
-        found[method] = Correlation(float(value), len(counts), left_out)
-    return found
+        by_method[method] = Correlation(float(value), len(counts), left_out)
+    return by_method
 
 
 def weighted(
@@ -171,8 +171,8 @@ def tolerance(values: Floats) -> float:
 def _means(values: Floats, documents: Floats) -> Floats:
     """Means of the systems, (S,) of one sample of documents and (n, S) of more."""
     counted = documents.sum(axis=1, keepdims=True)
-    found: Floats = documents @ values / np.where(counted > 0, counted, 1)
-    return found[0] if len(found) == 1 else found
+    means: Floats = documents @ values / np.where(counted > 0, counted, 1)
+    return means[0] if len(means) == 1 else means
 
 
 def _checked(

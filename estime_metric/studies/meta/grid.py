@@ -147,8 +147,8 @@ class _ColumnNames(NamedTuple):
     judgements: str
 
     @classmethod
-    def of(cls, given: str | tuple[str, str]) -> _ColumnNames:
-        return cls(given, given) if isinstance(given, str) else cls(*given)
+    def of(cls, names: str | tuple[str, str]) -> _ColumnNames:
+        return cls(names, names) if isinstance(names, str) else cls(*names)
 
 
 def _wide(
@@ -161,9 +161,9 @@ def _wide(
         )
     for name in (document, system, column):
         if name not in table.columns:
-            found = ", ".join(map(str, table.columns)) or "none"
+            listing = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(
-                f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}."
+                f"Expected argument `{side}` to have a column {name!r}, but its columns are {listing}."
             )
     names = table[[document, system]]
     if len(bad := table.index[(names.isna() | (names == "")).any(axis=1)]):

@@ -75,16 +75,16 @@ def read_grids(
         else _numeric(judged, judged_ids, Path(judgements), not_measures)
     )
     _check_columns(judged, Path(judgements), "qualities", found_qualities)
-    found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
-    higher: dict[str, bool | None] = dict.fromkeys(found, True)
+    by_name = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
+    higher: dict[str, bool | None] = dict.fromkeys(by_name, True)
     if directions is not None:
-        for name, measured in found.items():
+        for name, measured in by_name.items():
             column = measured.column
             tried = (name, measure_of(name), column, measure_of(column))
             higher[name] = next((directions[each] for each in tried if each in directions), None)
     drop = missing == "drop"
     used = [(judged, quality, Path(judgements).name) for quality in found_qualities]
-    used += [(one.table, one.column, one.file) for one in found.values()]
+    used += [(one.table, one.column, one.file) for one in by_name.values()]
     for table, column, file in used:
         check_numbers(table, column, file, allow_missing=drop)
     grids = [
@@ -99,7 +99,7 @@ def read_grids(
             missing=missing,
         )
         for quality in found_qualities
-        for name, measured in found.items()
+        for name, measured in by_name.items()
     ]
     if unknown := [name for name, direction in higher.items() if direction is None]:
         raise ValueError(
@@ -111,7 +111,7 @@ def read_grids(
 
 def _measures(
     path: Path,
-    asked: Sequence[str] | None,
+    wanted: Sequence[str] | None,
     skipped: Collection[str],
     document: str | None,
     system: str | None,
@@ -119,23 +119,23 @@ def _measures(
     """Name -> table, column of scores, and columns of documents and systems."""
     if not path.is_dir():
         table, ids = _read(path, document, system)
-        names = asked or _numeric(table, ids, path, skipped)
+        names = wanted or _numeric(table, ids, path, skipped)
         _check_columns(table, path, "measures", names)
         return {name: _Measured(table, name, ids, path.name) for name in names}
-    found: dict[str, _Measured] = {}
+    by_name: dict[str, _Measured] = {}
     for file in sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE):
         table, ids = _read(file, document, system)
         numeric = _numeric(table, ids, file, skipped)
         for column in numeric:
             name = file.stem if len(numeric) == 1 else f"{file.stem}.{column}"
-            found[name] = _Measured(table, column, ids, file.name)
-    unknown = [name for name in asked or () if name not in found]
-    if unknown or not found:
-        known, got = (", ".join(names) or "none" for names in (found, unknown))
+            by_name[name] = _Measured(table, column, ids, file.name)
+    unknown = [name for name in wanted or () if name not in by_name]
+    if unknown or not by_name:
+        known, got = (", ".join(names) or "none" for names in (by_name, unknown))
         raise ValueError(
             f"Expected argument `measures` to name measures in {path} ({known}), but got {got}."
         )
-    return {name: found[name] for name in asked or found}
+    return {name: by_name[name] for name in wanted or by_name}
 
 
 def _check_columns(table: pd.DataFrame, path: Path, argument: str, columns: Sequence[str]) -> None:
@@ -152,9 +152,9 @@ def _read(
     path: Path, document: str | None, system: str | None
 ) -> tuple[pd.DataFrame, tuple[str, str]]:
     """A table, and its columns of documents and systems."""
-    given = [name for name in (document, system) if name is not None]
-    table = read_table(path, (*DOCUMENT_COLUMNS, *SYSTEM_COLUMNS, *given))
-    found = []
+    named = [name for name in (document, system) if name is not None]
+    table = read_table(path, (*DOCUMENT_COLUMNS, *SYSTEM_COLUMNS, *named))
+    ids = []
     for kind, name, known in (
         ("document", document, DOCUMENT_COLUMNS),
         ("system", system, SYSTEM_COLUMNS),
@@ -166,9 +166,9 @@ def _read(
                 f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}. "
                 f"Name it with `{kind}` (--{kind}-column)."
             )
-        found.append(name)
-    _check_names(table[found], path)
-    return table, (found[0], found[1])
+        ids.append(name)
+    _check_names(table[ids], path)
+    return table, (ids[0], ids[1])
 
 
 def _check_names(names: pd.DataFrame, path: Path) -> None:

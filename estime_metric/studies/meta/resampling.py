@@ -53,19 +53,19 @@ def resampled(
     """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples),
     NaN if there is none; in chunks, so that memory does not grow with their number."""
     methods, rows = list(methods), sample_count(samples.documents, samples.systems)
-    found = {level: np.empty((len(methods), rows)) for level in levels}
+    by_level = {level: np.empty((len(methods), rows)) for level in levels}
     step = max(1, _TOGETHER // max(1, grid.scores.size))
     for first in range(0, rows, step):
         part = slice(first, first + step)
         documents = None if samples.documents is None else samples.documents[part]
         systems = None if samples.systems is None else samples.systems[part]
-        for level, values in found.items():
+        for level, values in by_level.items():
             of_level = weighted(
                 grid.scores, grid.judgements, level, methods, documents=documents, systems=systems
             )
             for index, method in enumerate(methods):
                 values[index, part] = of_level[method]
-    return found
+    return by_level
 
 
 def bootstrap(

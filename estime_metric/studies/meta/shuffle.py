@@ -175,9 +175,9 @@ def length_curve(lengths: Floats, values: Floats, width: float, limit: float) ->
     if not width > 0:
         raise ValueError(f"Expected argument `width` to be positive, but got {width}.")
     edges = (np.floor(lengths / width) * width).clip(-limit, limit)
-    found, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
-    sums = np.bincount(bucket, weights=values, minlength=len(found))
-    return LengthCurve(found, sums / np.maximum(counts, 1), counts.astype(np.int64), float(width))
+    buckets, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
+    sums = np.bincount(bucket, weights=values, minlength=len(buckets))
+    return LengthCurve(buckets, sums / np.maximum(counts, 1), counts.astype(np.int64), float(width))
 
 
 def wins(better: Floats, worse: Floats) -> Floats:

@@ -139,12 +139,12 @@ def permutation_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     integer("n", n, 1)
     a, b = _standardized(first.scores), _standardized(second.scores)
-    found = []
+    differences = []
     for swapped in _coins(a.shape, swap, n, seed):
         counts = list(_after_swaps(a, b, first.judgements, level, swapped))
         both = mean_over_groups(counts, np.ones((2 * len(swapped), len(counts))), method)
-        found.append(both[: len(swapped)] - both[len(swapped) :])
-    drawn = np.concatenate(found)
+        differences.append(both[: len(swapped)] - both[len(swapped) :])
+    drawn = np.concatenate(differences)
     known = drawn[~np.isnan(drawn)]
     of_first, of_second = _value(first, level, method), _value(second, level, method)
     size = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
@@ -172,14 +172,14 @@ def williams_test(
     check_choice("level", level, ("system", "summary"))
     check_choice("method", method, ("pearson", "spearman"))
     of_first, of_second = _value(first, level, method), _value(second, level, method)
-    found = williams(
+    test = williams(
         of_first,
         of_second,
         between=correlate(first.scores, second.scores, level=level, method=method),
         n=first.scores.shape[1] if level == "system" else first.scores.size,
         alternative=alternative,
     )
-    return Difference(first=of_first, second=of_second, p_value=found.p_value)
+    return Difference(first=of_first, second=of_second, p_value=test.p_value)
 
 
 class Williams(NamedTuple):
@@ -287,19 +287,19 @@ def compare_all(
                 "method": method,
             }
             try:
-                found = TESTS[test](first, second, level=level, method=method, **options)
+                result = TESTS[test](first, second, level=level, method=method, **options)
             except UndefinedCorrelationError:
                 rows.append({**names, "note": "one of the two has no value"})
                 continue
             rows.append(
                 {
                     **names,
-                    "first_value": found.first,
-                    "second_value": found.second,
-                    "difference": found.difference,
-                    "low": found.low,
-                    "high": found.high,
-                    "p_value": found.p_value,
+                    "first_value": result.first,
+                    "second_value": result.second,
+                    "difference": result.difference,
+                    "low": result.low,
+                    "high": result.high,
+                    "p_value": result.p_value,
                     "note": "",
                 }
             )

@@ -70,7 +70,7 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(
         assert title in shown.stdout
 
 
-def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_errors(
+def test_the_folder_has_pairs_whose_alarms_rise_with_their_errors(
     real: tuple[Ran, Path],
 ) -> None:
     shown, folder = real
@@ -81,22 +81,6 @@ def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_er
             sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5")
         )
         assert clean < spoiled
-    names = ("table-3", "rise", "precision", "recall")
-    expected = {
-        f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")
-    }
-    expected |= {
-        "agreement.csv",
-        "rise.csv",
-        "positions.csv",
-        "pairs.jsonl",
-        "scores.csv",
-        "run.json",
-        "plots",
-    }
-    assert {path.name for path in folder.iterdir()} == expected
-    pictures = {f"{name}.{ending}" for name in ("rise", "positions") for ending in ("png", "svg")}
-    assert {path.name for path in (folder / "plots").iterdir()} == pictures
     assert (folder / "subtle-errors-table-3.md").read_text(encoding="utf-8") in shown.stdout
     rows = json_rows(folder / "pairs.jsonl")
     assert [row["n_errors"] for row in rows] == [0, 1, 5] * 4
@@ -172,9 +156,6 @@ def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: s
     shown = run(*options, status=1)
     assert "skipped line 6: is not JSON" in shown.stderr
     assert "1 error, 5 pairs" in shown.stdout
-    assert (
-        "Scores of the earlier run: ESTIME by token" in run(*options, "--resume", status=1).stdout
-    )
 
 
 @pytest.mark.slow

@@ -26,32 +26,12 @@ def quick(folder: Path, encoder: str) -> list[object]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_the_folder_holds_what_the_screen_says(
     folder: Path, bert_folder: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "new" / "out"
     shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--unit", "token,word")
-    assert sorted(path.name for path in out.iterdir()) == sorted(
-        [
-            f"{name}.{ending}"
-            for name in ("table1", "table2", "intervals", "layers")
-            for ending in ("md", "csv", "tex")
-        ]
-        + ["scores.csv", "correlations.csv", "run.json", "plots"]
-    )
-    pictures = {
-        "scores",
-        "bias",
-        "intra_system",
-        "layers_spearman",
-        "layers_kendall",
-        "layers_system",
-    }
-    assert {path.name for path in (out / "plots").iterdir()} == {
-        f"{name}.{ending}" for name in pictures for ending in ("png", "svg")
-    }
-    for path in out.rglob("*"):
-        assert path.is_dir() or path.stat().st_size > 100
     table = csv_rows(out / "scores.csv")
     data = read_folder(folder)
     assert [(row["document"], row["system"]) for row in table] == data.keys
@@ -79,20 +59,13 @@ def test_the_folder_holds_what_the_screen_says(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_a_later_run_takes_up_the_scores_only_when_asked(
+def test_a_later_run_computes_what_an_option_changes(
     folder: Path, bert_folder: str, tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    options = [*quick(folder, bert_folder), "-q", "-o", out]
+    options = [*quick(folder, bert_folder), "-q", "-o", tmp_path / "out"]
     assert "|" not in run(*options).stderr  # no progress bar
-    first = (out / "scores.csv").read_bytes(), (out / "table1.csv").read_bytes()
-    assert "Scores of the earlier run" not in run(*options, "--overwrite").stdout
-    shown = run(*options, "--resume")
-    names = "ESTIME by token, Jensen-Shannon, BERTScore, BLEU, ROUGE, Trivial"
-    assert f"Scores of the earlier run: {names}" in shown.stdout
-    assert ((out / "scores.csv").read_bytes(), (out / "table1.csv").read_bytes()) == first
-    others = run(*options, "--resume", "--references", "first").stdout
-    assert "Scores of the earlier run: ESTIME by token, Jensen-Shannon, Trivial" in others
+    shown = run(*options, "--resume", "--references", "first").stdout
+    assert "Scores of the earlier run: ESTIME by token, Jensen-Shannon, Trivial" in shown
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ import pytest
 
 from estime_metric.studies.meta import (
     Grid,
-    bootstrap_difference,
     compare_all,
     correlate,
     evaluate_all,
@@ -159,57 +158,6 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
     markdown = (out / "agreement.md").read_text()
     assert r"| *consistency, kendall\_b* |" in markdown
     assert r"\begin{tabular}" in (out / "differences.tex").read_text()
-
-
-def test_the_bootstrap_gives_intervals_of_the_differences(
-    tables: tuple[Path, Path], tmp_path: Path
-) -> None:
-    options = ["--judgements", "fluency", "--levels", "summary", "--methods", "spearman", "-n", 40]
-    run(
-        *tables,
-        *options,
-        "--resample",
-        "documents",
-        "--significance",
-        "bootstrap",
-        "-o",
-        tmp_path / "out",
-    )
-    row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
-    both = grids(tables, qualities=["fluency"])
-    expected = bootstrap_difference(
-        *both, level="summary", method="spearman", n=40, resample="documents"
-    )
-    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
-
-
-def test_a_folder_of_scores_has_a_measure_in_each_file(
-    tables: tuple[Path, Path], tmp_path: Path
-) -> None:
-    scores, judgements = tables
-    folder, table, out = tmp_path / "measures", read_table(scores), tmp_path / "out.csv"
-    folder.mkdir()
-    table[["doc", "system", "soft"]].rename(columns={"soft": "score"}).to_csv(
-        folder / "mine.csv", index=False
-    )
-    table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
-    run(
-        folder,
-        judgements,
-        "--judgements",
-        "fluency",
-        "--levels",
-        "system",
-        "-n",
-        5,
-        "--higher",
-        "mine",
-        "-o",
-        out,
-    )
-    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "mine"]
-    refused = run(folder, judgements, "--measures", "my", status=2).stderr.replace("\n", " ")
-    assert "(both.alarms, both.soft, mine), but got my" in refused
 
 
 def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) -> None:

@@ -226,15 +226,15 @@ def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
         & table["split"].isin(SPLITS)
         & table["origin"].isin(ORIGINS)
     )
-    found = table[kept].copy()
-    found["group"] = found["system"].map(_CLASS_OF)
-    found["document"] = found["dataset"] + "/" + found["document"].astype(str)
-    again = found.groupby(["document", "system"]).cumcount()
-    found["document"] += [f"#{number + 1}" if number else "" for number in again]
-    scores = [column for column in found.columns if column not in COLUMNS]
+    summaries = table[kept].copy()
+    summaries["group"] = summaries["system"].map(_CLASS_OF)
+    summaries["document"] = summaries["dataset"] + "/" + summaries["document"].astype(str)
+    again = summaries.groupby(["document", "system"]).cumcount()
+    summaries["document"] += [f"#{number + 1}" if number else "" for number in again]
+    scores = [column for column in summaries.columns if column not in COLUMNS]
     return AggreFact(
         origin=folder.name or str(folder),
-        table=found[[*COLUMNS, *scores]].reset_index(drop=True),
+        table=summaries[[*COLUMNS, *scores]].reset_index(drop=True),
         left_out=int((~kept).sum()),
     )
 
@@ -246,14 +246,14 @@ def _read_authors(folder: Path) -> pd.DataFrame:
         assert marked is not None
         return marked
     texts = {"id": str, "doc": str, "summary": str}
-    found = _read_csv(path, (*texts, "dataset", "origin", "model_name", "label", "cut"), texts)
+    table = _read_csv(path, (*texts, "dataset", "origin", "model_name", "label", "cut"), texts)
     spans = {} if marked is None else dict(zip(_identity(marked), marked["spans"], strict=True))
-    cliff = found["dataset"] == "CLIFF"
-    found["spans"] = [
-        spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)
+    cliff = table["dataset"] == "CLIFF"
+    table["spans"] = [
+        spans.get(key) if one else None for key, one in zip(_identity(table), cliff, strict=True)
     ]
-    scores = found.filter(regex=f"{SCORE}$").apply(pd.to_numeric)
-    return found[_READ].join(scores.rename(columns=lambda name: name.removesuffix(SCORE)))
+    scores = table.filter(regex=f"{SCORE}$").apply(pd.to_numeric)
+    return table[_READ].join(scores.rename(columns=lambda name: name.removesuffix(SCORE)))
 
 
 def _read_marked(path: Path) -> pd.DataFrame:
@@ -269,10 +269,10 @@ def _read_marked(path: Path) -> pd.DataFrame:
         "error_type",
         "annotated_span",
     )
-    found = _read_csv(path, fields, str)
-    found["label"] = (found["error_type"] == "correct").astype(int)
-    found["spans"] = [ast.literal_eval(cell) if cell else [] for cell in found["annotated_span"]]
-    return found[_READ]
+    table = _read_csv(path, fields, str)
+    table["label"] = (table["error_type"] == "correct").astype(int)
+    table["spans"] = [ast.literal_eval(cell) if cell else [] for cell in table["annotated_span"]]
+    return table[_READ]
 
 
 def _read_csv(path: Path, names: Sequence[str], dtype: Any) -> pd.DataFrame:

@@ -32,14 +32,14 @@ def draw(
     scores: Scores[AggreFact], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
     """``areas``: every measure's area with its interval, a panel per cell."""
-    found = frames[DETECTION]
-    found = found[found["area"].notna()]
-    if not len(found):
+    frame = frames[DETECTION]
+    frame = frame[frame["area"].notna()]
+    if not len(frame):
         return
-    found = values_of(found, "area").assign(gray=gray_markers(found["section"]))
-    labels = list(dict.fromkeys(found["measure"]))
+    frame = values_of(frame, "area").assign(gray=gray_markers(frame["section"]))
+    labels = list(dict.fromkeys(frame["measure"]))
     panels = []
-    for names, rows in list(found.groupby(PLACE, sort=False))[:WIDE]:
+    for names, rows in list(frame.groupby(PLACE, sort=False))[:WIDE]:
         place = Place(*names)
         title = f"{place.dataset}, {ORIGINS[place.origin]}\n{place.group}"
         panels.append(Panel(title, rows.set_index("measure").reindex(labels)))

@@ -129,9 +129,9 @@ def _printed(data: AggreFact, detector: str) -> Iterator[CellDetection]:
             )
 
 
-def _frame(found: Iterable[CellDetection]) -> pd.DataFrame:
+def _frame(detections: Iterable[CellDetection]) -> pd.DataFrame:
     """A row per cell, then one per mean."""
-    cells = list(found)
+    cells = list(detections)
     return pd.DataFrame(
         [
             {

@@ -28,32 +28,32 @@ def make_tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
     """``aggrefact`` (balanced accuracies), ``aggrefact-area``, ``aggrefact-cells`` (intervals,
     thresholds).
     """
-    found = frames[DETECTION]
-    notes = _notes(scores, found)
+    frame = frames[DETECTION]
+    notes = _notes(scores, frame)
     return [
         _by_cell(
-            found,
+            frame,
             "accuracy",
             "aggrefact",
             "AggreFact: balanced accuracy on test, thresholds chosen on val.",
             notes,
         ),
         _by_cell(
-            found,
+            frame,
             "area",
             "aggrefact-area",
             "AggreFact: area under the ROC curve on test.",
             notes,
         ),
-        _cells(found, notes),
+        _cells(frame, notes),
     ]
 
 
 def _by_cell(
-    found: pd.DataFrame, value: str, name: str, title: str, notes: tuple[str, ...]
+    frame: pd.DataFrame, value: str, name: str, title: str, notes: tuple[str, ...]
 ) -> Table:
     """A row per measure, a column per cell; if there are too many cells, per mean."""
-    counts = found.groupby(PLACE, sort=False)["summaries"].max()
+    counts = frame.groupby(PLACE, sort=False)["summaries"].max()
     places = [Place(*place) for place in counts.index]
     if len(places) > WIDE:
         places = [place for place in places if place.dataset == MEAN]
@@ -66,11 +66,11 @@ def _by_cell(
         )
         for place in places
     ]
-    labels = labels_in(found[found[value].notna()])
-    return measure_table(name, title, found, PLACE, shown, labels, notes)
+    labels = labels_in(frame[frame[value].notna()])
+    return measure_table(name, title, frame, PLACE, shown, labels, notes)
 
 
-def _cells(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+def _cells(frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     """A section per cell, with thresholds and intervals."""
     columns = [
         Column("measure", text=True),
@@ -81,7 +81,7 @@ def _cells(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
         Column("95% interval", "area", text=True),
     ]
     sections = []
-    for place, of_cell in found.groupby(PLACE, sort=False):
+    for place, of_cell in frame.groupby(PLACE, sort=False):
         rows = [
             (
                 row.measure,
@@ -99,7 +99,7 @@ def _cells(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     return Table("aggrefact-cells", title, columns, sections, notes)
 
 
-def _notes(scores: Scores[AggreFact], found: pd.DataFrame) -> tuple[str, ...]:
+def _notes(scores: Scores[AggreFact], frame: pd.DataFrame) -> tuple[str, ...]:
     left_out = scores.data.left_out
     return (
         f"Data: {scores.data.origin}, {len(scores.data)} summaries. Classes of systems: Tang et al. (2023). In "
@@ -107,16 +107,16 @@ def _notes(scores: Scores[AggreFact], found: pd.DataFrame) -> tuple[str, ...]:
         "Intervals: bootstrap over documents, with the threshold kept.",
         *([f"Excluded, since they have no class or split: {left_out}."] if left_out else []),
         *scores.gaps,
-        _about_published(found),
+        _about_published(frame),
         *scores.remarks,
     )
 
 
-def _about_published(found: pd.DataFrame) -> str:
+def _about_published(frame: pd.DataFrame) -> str:
     """How far accuracies of the detectors' scores are from the printed ones."""
     apart = [
         abs(row.accuracy - TABLE_8[place].accuracies[row.measure])
-        for row in found[found["column"].str.startswith("published:")].itertuples()
+        for row in frame[frame["column"].str.startswith("published:")].itertuples()
         if row.measure in DETECTORS
         and (place := Place(row.origin, row.dataset, row.group)) in TABLE_8
     ]

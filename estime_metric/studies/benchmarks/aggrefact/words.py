@@ -28,7 +28,7 @@ def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
         >>> locate("a cat and a cat", ["and", "cat", "dog"])
         [(6, 9), (12, 15)]
     """
-    found, cursor = [], 0
+    places, cursor = [], 0
     for span in filter(None, spans):
         whole = re.compile(rf"(?<!\w){re.escape(span)}(?!\w)")
         if (
@@ -36,9 +36,9 @@ def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
             or whole.search(text)
             or re.search(re.escape(span), text)
         ):
-            found.append(hit.span())
+            places.append(hit.span())
             cursor = hit.end()
-    return found
+    return places
 
 
 def judged_words(
@@ -158,8 +158,8 @@ def parts(
     """
     origin_of_word = np.array(origins)[words["summary"]]
     wrong = np.array(labels)[words["summary"]] == 0
-    found = {"all": words}
+    by_part = {"all": words}
     for origin, name in ORIGINS.items():
-        found[name] = words[origin_of_word == origin]
-        found[f"{name}, only summaries with an error"] = words[(origin_of_word == origin) & wrong]
-    return {name: part for name, part in found.items() if len(part)}
+        by_part[name] = words[origin_of_word == origin]
+        by_part[f"{name}, only summaries with an error"] = words[(origin_of_word == origin) & wrong]
+    return {name: part for name, part in by_part.items() if len(part)}

@@ -106,9 +106,9 @@ class Bump(Crossed):
     @cached_property
     def error_types(self) -> dict[str, ErrorType]:
         """The types of error that occur, in the order of tables."""
-        found = dict.fromkeys(self.errors)
-        known = {name: error for name, error in ERRORS.items() if name in found}
-        return known | {name: ErrorType(name) for name in found if name not in known}
+        occurring = dict.fromkeys(self.errors)
+        known = {name: error for name, error in ERRORS.items() if name in occurring}
+        return known | {name: ErrorType(name) for name in occurring if name not in known}
 
 
 def chosen_articles(articles: Iterable[str], count: int = CHOSEN) -> frozenset[str]:
@@ -210,7 +210,7 @@ def _published(rows: list[Record], path: Path) -> dict[str, Floats]:
     ]
     ordered = [name for name in PUBLISHED if name in names]
     ordered += [name for name in names if name not in PUBLISHED]
-    found = {}
+    scores = {}
     for name in ordered:
         cells = [
             row["scores"].get(f"{name}_{version}")
@@ -228,5 +228,5 @@ def _published(rows: list[Record], path: Path) -> dict[str, Floats]:
             raise ValueError(
                 f"Expected two scores of {name} for each pair in {path.name}, but pair {pair} lacks one."
             )
-        found[name] = values
-    return found
+        scores[name] = values
+    return scores

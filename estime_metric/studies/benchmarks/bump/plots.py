@@ -35,8 +35,8 @@ def draw(scores: Scores[Bump], frames: Frames, *, seed: int = 0) -> Iterator[tup
     consistent first. ``types``: consistency by type of error, of the best measures that were
     computed and the best published ones.
     """
-    found = frames[CONSISTENCY]
-    overall = found[found["error"] == ALL].dropna(subset="consistency")
+    frame = frames[CONSISTENCY]
+    overall = frame[frame["error"] == ALL].dropna(subset="consistency")
     overall = overall.sort_values("consistency", ascending=False, kind="stable")
     if not len(overall):
         return
@@ -51,7 +51,7 @@ def draw(scores: Scores[Bump], frames: Frames, *, seed: int = 0) -> Iterator[tup
     trivial = overall["section"] == TRIVIAL
     best = pd.concat([overall[~published & ~trivial].head(SHOWN), overall[published].head(SHOWN)])
     rows_of = {
-        row.measure: values_of(found[found["column"] == row.column], "consistency").set_index(
+        row.measure: values_of(frame[frame["column"] == row.column], "consistency").set_index(
             "error"
         )
         for row in best.itertuples()

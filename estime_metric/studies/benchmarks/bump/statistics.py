@@ -108,8 +108,8 @@ def analyze(scores: Scores[Bump], *, resamples: int = 1000, seed: int = 0) -> Fr
         return pd.DataFrame(rows)
 
     names = ["error", "pairs", "ties", "consistency", "consistency_low", "consistency_high"]
-    found = each_column(scores, of_column, [*names, "area", "area_low", "area_high"])
-    return {CONSISTENCY: found, TESTS: tests(scores, articles)}
+    frame = each_column(scores, of_column, [*names, "area", "area_low", "area_high"])
+    return {CONSISTENCY: frame, TESTS: tests(scores, articles)}
 
 
 def consistency(pairs: PairScores, inside: npt.NDArray[np.int64], weights: Floats) -> Floats:

@@ -175,9 +175,9 @@ def read_shuffle_scores(path: Path) -> ShuffleScores:
     A text that lacks its original or its shuffled form, or has one twice, is named (ValueError).
     """
     fields = ("id", "label", "score")
-    found = by_key(read_records(path, fields), ("id", "label"), path.name)
+    rows = by_key(read_records(path, fields), ("id", "label"), path.name)
     labels: dict[str, list[str]] = {}
-    for name, label in found:
+    for name, label in rows:
         labels.setdefault(name, []).append(label)
     for name, of_name in labels.items():
         if sorted(of_name) != ["0", "1"]:
@@ -187,6 +187,6 @@ def read_shuffle_scores(path: Path) -> ShuffleScores:
             )
 
     def column(label: str) -> Floats:
-        return np.array([float(found[name, label]["score"]) for name in labels], dtype=np.float64)
+        return np.array([float(rows[name, label]["score"]) for name in labels], dtype=np.float64)
 
     return ShuffleScores(ids=tuple(labels), originals=column("1"), shuffled=column("0"))

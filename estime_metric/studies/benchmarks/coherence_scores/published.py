@@ -63,15 +63,15 @@ SQE:      0.19  0.13  0.26    0.26  0.15  0.36    0.24  0.15  0.32    0.51  0.05
 
 
 def _read(table: str) -> dict[str, dict[str, PublishedValue]]:
-    found = {}
+    by_label = {}
     for line in table.strip().splitlines():
         label, _, cells = line.partition(":")
         numbers = iter(map(float, cells.split()))
-        found[label] = {
+        by_label[label] = {
             statistic: PublishedValue(value=next(numbers), low=next(numbers), high=next(numbers))
             for statistic in STATISTICS
         }
-    return found
+    return by_label
 
 
 #: Table 3: label -> statistic -> value and interval.

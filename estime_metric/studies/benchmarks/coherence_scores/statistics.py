@@ -75,11 +75,11 @@ def analyze(
 
 def statistics_of(scores: Floats, judgements: Floats) -> dict[str, float]:
     """The five statistics of Table 3, by the paper's names; NaN if one is undefined."""
-    found = {}
+    by_name = {}
     for name, statistic in STATISTICS.items():
         values = weighted(scores, judgements, statistic.level, [statistic.method])
-        found[name] = float(values[statistic.method][0])
-    return found
+        by_name[name] = float(values[statistic.method][0])
+    return by_name
 
 
 def texts_by_document(data: CoherenceScores) -> list[list[str]]:
@@ -99,8 +99,8 @@ def _agreement(
     intervals: dict[Statistic, tuple[float, float]] = {}
     for level in dict.fromkeys(one.level for one in STATISTICS.values()) if resamples else ():
         methods = [one.method for one in STATISTICS.values() if one.level == level]
-        found = bootstrap(grid, levels=[level], methods=methods, n=resamples, seed=seed)
-        for row in found.itertuples():
+        resampled = bootstrap(grid, levels=[level], methods=methods, n=resamples, seed=seed)
+        for row in resampled.itertuples():
             intervals[Statistic(level, row.method)] = (row.low, row.high)
     rows = []
     for name, value in statistics_of(grid.scores, grid.judgements).items():

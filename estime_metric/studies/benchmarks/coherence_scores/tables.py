@@ -107,10 +107,10 @@ def table_4(frame: pd.DataFrame) -> Table:
 def table_1(frame: pd.DataFrame) -> Table:
     """Table 1: confounders and upper bound, here and in the paper."""
     rows = []
-    for found in frame.to_dict("records"):
-        row: list[Cell] = [found["confounder"]]
+    for values in frame.to_dict("records"):
+        row: list[Cell] = [values["confounder"]]
         for statistic in STATISTICS:
-            row += [found[statistic], TABLE_1[found["confounder"]][statistic]]
+            row += [values[statistic], TABLE_1[values["confounder"]][statistic]]
         rows.append(tuple(row))
     title = "Table 1 of Steen & Markert 2022: what knowing the system alone gets; (r): ties broken at random."
     note = "Capitalization: here whether the system writes capitals, in the paper their number in each summary."

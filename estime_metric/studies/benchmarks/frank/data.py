@@ -154,15 +154,15 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
     """
     check_choice("split", split, SPLITS)
     folder = Path(folder)
-    found = _read_folder(folder)
-    rows = [row for row in found.rows if row["split"] == split]
+    records = _read_folder(folder)
+    rows = [row for row in records.rows if row["split"] == split]
     if not rows:
         raise ValueError(
             f"Expected {str(folder)!r} to have summaries of the split {split!r}, but there are none."
         )
     if strange := sorted({row["dataset"] for row in rows} - set(DATASETS)):
         raise ValueError(f"Expected datasets {', '.join(DATASETS)}, but got {listed(strange)}.")
-    check_all((row["doc_id"] for row in rows), found.sources, "a source for each document")
+    check_all((row["doc_id"] for row in rows), records.sources, "a source for each document")
     metrics = _metrics_of(rows)
     flipped = [name for name in ERRORS if all(name in row["flipped"] for row in rows)]
     if limit is not None:
@@ -171,7 +171,7 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
         origin=f"{folder.name or folder} ({split})",
         keys=[SummaryKey(row["doc_id"], row["system"]) for row in rows],
         datasets=tuple(row["dataset"] for row in rows),
-        sources=found.sources,
+        sources=records.sources,
         summaries=tuple(row["summary"] for row in rows),
         factuality=_numbers(row["factuality"] for row in rows),
         flipped={name: _numbers(row["flipped"][name] for row in rows) for name in flipped},
@@ -192,9 +192,9 @@ def _read_folder(folder: Path) -> _Records:
 
 def _metrics_of(rows: Sequence[Record]) -> list[str]:
     """The published metrics that the data have, the known ones first."""
-    found = dict.fromkeys(name for row in rows for name in row["metrics"])
-    known = [name for name in METRICS if name in found]
-    return known + [name for name in found if name not in METRICS]
+    names = dict.fromkeys(name for row in rows for name in row["metrics"])
+    known = [name for name in METRICS if name in names]
+    return known + [name for name in names if name not in METRICS]
 
 
 def _first_documents(rows: Sequence[Record], limit: int) -> list[Record]:

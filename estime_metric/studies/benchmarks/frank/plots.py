@@ -37,8 +37,8 @@ def draw(scores: Scores[Frank], frames: Frames, *, seed: int = 0) -> Iterator[tu
     first, for each part of the data. ``ablation``: over all summaries, of the best measures that
     were computed and the best published ones.
     """
-    found = frames[CORRELATIONS]
-    rows = found[(found["kind"] == "partial") & (found["method"] == "pearson")]
+    frame = frames[CORRELATIONS]
+    rows = frame[(frame["kind"] == "partial") & (frame["method"] == "pearson")]
     rows = rows.sort_values("value", ascending=False, kind="stable", na_position="last")
     rows = rows.assign(gray=gray_markers(rows["section"]))
     known = rows[rows["part"] == "all"].dropna(subset="value")
@@ -53,9 +53,9 @@ def draw(scores: Scores[Frank], frames: Frames, *, seed: int = 0) -> Iterator[tu
     yield "ablation", _ablation(frames[ABLATION], known)
 
 
-def _ablation(found: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
+def _ablation(frame: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     """The ablation of the first measures of each kind in ``ranked``."""
-    rows = found[found["part"] == "all"]
+    rows = frame[frame["part"] == "all"]
     errors = {error: ERRORS.get(error, error) for error in dict.fromkeys(rows["error"])}
     published = ranked["section"] == PUBLISHED
     trivial = ranked["section"] == TRIVIAL

@@ -60,12 +60,12 @@ def analyze(scores: Scores[Frank], *, resamples: int = 1000, seed: int = 0) -> F
     documents = Resamples([key.document for key in scores.data.keys], resamples, seed)
     judged = _Judged(scores.data, documents)
     names = ["part", "kind", "method", "value", "low", "high", "summaries", "undefined"]
-    found = each_column(
+    correlations = each_column(
         scores, lambda column: _correlations(judged, scores.oriented(column)), names
     )
     return {
-        CORRELATIONS: found,
-        DIFFERENCES: differences(scores, found),
+        CORRELATIONS: correlations,
+        DIFFERENCES: differences(scores, correlations),
         ABLATION: ablation(scores, judged),
     }
 
@@ -135,7 +135,7 @@ def ablation(scores: Scores[Frank], judged: _Judged) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*IDS, "part", "error", "value", "low", "high"])
 
 
-def differences(scores: Scores[Frank], found: pd.DataFrame) -> pd.DataFrame:
+def differences(scores: Scores[Frank], correlations: pd.DataFrame) -> pd.DataFrame:
     """Each measure against the one with the highest partial correlation, by Williams' test, which
     treats summaries as independent draws; the number of systems is subtracted from its degrees of
     freedom.
@@ -146,7 +146,7 @@ def differences(scores: Scores[Frank], found: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     known = {column.name: scores.oriented(column) for column in scores.known}
-    partial = found[found["kind"] == "partial"].dropna(subset="value")
+    partial = correlations[correlations["kind"] == "partial"].dropna(subset="value")
     for (part, method), group in partial.groupby(["part", "method"], sort=False):
         best = group.loc[group["value"].idxmax(), "column"]
         for column in group["column"]:
@@ -190,8 +190,8 @@ def compare(data: Frank, first: Floats, second: Floats, part: str, method: str) 
     undefined = np.isnan([of_first, of_second, between]).any()
     if undefined or items < 4 or between <= _OPPOSITE:
         return WilliamsTest(float("nan"), float("nan"))
-    found = williams(of_first, of_second, between, items)
-    return WilliamsTest(of_first - of_second, found.p_value)
+    test = williams(of_first, of_second, between, items)
+    return WilliamsTest(of_first - of_second, test.p_value)
 
 
 def _correlate(

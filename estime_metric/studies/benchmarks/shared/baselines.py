@@ -77,9 +77,9 @@ def rouge(
     scorer = RougeScorer(list(ROUGE), tokenizer=tokenizer)
     scores: dict[str, list[float]] = {name: [] for name in ROUGE.values()}
     for summary, texts in each(summaries, references, combine, advance):
-        found = [scorer.score(text, summary) for text in texts]
+        results = [scorer.score(text, summary) for text in texts]
         for key, name in ROUGE.items():
-            scores[name].append(COMBINE[combine]([values[key].fmeasure for values in found]))
+            scores[name].append(COMBINE[combine]([values[key].fmeasure for values in results]))
     return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
 

@@ -87,8 +87,8 @@ class BertScorer:
             )
             encoded = dict(zip(texts, self._encode(texts), strict=True))
             for summary, others in together:
-                found = [_compare(encoded[summary], encoded[other]) for other in others]
-                for name, values in zip(NAMES, zip(*found, strict=True), strict=True):
+                similarities = [_compare(encoded[summary], encoded[other]) for other in others]
+                for name, values in zip(NAMES, zip(*similarities, strict=True), strict=True):
                     scores[name].append(float(COMBINE[combine](values)))
         return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
@@ -152,8 +152,10 @@ def bertscore_block(
         scorer = BertScorer(model, layer=layer, device=device)
 
         def compute(data: Summaries, advance: Advance) -> ColumnValues:
-            found = scorer.score(data.summaries, references(data), combine=combine, advance=advance)
-            return {column_of(name): values for name, values in found.items()}
+            scores = scorer.score(
+                data.summaries, references(data), combine=combine, advance=advance
+            )
+            return {column_of(name): values for name, values in scores.items()}
 
         return Prepared(f"{scorer.signature}|references:{combine}", compute)
 

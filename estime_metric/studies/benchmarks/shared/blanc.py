@@ -116,8 +116,8 @@ def load_package() -> ModuleType:
     its ``__init__`` loads, which is skipped."""
     if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
-    found = importlib.util.find_spec("blanc")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("blanc")
+    if spec is None or not spec.submodule_search_locations:
         raise ImportError(
             "BLANC needs nltk and blanc, whose pins exclude torch 2: pip install 'estime-metric[nltk]', then "
             "pip install --no-deps blanc==0.3.4."
@@ -125,7 +125,7 @@ def load_package() -> ModuleType:
     import transformers
 
     package, before = ModuleType("blanc"), sys.modules.get("blanc")
-    package.__path__ = list(found.submodule_search_locations)
+    package.__path__ = list(spec.submodule_search_locations)
     lacks_optimizer = not hasattr(transformers, "AdamW")
     sys.modules["blanc"] = package
     if lacks_optimizer:

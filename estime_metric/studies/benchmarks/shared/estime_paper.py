@@ -54,18 +54,18 @@ class _PaperRow:
 
 
 def _read(rows: str) -> dict[str, _PaperRow]:
-    found = {}
+    by_label = {}
     for line in rows.strip().splitlines():
         name, *cells = line.split()
         numbers = [float(cell) for cell in cells]
         pairs = [RhoAndTau(rho, tau) for rho, tau in zip(numbers[::2], numbers[1::2], strict=True)]
         of_qualities, others = pairs[: len(QUALITIES)], pairs[len(QUALITIES) :]
-        found[name] = _PaperRow(
+        by_label[name] = _PaperRow(
             table_1=tuple(of_qualities),
             table_2=others[0],
             table_3=others[1] if len(others) > 1 else None,
         )
-    return found
+    return by_label
 
 
 _PRINTED = _read(_ROWS)

@@ -34,8 +34,8 @@ def each_column(
     """
     frames = []
     for column in scores.analyzed():
-        if len(found := frame(column)):
-            frames.append(found.assign(**ids_of(column)))
+        if len(rows := frame(column)):
+            frames.append(rows.assign(**ids_of(column)))
     order = [*IDS, *names]
     return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
 

@@ -105,8 +105,8 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
                 f"the first is {scores.index[0]}, the first summary {tuple(data.keys[0])}."
             )
-        found = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
-        return {column.name: found[given].to_numpy() for given, column in columns.items()}
+        of_data = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
+        return {column.name: of_data[header].to_numpy() for header, column in columns.items()}
 
     return Block(
         f"Scores of {name}",
@@ -207,12 +207,12 @@ def _column(column: str, name: str, lower: bool) -> ScoreColumn:
 def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     """Which summaries lack a score, and which rows are of no summary."""
     keys = pd.MultiIndex.from_tuples(data.keys)
-    found = scores.reindex(keys)
+    of_data = scores.reindex(keys)
     there = keys.isin(scores.index)
     if not there.all():
         yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {cell_names(keys[~there])}."
     for column in scores:
-        if len(empty := keys[there & found[column].isna()]):
+        if len(empty := keys[there & of_data[column].isna()]):
             yield f"{name}: no value of {column} for {len(empty)} summaries: {cell_names(empty)}."
     strange = scores.index[~scores.index.isin(keys)]
     documents, systems = (strange.get_level_values(level) for level in (0, 1))

@@ -50,13 +50,13 @@ def by_key(
     rows: Iterable[Record], fields: Sequence[str], name: str
 ) -> dict[tuple[str, ...], Record]:
     """The rows by some of their fields; refuses two rows of one key (ValueError)."""
-    found: dict[tuple[str, ...], Record] = {}
+    keyed: dict[tuple[str, ...], Record] = {}
     for row in rows:
         key = tuple(str(row[field]) for field in fields)
-        if key in found:
+        if key in keyed:
             raise ValueError(f"Expected {name} to contain each row once, but {key} occurs twice.")
-        found[key] = row
-    return found
+        keyed[key] = row
+    return keyed
 
 
 def check_all(names: Iterable[Any], known: Iterable[Any], what: str) -> None:

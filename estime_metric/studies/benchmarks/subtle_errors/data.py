@@ -66,19 +66,19 @@ def make_versions(
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
     texts, originals = check_pairs(sources, summaries, "sources", "summaries")
-    found = tuple(numbers)
+    ascending = tuple(numbers)
     if (
-        not found
-        or list(found) != sorted(set(found))
-        or found[0] < 1
-        or found[-1] != corrupt.n_errors
+        not ascending
+        or list(ascending) != sorted(set(ascending))
+        or ascending[0] < 1
+        or ascending[-1] != corrupt.n_errors
     ):
         raise ValueError(
             f"Expected argument `numbers` to ascend from at least 1 to the {corrupt.n_errors} errors that are made, "
-            f"but got {found}."
+            f"but got {ascending}."
         )
     documents = tuple(map(str, names if names is not None else range(len(texts))))
-    corrupted, all_numbers = corrupt(originals, progress=progress), (0, *found)
+    corrupted, all_numbers = corrupt(originals, progress=progress), (0, *ascending)
     versions = [one.first(number) for one in corrupted for number in all_numbers]
     summaries = tuple(one.text for one in versions)
     return Versions(
@@ -86,7 +86,7 @@ def make_versions(
         systems=tuple(map(str, all_numbers)),
         sources=texts,
         corrupted=corrupted,
-        numbers=found,
+        numbers=ascending,
         generator=corrupt.signature,
         versions=versions,
         summaries=summaries,

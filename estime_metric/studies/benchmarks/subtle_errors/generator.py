@@ -73,10 +73,10 @@ class Corrupted:
         asked for this number. Raises ValueError if the number is negative or larger than the
         requested number.
         """
-        asked = len(self.errors) + self.n_missing
-        if not 0 <= n_errors <= asked:
+        requested = len(self.errors) + self.n_missing
+        if not 0 <= n_errors <= requested:
             raise ValueError(
-                f"Expected argument `n_errors` to be within 0..{asked}, but got {n_errors}."
+                f"Expected argument `n_errors` to be within 0..{requested}, but got {n_errors}."
             )
         return substitute(
             self.clean, [error for error in self.errors if error.step < n_errors], n_errors
@@ -241,10 +241,10 @@ class SubtleErrors:
         for word in shuffled(whole_words(text, units), text, self.seed):
             if len(corrupted.errors) == self.n_errors:
                 break
-            if (found := self._error(text, corrupted, tokens, word)) is not None:
+            if (prediction := self._error(text, corrupted, tokens, word)) is not None:
                 if self.order == "sequential":
-                    tokens[word.position] = found.token
-                corrupted = substitute(text, [*corrupted.errors, found.error], self.n_errors)
+                    tokens[word.position] = prediction.token
+                corrupted = substitute(text, [*corrupted.errors, prediction.error], self.n_errors)
         return corrupted
 
     def _error(
@@ -308,7 +308,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
     the unknown token. A word that an invisible character joins to its neighbor (zero-width joiner,
     soft hyphen) is part of one.
     """
-    spans, found, low = units.spans.tolist(), [], 0
+    spans, whole, low = units.spans.tolist(), [], 0
     for start, stop in locate_words(text, split_words(text)):
         while low < len(spans) and spans[low][1] <= start:
             low += 1
@@ -321,8 +321,8 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
             continue
         (position,) = touching
         if start <= spans[position][0] and spans[position][1] <= stop and units.known[position]:
-            found.append(WholeWord(position, (start, stop)))
-    return found
+            whole.append(WholeWord(position, (start, stop)))
+    return whole
 
 
 def is_word(text: str) -> bool:

@@ -101,9 +101,9 @@ def import_datasets() -> Any:
     return datasets
 
 
-def _row(name: str, source: str, version: Corrupted, asked: int) -> LabeledRow:
+def _row(name: str, source: str, version: Corrupted, requested: int) -> LabeledRow:
     return {
-        "id": f"{name}-{asked}",
+        "id": f"{name}-{requested}",
         "pair": name,
         "source": source,
         "summary": version.text,

@@ -83,9 +83,9 @@ def _positions(positions: pd.DataFrame, layer: int) -> Figure:
     """
     numbers = positions.groupby("n_errors")
     figure, grid = _figure(rows=len(numbers), height=1.2 + 2.7 * len(numbers))
-    for (left, right), (number, found) in zip(grid, numbers, strict=True):
-        _draw_shares(left, found, PRECISION, "share of the alarms", number)
-        _draw_shares(right, found, RECALL, "share of the errors", number)
+    for (left, right), (number, of_number) in zip(grid, numbers, strict=True):
+        _draw_shares(left, of_number, PRECISION, "share of the alarms", number)
+        _draw_shares(right, of_number, RECALL, "share of the errors", number)
     figure.suptitle(
         f"Do the alarms of ESTIME-{layer} fall near the errors? 95% intervals over pairs"
     )
@@ -93,14 +93,14 @@ def _positions(positions: pd.DataFrame, layer: int) -> Figure:
 
 
 def _draw_shares(
-    axes: Any, found: pd.DataFrame, lines: Sequence[IntervalLine], label: str, number: int
+    axes: Any, frame: pd.DataFrame, lines: Sequence[IntervalLine], label: str, number: int
 ) -> None:
     for line in lines:
-        _draw_line(axes, found, "reach", line)
+        _draw_line(axes, frame, "reach", line)
     axes.set_ylabel(label)
     axes.set_title(f"{number} error{'s' if number > 1 else ''} in a summary", fontsize="medium")
     axes.set_xlabel("units to each side of an error that count as near")
-    axes.set_xticks(found["reach"])
+    axes.set_xticks(frame["reach"])
     axes.set_ylim(0, 1.03)
     axes.legend(fontsize="small", loc="best")
 

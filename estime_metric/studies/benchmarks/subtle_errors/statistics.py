@@ -76,10 +76,10 @@ def _agreement(scores: Scores[Versions], resamples: int, seed: int) -> pd.DataFr
         clean_and_corrupted = {
             name: CleanAndCorrupted(table[:, 0], table[:, index]) for name, table in values.items()
         }
-        found = _agree_where_known(clean_and_corrupted, data.complete(number), resamples, seed)
+        agreement = _agree_where_known(clean_and_corrupted, data.complete(number), resamples, seed)
         for column in scores.known:
             ids = {"n_errors": number, "column": column.name, "measure": column.label}
-            rows.append({**ids, **found[column.name]})
+            rows.append({**ids, **agreement[column.name]})
     return pd.DataFrame(rows, columns=None if rows else ["n_errors", "column", "measure", "pairs"])
 
 
@@ -91,12 +91,12 @@ def _agree_where_known(
     """
     first = next(iter(scores), None)
     measures_of = dict[tuple[int, ...], list[str]]()
-    for name, given in scores.items():
-        finite_scores = np.isfinite(given.clean) & np.isfinite(given.corrupted)
+    for name, of_measure in scores.items():
+        finite_scores = np.isfinite(of_measure.clean) & np.isfinite(of_measure.corrupted)
         measures_of.setdefault(tuple(pair for pair in pairs if finite_scores[pair]), []).append(
             name
         )
-    found: dict[str, dict[str, Any]] = {}
+    by_measure: dict[str, dict[str, Any]] = {}
     for kept, names in measures_of.items():
         rows = list(kept)
         compared = {
@@ -107,8 +107,8 @@ def _agree_where_known(
             if name is not None
         }
         agreement = agree(compared, Sampler(len(rows), resamples, seed), seed)
-        found |= {name: agreement[name] for name in names}
-    return found
+        by_measure |= {name: agreement[name] for name in names}
+    return by_measure
 
 
 def _rise(
@@ -136,14 +136,14 @@ def _positions(
     rows = []
     for index, number in enumerate(data.numbers, start=1):
         clean = [pair * len(data.systems) for pair in data.complete(number)]
-        found = detect(
+        of_number = detect(
             [data.versions[row + index] for row in clean],
             [explained[row + index] for row in clean],
             [explained[row] for row in clean],
             resamples=resamples,
             seed=seed,
         )
-        rows += [{"n_errors": number, "pairs": len(clean), **of_reach} for of_reach in found]
+        rows += [{"n_errors": number, "pairs": len(clean), **of_reach} for of_reach in of_number]
     return pd.DataFrame(rows)
 
 
@@ -184,10 +184,10 @@ def divide(numerators: Any, denominators: Any) -> Floats:
 
 def with_intervals(**values: Floats) -> dict[str, float]:
     """Each of the values by its name, with the ends of its interval, see the module."""
-    found: dict[str, float] = {}
+    cells: dict[str, float] = {}
     for name, drawn in values.items():
-        found |= with_interval(drawn, name, widened=True)
-    return found
+        cells |= with_interval(drawn, name, widened=True)
+    return cells
 
 
 class CleanAndCorrupted(NamedTuple):
@@ -218,11 +218,11 @@ def agree(
     Raises:
         TypeError, ValueError: the scores are not numbers, not finite, or of two lengths.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_measure: dict[str, dict[str, Any]] = {}
     first: Floats | None = None
-    for measure, given in scores.items():
-        clean = finite(f"scores of {measure}", given.clean, 1)
-        corrupted = finite(f"scores of {measure}", given.corrupted, 1)
+    for measure, of_measure in scores.items():
+        clean = finite(f"scores of {measure}", of_measure.clean, 1)
+        corrupted = finite(f"scores of {measure}", of_measure.corrupted, 1)
         if not len(clean) == len(corrupted) == sampler.pairs:
             raise ValueError(
                 f"Expected argument `scores` to have {sampler.pairs} scores of each kind, but {measure!r} has "
@@ -235,7 +235,7 @@ def agree(
         )
         spearman = METHODS["spearman"](counts)
         first = spearman if first is None else first
-        found[measure] = {
+        by_measure[measure] = {
             "pairs": sampler.pairs,
             **with_intervals(
                 spearman=spearman,
@@ -250,7 +250,7 @@ def agree(
             if sampler.pairs
             else 1.0,
         }
-    return found
+    return by_measure
 
 
 def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> list[dict[str, Any]]:
@@ -320,7 +320,7 @@ def detect(
     """
     _check_texts(corrupted, explanations, clean)
     sampler = Sampler(len(corrupted), resamples, seed)
-    found = []
+    rows = []
     for reach in reaches:
         counts = pd.DataFrame(
             [
@@ -343,8 +343,8 @@ def detect(
             gain=divide(sums["seen"] - sums["seen_before"], sums["errors"]),
         )
         totals = {name: int(sums[name][0]) for name in ("errors", "checkable", "alarms")}
-        found.append({"reach": reach, **totals, **shares})
-    return found
+        rows.append({"reach": reach, **totals, **shares})
+    return rows
 
 
 def _check_texts(

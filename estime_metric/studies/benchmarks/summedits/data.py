@@ -89,13 +89,13 @@ def read(folder: str | Path, limit: int | None = None) -> SummEdits:
         OSError: there is no such file.
         ValueError: a record without a field, a summary twice, or a label that is neither 0 nor 1.
     """
-    found = _files(Path(folder))
-    rows = {domain: _read_domain(path, domain, limit) for domain, path in found.items()}
+    paths = _files(Path(folder))
+    rows = {domain: _read_domain(path, domain, limit) for domain, path in paths.items()}
     every = [(domain, row) for domain, of_domain in rows.items() for row in of_domain]
     return SummEdits(
-        origin=f"{Path(folder).name or folder}, {len(found)} domains",
+        origin=f"{Path(folder).name or folder}, {len(paths)} domains",
         keys=[SummaryKey(domain, str(row["id"])) for domain, row in every],
-        domains=tuple(found),
+        domains=tuple(paths),
         document_of_each=tuple(row["document"] for _, row in every),
         summaries=tuple(row["summary"] for _, row in every),
         source_of_each=[row["doc"] for _, row in every],

@@ -27,8 +27,8 @@ def draw(
     """``detection``: every measure and every published model with the mean of the domains, the most
     accurate first.
     """
-    found = frames[DETECTION]
-    means = found[found["domain"] == MEAN].sort_values("accuracy", ascending=False, kind="stable")
+    frame = frames[DETECTION]
+    means = frame[frame["domain"] == MEAN].sort_values("accuracy", ascending=False, kind="stable")
     if not len(means):
         return
     means = means.assign(gray=gray_markers(means["section"]))

@@ -49,13 +49,13 @@ people           90.8    87.5   89.4 90.0       91.8        87.4        96.9    
 
 def _read(table: str) -> dict[str, PublishedAccuracies]:
     header, *rows = [line.split() for line in table.strip().splitlines()]
-    found = {}
+    by_model = {}
     for row in rows:
         cells = dict(zip(header, row, strict=True))
         model, overall = cells.pop("model"), float(cells.pop("overall"))
         domains = {domain: float(cell) for domain, cell in cells.items()}
-        found[model] = PublishedAccuracies(domains, overall)
-    return found
+        by_model[model] = PublishedAccuracies(domains, overall)
+    return by_model
 
 
 #: Model -> its accuracies, in the order of the published table.

@@ -123,7 +123,7 @@ def _curve_plots() -> list[_CurvePlot]:
     ]
 
 
-def _curves(found: pd.DataFrame, columns: Sequence[ScoreColumn]) -> Iterator[tuple[str, Figure]]:
+def _curves(frame: pd.DataFrame, columns: Sequence[ScoreColumn]) -> Iterator[tuple[str, Figure]]:
     """The plots over layers; of two units, the second one's curves too."""
     from estime_metric.studies.meta import plots
 
@@ -131,7 +131,7 @@ def _curves(found: pd.DataFrame, columns: Sequence[ScoreColumn]) -> Iterator[tup
     units = list(dict.fromkeys(column.unit for column in columns))
     if len(layers) < 2:
         return
-    value = found.set_index(["column", "quality", "level", "method"])["value"]
+    value = frame.set_index(["column", "quality", "level", "method"])["value"]
     name_of = {(column.unit, column.layer): column.name for column in columns}
     for plot in _curve_plots():
         of_unit = [

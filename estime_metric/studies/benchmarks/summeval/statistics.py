@@ -40,10 +40,10 @@ def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -
             scores.grid(column, judged, quality)
             for quality, judged in scores.data.judgements.items()
         )
-        found = evaluate_all(
+        agreement = evaluate_all(
             grids, levels=LEVELS, methods=METHODS, resample="documents", n=resamples, seed=seed
         )
-        return found.rename(columns={"judgement": "quality"})
+        return agreement.rename(columns={"judgement": "quality"})
 
     frames = {CORRELATIONS: each_column(scores, of_column, _CORRELATIONS)}
     if len(compared := differences(scores, resamples, seed)):
@@ -87,17 +87,17 @@ def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, 
     """The numbers of `differences` for one quality."""
     what: dict[str, Any] = {"level": "summary", "method": "spearman"}
     try:
-        found = bootstrap_difference(
+        test = bootstrap_difference(
             first, second, **what, resample="documents", n=resamples, seed=seed
         )
         p_value = williams_test(first, second, **what).p_value
     except (UndefinedCorrelationError, ValueError):
         return dict.fromkeys(("difference", "low", "high", "p_value"), float("nan"))
-    assert found.low is not None  # the bootstrap gives an interval
-    assert found.high is not None
+    assert test.low is not None  # the bootstrap gives an interval
+    assert test.high is not None
     return {
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
+        "difference": test.difference,
+        "low": test.low,
+        "high": test.high,
         "p_value": p_value,
     }

@@ -31,12 +31,12 @@ def draw(scores: Scores[Systems], frames: Frames, *, seed: int = 0) -> Iterator[
     """``summeval``: verdicts with people's order, pairs in people's order, and Kendall's tau of every
     measure on SummEval, with intervals over documents; the most verdicts with people's order first.
     """
-    found = frames[MEASURES]
-    found = found[(found["part"] == REPORTING) & (found["data"] == SUMMEVAL)]
-    if not len(found):
+    frame = frames[MEASURES]
+    frame = frame[(frame["part"] == REPORTING) & (frame["data"] == SUMMEVAL)]
+    if not len(frame):
         return
-    found = found.sort_values("share", ascending=False, kind="stable")
-    found = found.assign(gray=gray_markers(found["section"])).set_index("measure")
-    panels = [Panel(title, values_of(found, name)) for name, title in _PANELS.items()]
+    frame = frame.sort_values("share", ascending=False, kind="stable")
+    frame = frame.assign(gray=gray_markers(frame["section"])).set_index("measure")
+    panels = [Panel(title, values_of(frame, name)) for name, title in _PANELS.items()]
     caption = f"SummEval, 95% intervals over documents; {MARKERS_EXPLAINED}"
     yield "summeval", plot_intervals(panels, 0.5, caption, wider=2.5)

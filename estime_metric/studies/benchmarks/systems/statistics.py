@@ -144,11 +144,11 @@ def analyze(scores: Scores[Any], *, resamples: int = 1000, seed: int = 0) -> Fra
     def of_column(column: ScoreColumn) -> pd.DataFrame:
         rows = []
         for (data, part), cell in cells.items():
-            found = cell.compared(scores.oriented(column))
-            if found is None:
+            of_cell = cell.compared(scores.oriented(column))
+            if of_cell is None:
                 continue
-            compared[_measure_of(column), data, part] = found
-            rows.append({"data": data, "part": part, **_of_measure(found)})
+            compared[_measure_of(column), data, part] = of_cell
+            rows.append({"data": data, "part": part, **_of_measure(of_cell)})
         return pd.DataFrame(rows)
 
     measures = each_column(scores, of_column, ["data", "part", *_NAMES])
@@ -296,8 +296,8 @@ def _rules(compared: Mapping[tuple[str, str, str], Compared]) -> pd.DataFrame:
         "part",
         *(f"{name}{ending}" for ending in CORRECTIONS for name in _COUNTS),
     ]
-    found = pd.DataFrame(rows, columns=names)
-    return found.assign(chosen=found["rule"] == choose(found))
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.assign(chosen=frame["rule"] == choose(frame))
 
 
 def choose(rules: pd.DataFrame) -> str | None:

@@ -28,36 +28,36 @@ def make_tables(scores: Scores[Systems], frames: Frames) -> list[Table]:
     of pairs that people separate), ``systems-order`` (pairs ordered as people do, and Kendall's tau),
     all on the documents for reporting; ``systems-rules`` and ``systems-rules-holm`` on both parts.
     """
-    found = frames[MEASURES]
-    found = found[found["part"] == REPORTING]
+    frame = frames[MEASURES]
+    frame = frame[frame["part"] == REPORTING]
     return [
-        _verdicts(scores, found, "systems", "", "Verdicts of each measure alone"),
+        _verdicts(scores, frame, "systems", "", "Verdicts of each measure alone"),
         _verdicts(
-            scores, found, "systems-holm", "_holm", "Verdicts of each measure, Holm's correction"
+            scores, frame, "systems-holm", "_holm", "Verdicts of each measure, Holm's correction"
         ),
-        _separated(scores, found),
-        _order(scores, found),
+        _separated(scores, frame),
+        _order(scores, frame),
         _rules(scores, frames[RULES], "systems-rules", ""),
         _rules(scores, frames[RULES], "systems-rules-holm", "_holm"),
     ]
 
 
 def _verdicts(
-    scores: Scores[Systems], found: pd.DataFrame, name: str, ending: str, title: str
+    scores: Scores[Systems], frame: pd.DataFrame, name: str, ending: str, title: str
 ) -> Table:
     shown = []
-    for data in _data_sets(found):
+    for data in _data_sets(frame):
         shown.append(Shown("right", data, text=True, key=(data,), value="verdicts"))
-        if _has_intervals(found, data):
+        if _has_intervals(frame, data):
             shown.append(Shown("share", data, key=(data,), value=f"share{ending}"))
             for heading, of in ((OVER_DOCUMENTS, "share"), (OVER_SYSTEMS, "share_systems")):
                 ends = f"{of}_low{ending}", f"{of}_high{ending}"
                 shown.append(Shown(heading, data, 2, text=True, key=(data,), ends=ends))
-    texts = _of(found[f"right{ending}"], found[f"declared{ending}"])
+    texts = _of(frame[f"right{ending}"], frame[f"declared{ending}"])
     return measure_table(
         name,
         f"{title}: declared winners that people judge as more consistent, documents for reporting.",
-        found.assign(verdicts=texts),
+        frame.assign(verdicts=texts),
         ["data"],
         shown,
         labels_of(scores),
@@ -65,23 +65,23 @@ def _verdicts(
     )
 
 
-def _separated(scores: Scores[Systems], found: pd.DataFrame) -> Table:
+def _separated(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
     """Verdicts over the pairs that people separate."""
     shown = [
         Shown(heading, data, text=True, key=(data,), value=value)
-        for data in _data_sets(found)
+        for data in _data_sets(frame)
         for heading, value in (("right", "verdicts"), ("right, Holm", "verdicts_holm"))
     ]
     texts = {
         f"verdicts{ending}": _of(
-            found[f"separated_right{ending}"], found[f"separated_declared{ending}"]
+            frame[f"separated_right{ending}"], frame[f"separated_declared{ending}"]
         )
         for ending in ("", "_holm")
     }
     return measure_table(
         "systems-separated",
         "Verdicts on pairs that people separate significantly, documents for reporting.",
-        found.assign(**texts),
+        frame.assign(**texts),
         ["data"],
         shown,
         labels_of(scores),
@@ -89,25 +89,25 @@ def _separated(scores: Scores[Systems], found: pd.DataFrame) -> Table:
     )
 
 
-def _order(scores: Scores[Systems], found: pd.DataFrame) -> Table:
+def _order(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
     shown = []
-    for data in _data_sets(found):
+    for data in _data_sets(frame):
         shown.append(Shown("ordered", data, text=True, key=(data,), value="ordered"))
-        if _has_intervals(found, data):
+        if _has_intervals(frame, data):
             shown.append(shown_interval(data, group=data, of="accuracy", name=OVER_DOCUMENTS))
-        if found.loc[found["data"] == data, "pairs"].max() > 1:
+        if frame.loc[frame["data"] == data, "pairs"].max() > 1:
             shown.append(Shown("τ", data, key=(data,), value="tau"))
-        if _has_intervals(found, data):
+        if _has_intervals(frame, data):
             shown += [
                 shown_interval(data, group=data, of="tau", name=f"τ, {OVER_DOCUMENTS}"),
                 shown_interval(data, group=data, of="tau_systems", name=f"τ, {OVER_SYSTEMS}"),
             ]
-    ordered = (found["accuracy"] * found["separated"]).fillna(0).round().astype(int)
+    ordered = (frame["accuracy"] * frame["separated"]).fillna(0).round().astype(int)
     return measure_table(
         "systems-order",
         "Pairs that people separate significantly and the measure orders as people do, and Kendall's τ-b of the "
         "systems' means, documents for reporting.",
-        found.assign(ordered=_of(ordered, found["separated"])),
+        frame.assign(ordered=_of(ordered, frame["separated"])),
         ["data"],
         shown,
         labels_of(scores),
@@ -115,9 +115,9 @@ def _order(scores: Scores[Systems], found: pd.DataFrame) -> Table:
     )
 
 
-def _rules(scores: Scores[Systems], found: pd.DataFrame, name: str, ending: str) -> Table:
+def _rules(scores: Scores[Systems], frame: pd.DataFrame, name: str, ending: str) -> Table:
     """A row for each rule, a section for each part."""
-    places = _data_sets(found)
+    places = _data_sets(frame)
     totals = [("right", "in total"), ("wrong", "in total")]
     columns = [
         Column("rule", text=True),
@@ -127,7 +127,7 @@ def _rules(scores: Scores[Systems], found: pd.DataFrame, name: str, ending: str)
     sections = []
     for part in (CHOOSING, REPORTING):
         rows = []
-        for rule, of_rule in found[found["part"] == part].groupby("rule", sort=False):
+        for rule, of_rule in frame[frame["part"] == part].groupby("rule", sort=False):
             right, declared = of_rule[f"right{ending}"], of_rule[f"declared{ending}"]
             cells = dict(zip(of_rule["data"], _of(right, declared), strict=True))
             counted = of_rule["data"].isin(CHOSEN_ON)
@@ -146,13 +146,13 @@ def _rules(scores: Scores[Systems], found: pd.DataFrame, name: str, ending: str)
     return Table(name, title, columns, sections, (*about, *_notes(scores)))
 
 
-def _data_sets(found: pd.DataFrame) -> list[str]:
-    return [data for data in DATA_SETS if (found["data"] == data).any()]
+def _data_sets(frame: pd.DataFrame) -> list[str]:
+    return [data for data in DATA_SETS if (frame["data"] == data).any()]
 
 
-def _has_intervals(found: pd.DataFrame, data: str) -> bool:
+def _has_intervals(frame: pd.DataFrame, data: str) -> bool:
     """Whether a data set has enough pairs of systems for intervals that say something."""
-    return bool(found.loc[found["data"] == data, "pairs"].max() > FEW_PAIRS)
+    return bool(frame.loc[frame["data"] == data, "pairs"].max() > FEW_PAIRS)
 
 
 def _of(part: Any, whole: Any) -> list[str]:

@@ -124,8 +124,8 @@ def plot_intra_system(
     names = check_systems(systems, len(systems))
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    for panel, (measure, given) in zip(panels, values.items(), strict=True):
-        heights = np.asarray(given, dtype=np.float64)
+    for panel, (measure, of_measure) in zip(panels, values.items(), strict=True):
+        heights = np.asarray(of_measure, dtype=np.float64)
         if heights.shape != (len(names),):
             raise ValueError(
                 f"Expected argument `values` to contain {len(names)} values of {measure!r}, but got shape {heights.shape}."
