@@ -62,7 +62,7 @@ class Summarizer(lightning.LightningModule):
     def __init__(
         self,
         model: str | None = None,
-        encoder: str = "embedded-small",
+        encoder: str = "embedded",
         cache: int | str = 10**9,
         length: int = 12,
     ) -> None:
@@ -209,7 +209,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     parser.add_argument(
         "--model", help="encoder-decoder to fine-tune; default: a very small one from scratch"
     )
-    parser.add_argument("--encoder", default="embedded-small", help="ESTIME's encoder")
+    parser.add_argument("--encoder", default="embedded", help="ESTIME's encoder")
     parser.add_argument(
         "--cache", default=10**9, type=lambda text: int(text) if text.isdigit() else text
     )
