@@ -118,7 +118,7 @@ def schedule(length: int = 40, window: int = 24, margin: int = 4, distance: int 
 
 def match() -> Drawing:
     """A summary above its source: what each token's best match is, and where the same token stands."""
-    shown = EstimeScorer(model="embedded").explain(SUMMARY, SOURCE)
+    shown = EstimeScorer().explain(SUMMARY, SOURCE)
     size, gap, top, bottom = 19, 10, 96, 250
 
     def spread(

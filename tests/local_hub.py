@@ -19,15 +19,15 @@ from urllib.parse import unquote, urlsplit
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 _FILE = re.compile(
-    r"/(?P<space>spaces/)?(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)"
+    r"/(?P<space>spaces/)?(?P<repo>[^/]+(/[^/]+)?)/resolve/(?P<revision>[^/]+)/(?P<path>.+)"
 )
-_TREE = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?P<path>/.+)?")
-_INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(/revision/(?P<revision>[^/]+))?")
+_TREE = re.compile(r"/api/models/(?P<repo>[^/]+(/[^/]+)?)/tree/(?P<revision>[^/]+)(?P<path>/.+)?")
+_INFO = re.compile(r"/api/models/(?P<repo>[^/]+(/[^/]+)??)(/revision/(?P<revision>[^/]+))?")
 
 
 @dataclass
 class LocalHub:
-    """What is served, folders by ``user/name``; method, path and status of each request, in order;
+    """What is served, folders by ``user/name`` or ``name``; method, path and status of each request, in order;
     the endpoint.
     """
 

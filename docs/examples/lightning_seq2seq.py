@@ -62,7 +62,7 @@ class Summarizer(lightning.LightningModule):
     def __init__(
         self,
         model: str | None = None,
-        encoder: str = "embedded-small",
+        encoder: str = "embedded",
         length: int = 12,
     ) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     parser.add_argument(
         "--model", help="encoder-decoder to fine-tune; default: a very small one from scratch"
     )
-    parser.add_argument("--encoder", default="embedded-small", help="ESTIME's encoder")
+    parser.add_argument("--encoder", default="embedded", help="ESTIME's encoder")
     parser.add_argument("--training", type=int, default=256, help="pairs to train on")
     parser.add_argument(
         "--validation", type=int, default=32, help="pairs to validate on, which no training sees"

@@ -54,7 +54,7 @@ for _name, _target in STUDIES.items():
 #: What ``estime`` alone prints.
 BEGINNING = """\
 estime score --example                scores bundled example pairs, offline
-estime score pairs.csv -m embedded    scores your file (columns source, summary)
+estime score pairs.csv                scores your file (columns source, summary)
 estime --help                         lists all commands"""
 
 

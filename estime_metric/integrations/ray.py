@@ -45,7 +45,7 @@ def score_dataset(
 
     Args:
         dataset: a ``ray.data.Dataset`` whose blocks are Arrow tables, as all readers make them.
-        config: an `EstimeConfig`; the default is the paper's setting.
+        config: an `EstimeConfig`; the default uses the bundled encoder ``"embedded"``.
         source_column, summary_column: the columns that are scored.
         prefix: what the names of the added columns begin with.
         group_sources: sort the rows by a hash of their source, so that equal sources meet on one

@@ -60,7 +60,7 @@ def test_the_estimate_grows_with_the_characters(
     assert one.timed == three.timed == 4 + 8
     assert one.seconds_low < one.seconds_high
     assert 2 < three.seconds_high / one.seconds_high < 4
-    longer = write(tmp_path / "long.jsonl", *[(CAT, "cat")] * 200, (CAT * 50_000, "cat"))
+    longer = write(tmp_path / "long.jsonl", *[(CAT, "cat")] * 200, (CAT * 200_000, "cat"))
     shorter = write(tmp_path / "short.jsonl", *[(CAT, "cat")] * 200)
     needed = [estimate_job(Job(inputs=(path,)), scorer).memory for path in (longer, shorter)]
     assert None in needed or needed[0] > 1.5 * needed[1]

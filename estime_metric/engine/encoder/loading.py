@@ -194,9 +194,13 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
 
     source = _origin(model)
     commit = revision_of(model, revision)
-    wanted = _sources(model, None if len(location(model)) > 1 else commit)
+    wanted = _sources(model, None if os.path.isdir(source) else commit)
     with explained(model), quiet():
+        _check_folder(model, source)
         config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
+        if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
+            kind = type(config).__name__.removesuffix("Config")
+            raise _unavailable(model, f"it is not a masked language model: {kind}.")
         _check_shards(source, wanted)
         # Explicit: by default `transformers` asks at the terminal whether to run remote code.
         tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
@@ -229,14 +233,14 @@ def explained(model: str) -> Iterator[None]:
     """
     try:
         yield
-    except _UnsuitableError:
+    except (_UnsuitableError, EncoderUnavailableError):
         raise
     except (MemoryError, *_FAILURES) as error:
         if is_out_of_memory(error):
             raise MemoryError(
                 f"There is not enough memory to load the encoder {model!r}."
             ) from error
-        raise EncoderUnavailableError(_advice(model, error)) from error
+        raise _unavailable(model, _reason(error)) from None
 
 
 def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
@@ -258,22 +262,17 @@ def revision_of(model: str, revision: str | None) -> str:
     Warns if the Hub does not answer and the commit that a branch had when it was last asked is
     used.
     """
-    where = location(model)
-    if len(where) > 1:
-        content = _content_hash(where)
+    if os.path.isdir(_origin(model)):
+        content = _content_hash(location(model))
         if revision is not None and revision.startswith(_HASH) and revision != content:
             raise ValueError(
                 f"Expected the encoder {model!r} to have the revision {revision}, but its files have changed: they "
                 f"are {content} now."
             )
         return content
-    if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
-        advice = (
-            'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
-        )
-        raise EncoderUnavailableError(
-            f"The encoder {model!r} cannot be loaded: there is no such folder. {advice}"
-        )
+    if _is_path(model):
+        is_file = os.path.exists(os.path.expanduser(model))
+        raise _unavailable(model, "it is not a folder." if is_file else "there is no such folder.")
     from transformers.utils import cached_file
     from transformers.utils.hub import extract_commit_hash
 
@@ -281,7 +280,7 @@ def revision_of(model: str, revision: str | None) -> str:
     try:
         commit: str | None = extract_commit_hash(cached_file(model, "config.json", **wanted), None)
     except _FAILURES as error:
-        raise EncoderUnavailableError(_advice(model, error)) from error
+        raise _unavailable(model, _reason(error)) from None
     if "local_files_only" in wanted and commit != revision:
         warnings.warn(
             f"The Hugging Face Hub did not answer within {_CONNECTION_SECONDS:g} seconds: the copy of {model!r} in "
@@ -319,7 +318,7 @@ def _sources(model: str, revision: str | None) -> dict[str, Any]:
     from huggingface_hub import constants
 
     if (
-        len(location(model)) > 1
+        os.path.isdir(_origin(model))
         or constants.HF_HUB_OFFLINE
         or _hub_answers(int(time.monotonic() // _ANSWER_LASTS))
     ):
@@ -349,15 +348,46 @@ def _check_shards(source: str, wanted: dict[str, Any]) -> None:
         raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
 
 
-def _advice(model: str, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _check_folder(model: str, source: str) -> None:
+    """Raises `EncoderUnavailableError` for a folder without configuration or weights."""
+    folder = Path(source)
+    if not folder.is_dir():
+        return
+    missing = None
+    if not any(folder.iterdir()):
+        missing = "anything"
+    elif not (folder / "config.json").is_file():
+        missing = "a config.json"
+    elif not any(file.name.endswith((".safetensors", _SHARD_INDEX)) for file in folder.iterdir()):
+        missing = "weights in safetensors"
+    if missing is not None:
+        raise _unavailable(model, f"the folder does not contain {missing}.")
+
+
+def _is_path(model: str) -> bool:
+    """Whether ``model`` is a path, which is never asked of the Hub."""
+    is_written_so = model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1
+    return is_written_so or os.path.exists(os.path.expanduser(model))
+
+
+def _reason(error: Exception) -> str:
+    """The first line of the message of an error."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _unavailable(model: str, reason: str) -> EncoderUnavailableError:
+    said = f"The encoder {model!r} cannot be loaded: {reason}"
+    if _is_path(model):
+        return EncoderUnavailableError(
+            f"{said} Pass as `model` the folder of a masked language model with safetensors weights, a name on the "
+            'Hugging Face Hub, or model="embedded".'
+        )
     meant = "".join(
         f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1)
     )
-    return (
-        f"The encoder {model!r} cannot be loaded: {reason}{meant} You have three options: connect to the Hugging Face Hub "
-        "once, so that the model is cached; pass a local folder with safetensors weights as `model`; or pass "
-        'model="embedded" to use the bundled English encoder.'
+    return EncoderUnavailableError(
+        f"{said}{meant} You have three options: connect to the Hugging Face Hub once, so that the model is cached; pass "
+        'a local folder with safetensors weights as `model`; or pass model="embedded" to use the bundled English encoder.'
     )
 
 

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import shutil
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
@@ -114,8 +115,18 @@ def pickled(copy: Path, shards: bool = False) -> None:
 
 #: What is done to a folder, and what is said of it.
 SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no weights": (lambda copy: (copy / "model.safetensors").unlink(), 'model="embedded"'),
-    "no configuration": (lambda copy: (copy / "config.json").unlink(), 'model="embedded"'),
+    "nothing": (
+        lambda copy: [file.unlink() for file in copy.iterdir()],
+        "the folder does not contain anything",
+    ),
+    "no weights": (
+        lambda copy: (copy / "model.safetensors").unlink(),
+        "the folder does not contain weights in safetensors",
+    ),
+    "no configuration": (
+        lambda copy: (copy / "config.json").unlink(),
+        r"the folder does not contain a config\.json",
+    ),
     "no tokenizer": (lambda copy: [file.unlink() for file in copy.glob("*token*")], "`model`"),
     "no weights at all": (
         lambda copy: (copy / "model.safetensors").write_bytes(b"x"),
@@ -137,6 +148,10 @@ def test_a_folder_that_cannot_be_loaded(copy: Path, how: str) -> None:
     with pytest.raises((EncoderUnavailableError, ValueError), match=f"(?s){said}") as caught:
         load(copy)
     assert how == "no tokenizer" or caught.type is EncoderUnavailableError
+    said = "".join(traceback.format_exception(caught.value))
+    assert "connect" not in said
+    assert "did not answer" not in said
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert (
         logging.getLogger("transformers.modeling_utils").filters == before
     )  # others report theirs
@@ -216,8 +231,31 @@ def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> 
     config = transformers.AutoConfig.for_model(kind, vocab_size=len(tokenizer), **small)
     transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(EncoderUnavailableError, match=r"(?s)cannot be loaded: .*`model`"):
+    said = rf"cannot be loaded: it is not a masked language model: {kind.upper()}\. Pass as `model`"
+    with pytest.raises(EncoderUnavailableError, match=said):
         load(tmp_path)
+
+
+def test_a_file_is_not_asked_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.bin").write_bytes(b"x")
+    with pytest.raises(
+        EncoderUnavailableError, match=r"'model\.bin' .*: it is not a folder\. Pass"
+    ):
+        load("model.bin")
+
+
+def test_offline_the_message_is_the_whole_of_the_error(tmp_path: Path) -> None:
+    script = """
+        from estime_metric import estime
+        estime(["a cat"], ["a cat"], model="paper")
+    """
+    run = run_python(script, status=1, HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
+    assert run.stderr.count("Traceback") == 1
+    assert "The above exception" not in run.stderr
+    last = run.stderr.splitlines()[-1]
+    assert last.startswith("estime_metric.engine.encoder.loading.EncoderUnavailableError: The enc")
+    assert "connect to the Hugging Face Hub once" in last
 
 
 def test_layers_out_of_range_and_windows_too_long_are_refused(

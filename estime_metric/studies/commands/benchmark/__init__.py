@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import make_app, say_wrote
+from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.studies.commands.benchmark.shared import (
     MEASURE,
     OTHERS,
@@ -53,7 +54,7 @@ def bump(
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
 
-    Example: estime benchmark bump BUMP -m embedded --distance 2 -o results
+    Example: estime benchmark bump BUMP -o results
 
     Args:
         folder: A copy of the authors' repository, dataminr-ai/BUMP, or its folder data.
@@ -85,7 +86,7 @@ def summedits(
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
 
-    Example: estime benchmark summedits SUMMEDITS -m embedded --distance 2
+    Example: estime benchmark summedits SUMMEDITS
 
     Args:
         folder: A copy of the authors' repository, salesforce/factualNLG, or a folder with files
@@ -115,7 +116,7 @@ def aggrefact(
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
 
-    Example: estime benchmark aggrefact AGGREFACT -m embedded --distance 2
+    Example: estime benchmark aggrefact AGGREFACT
 
     Args:
         folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders
@@ -176,7 +177,7 @@ def frank(
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
 
-    Example: estime benchmark frank FRANK -m embedded --distance 2 -o results
+    Example: estime benchmark frank FRANK -o results
 
     Args:
         folder: Folder with documents.jsonl and frank.jsonl, or a copy of the authors' repository,
@@ -209,7 +210,7 @@ def summeval(
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
 
-    Example: estime benchmark summeval --data SUMMEVAL -m embedded --distance 2
+    Example: estime benchmark summeval --data SUMMEVAL
 
     Args:
         data: Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: the Hub)
@@ -217,8 +218,8 @@ def summeval(
         limit: Use only the first N documents.
         references: How to combine scores over several references: mean (reproduces the paper's
             ROUGE), max or first.
-        bertscore_model: Encoder for BERTScore, or 'none'. (default: roberta-large, as in the paper;
-            with a bundled encoder, the same one as --model)
+        bertscore_model: Encoder for BERTScore, or 'none'. (default: --model if it is a bundled
+            encoder, otherwise roberta-large, as in the paper)
         bertscore_layer: Layer of the BERTScore encoder. (default: 17 of 24 blocks, or the same
             relative depth in other encoders)
     """
@@ -234,7 +235,8 @@ def summeval(
 
     summaries = read(data, dataset, limit)
     if bertscore_model is None:
-        bertscore_model = measure.model if measure.model in embedded.PATHS else PAPER_ENCODER
+        model = measure.model or EMBEDDED_MODEL
+        bertscore_model = model if model in embedded.PATHS else PAPER_ENCODER
     blocks = measure_blocks(
         config,
         units=units,
@@ -266,7 +268,7 @@ def systems(
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
 
-    Example: estime benchmark systems DATA -m embedded --distance 2 -o results
+    Example: estime benchmark systems DATA -o results
 
     Args:
         folder: Folder with some of the folders summeval, frank and cliff.

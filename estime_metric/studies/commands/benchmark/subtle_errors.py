@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from estime_metric import embedded, files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn_of_rows
-from estime_metric.config import EMBEDDED_SMALL_MODEL
+from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark.shared import (
     MEASURE,
@@ -61,7 +61,7 @@ def subtle_errors(
     Exit status: 0 if all measures were computed, 1 if some rows are invalid or some measures failed
     (the others are reported), 2 on failure.
 
-    Example: estime benchmark subtle-errors corrupted.jsonl -m embedded
+    Example: estime benchmark subtle-errors corrupted.jsonl
 
     Args:
         file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the
@@ -70,14 +70,14 @@ def subtle_errors(
         dataset: Another dataset of its layout, on the Hub or local.
         split: Split of the dataset.
         pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, otherwise all)
-        generator: Model that generates the errors. (default: bert-base-cased, as in the paper;
-            embedded-small if --model is a bundled encoder)
+        generator: Model that generates the errors. (default: embedded-small if --model is a bundled
+            encoder, otherwise bert-base-cased, as in the paper)
         baselines: Compare with measures that need no model.
     """
     if file is not None and dataset is not None:
         raise ValueError("Expected either a FILE or --dataset, but got both.")
     config = measure.given()
-    if measure.layers is None and measure.model is None:
+    if measure.layers is None and measure.model == PAPER:
         config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
     run.make_folder()
@@ -94,7 +94,8 @@ def subtle_errors(
 
     added = others.blocks(measure.device)
     scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **config)
-    default_generator = EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR
+    is_bundled = scorer.config.model in embedded.PATHS
+    default_generator = EMBEDDED_SMALL_MODEL if is_bundled else PAPER_GENERATOR
     maker = SubtleErrors(
         generator or default_generator,
         n_errors=numbers[-1],

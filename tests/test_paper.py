@@ -1,0 +1,53 @@
+"""``model="paper"`` is the setting of the paper, whatever else is not given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from estime_metric.config import PAPER_DEPTH, PAPER_MODEL
+from tests.command import run_python
+from tests.families import SENTENCES, save_encoder
+from tests.local_hub import COMMIT, LocalHub, serve
+from tests.oracle import Oracle
+
+SCRIPT = """
+    import json, sys
+    from estime_metric import estime
+
+    summary, source = sys.argv[1:]
+    result = estime([summary], [source], model="paper")
+    values = {name: result.values(name).item() for name in ("alarms", "winners", "overlap", "tokens")}
+    print(json.dumps({"signature": result.signature, **values}))
+"""
+
+
+def test_the_paper_in_one_word(tmp_path: Path) -> None:
+    """A stand-in for its checkpoint, as deep and with random weights, is scored as the specification
+    says: its own tokens, windows of 450 with a margin of 50, every eighth token masked, layer 21.
+    """
+    folder = save_encoder(
+        tmp_path / "stand-in", "bert", num_hidden_layers=PAPER_DEPTH, initializer_range=0.1
+    )
+    summary, source = " ".join(SENTENCES[3:5]), " ".join(2 * SENTENCES)
+    with serve(LocalHub({PAPER_MODEL: folder}, {})) as hub:
+        home = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
+        scored = json.loads(run_python(SCRIPT, summary, source, **home).stdout)
+    assert f"|model:{PAPER_MODEL}@{COMMIT}|layers:21|unit:token|" in scored["signature"]
+    assert "|window:450|margin:50|distance:8|normalize:no|dtype:float32|" in scored["signature"]
+    oracle = Oracle(str(folder), window=450, margin=50, distance=8)
+    assert len(oracle.tokens(source)) > 2 * 450
+    verdicts = oracle.score(summary, source, [20, 21, 22])
+    found = verdicts[21]
+    assert (scored["tokens"], scored["overlap"]) == (found.tokens, found.overlap)
+    assert abs(scored["alarms"] - found.alarms) <= found.near_ties < found.overlap
+    assert found.least_winners <= scored["winners"] <= found.most_winners
+    # The numbers identify the setting.
+    others = [
+        Oracle(str(folder), distance=2),
+        Oracle(str(folder), margin=20),
+        Oracle(str(folder), window=200),
+    ]
+    differing = [one.score(summary, source, [21])[21] for one in others]
+    for other in (verdicts[20], verdicts[22], *differing):
+        assert not other.least_winners <= scored["winners"] <= other.most_winners
