@@ -59,7 +59,7 @@ class EstimeResult:
         >>> from estime_metric import estime
         >>> result = estime(["The cat slept."], ["The cat slept while it rained."])
         >>> result["alarms"].tolist(), next(iter(result))["alarms"]
-        ([0.0], 0.0)
+        ([1.0], 1.0)
     """
 
     def __init__(

@@ -84,7 +84,10 @@ def test_it_changes_no_score_and_cache_and_company_change_nothing(
         assert found == [structure(each) for each in shown[:-3]]
     assert cached.score(*split(pairs)).values("alarms").tolist() == before
     for index in (0, 5, 8):
-        assert structure(scorer.explain(*pairs[index])) == structure(shown[index])
+        alone, together = structure(scorer.explain(*pairs[index])), structure(shown[index])
+        assert [verdict for *verdict, _ in alone] == [verdict for *verdict, _ in together]
+        # Two source units may be equally similar; then rounding decides which is the evidence.
+        assert sum(one != other for one, other in zip(alone, together, strict=True)) <= 1
     assert shown[:3] == shown[-3:]
     assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
     assert scorer.explain_pairs([], []) == []

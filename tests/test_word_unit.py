@@ -83,6 +83,7 @@ def released_estime(released: ModuleType, random_folder: str) -> MakeEstime:
 def ours(
     folder: str, layer: int = 2, measures: tuple[str, ...] = EVERY, **options: Any
 ) -> EstimeScorer:
+    options = {"distance": 8, **options}  # the released code's
     return EstimeScorer(model=folder, layers=layer, unit="word", measures=measures, **options)
 
 

@@ -50,7 +50,7 @@ def hostile() -> Explanation:
 def examples() -> list[Explanation]:
     """The first two examples, a faithful summary and an unfaithful one of one source."""
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()][:2]
-    scorer = EstimeScorer(model="embedded-small")
+    scorer = EstimeScorer(model="embedded-small", distance=8)
     return scorer.explain_pairs([row["summary"] for row in rows], [row["source"] for row in rows])
 
 

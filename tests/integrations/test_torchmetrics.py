@@ -243,7 +243,7 @@ def test_it_says_what_it_is(bert_folder: str) -> None:
         ),
         ({"layers": [1, 2]}, ValueError, "`return_dict` to be True if several layers"),
         ({"cache": 1.5}, TypeError, "`cache` to be bytes of memory"),
-        ({"window": 20}, ValueError, "`window` to be more than twice"),
+        ({"window": 20, "margin": 10}, ValueError, "`window` to be more than twice"),
     ],
 )
 def test_options_are_refused_by_name(

@@ -45,6 +45,7 @@ def opened_parquet(path: Path) -> Iterator[Any]:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
+    path.stat()  # raises what opening any other missing file raises
     try:
         with ParquetFile(path) as table:
             yield table
