@@ -4,6 +4,8 @@ streams.
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import datasets
@@ -11,6 +13,7 @@ import pytest
 from datasets.fingerprint import Hasher
 
 from estime_metric import EstimeScorer
+from tests.command import run_python
 from tests.jobs.conftest import rows
 
 
@@ -41,6 +44,42 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
     assert datasets.load_from_disk(tmp_path / "scored").info.description == scorer.signature
     with pytest.raises(ValueError, match="Expected a column named 'source'"):
         scorer.map_batch({"text": [], "summary": []})
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_map_in_several_processes_after_the_encoder_was_loaded(
+    summeval: list[tuple[str, str]],
+) -> None:
+    """With texts of real lengths: products of short ones are too small for several threads."""
+    script = """
+        import json, signal, sys, warnings
+        import datasets, torch
+        from estime_metric import EstimeScorer
+
+        def scored(batch):
+            signal.alarm(100)  # ends a child that hangs
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                columns = [scorer.map_batch(batch) for _ in range(2)][-1]
+            said = " ".join(str(warning.message) for warning in caught)
+            number = len(batch["source"])
+            return {**columns, "said": [said] * number, "threads": [torch.get_num_threads()] * number}
+
+        datasets.disable_progress_bars()
+        torch.set_num_threads(2)
+        data = datasets.Dataset.from_list(json.loads(sys.argv[1]))
+        scorer = EstimeScorer(model="embedded-small", device="cpu")
+        scorer.signature
+        found = [data.map(scored, batched=True, num_proc=number).to_dict() for number in (None, 2)]
+        assert torch.get_num_threads() == 2
+        print(json.dumps(found))
+    """
+    pairs = [{"summary": summary, "source": source} for summary, source in summeval[:64:16]]
+    alone, forked = json.loads(run_python(script, json.dumps(pairs)).stdout)
+    assert forked["alarms"] == alone["alarms"]
+    assert forked["threads"] == alone["threads"] == [2] * 4  # what was set is set again
+    assert alone["said"] == [""] * 4
+    assert all(said.count("forked") == 1 for said in forked["said"])
 
 
 def test_the_fingerprint_depends_on_the_configuration_alone(bert_folder: str) -> None:

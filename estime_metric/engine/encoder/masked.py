@@ -35,6 +35,7 @@ from estime_metric.engine.encoder.precision import (
     choose_dtype,
     cpu_by_default,
     inference_context,
+    one_thread_after_fork,
     warn_where_slower,
 )
 from estime_metric.engine.encoder.shipped import load_shipped
@@ -90,7 +91,7 @@ class MaskedEncoder:
         config = replace(config, dtype=choose_dtype(config.dtype, device))
         dtype = getattr(torch, config.dtype)
         bundled = config.model in embedded.PATHS
-        with cpu_by_default():
+        with one_thread_after_fork(), cpu_by_default():
             if bundled:
                 pretrained = load_shipped(config.model, dtype)
             else:

@@ -4,6 +4,7 @@ autocast, device.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import warnings
@@ -19,12 +20,8 @@ from estime_metric.config import AUTO
 from estime_metric.engine.encoder import processor
 from estime_metric.engine.encoder.linear import PackedLinear, can_pack
 
-#: Where torch has a setting for each backend (since 2.9), the settings that reach a device's
-#: products.
-_SETTINGS = {
-    "cuda": (("cuda", "matmul"), ("cudnn", "conv")),
-    "cpu": (("mkldnn", "matmul"), ("mkldnn", "conv")),
-}
+#: Precisions of products that lose nothing; products in "none" are in float32 too.
+_FULL = ("none", "ieee")
 
 _SIZE, _TRIALS = 512, 5  # of the product that is timed
 
@@ -33,6 +30,10 @@ _SIZE, _TRIALS = 512, 5  # of the product that is timed
 _LOCK = threading.Lock()
 _INSIDE: dict[str, int] = defaultdict(int)  # by type of device
 _BEFORE: dict[str, list[Callable[[], None]]] = {}
+
+_computed_in: int | None = (
+    None  # the process that computed first: this one or one it is forked from
+)
 
 
 @contextmanager
@@ -59,22 +60,62 @@ def _raise(device_type: str) -> list[Callable[[], None]]:
         before = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision("highest")
         return [partial(torch.set_float32_matmul_precision, before)]
-    settings: list[Any] = [
-        getattr(getattr(torch.backends, a), b) for a, b in _SETTINGS.get(device_type, ())
-    ]
-    lower = [one for one in settings if one.fp32_precision not in ("none", "ieee")]
-    restore: list[Callable[[], None]] = [
-        partial(setattr, one, "fp32_precision", one.fp32_precision) for one in lower
-    ]
-    for one in lower:
-        one.fp32_precision = "ieee"
+    backends: Any = torch.backends
+    #: Settings for all backends and for one, then those that reach the products of a device, which
+    #: follow the first two unless they were set.
+    settings: dict[str, tuple[Any, ...]] = {
+        "cuda": (backends, backends.cudnn, backends.cuda.matmul, backends.cudnn.conv),
+        "cpu": (backends, backends.mkldnn, backends.mkldnn.matmul, backends.mkldnn.conv),
+    }
+    restore: list[Callable[[], None]] = []
+    chain = settings.get(device_type, ())
+    for setting in chain:
+        # Reading cannot show whether a value was set or inherited. What still differs once the
+        # settings above are at full precision was set, so it may be set again.
+        if setting.fp32_precision != "ieee" and any(
+            product.fp32_precision not in _FULL for product in chain[2:]
+        ):
+            restore.insert(0, partial(setattr, setting, "fp32_precision", setting.fp32_precision))
+            setting.fp32_precision = "ieee"
     return restore
+
+
+@contextmanager
+def one_thread_after_fork() -> Iterator[None]:
+    """One thread while somebody is inside, in a process that was forked from one that had computed.
+
+    The threads of OpenMP do not survive a fork, and a product that waits for them waits forever.
+    """
+    global _computed_in
+    _computed_in = _computed_in or os.getpid()
+    threads = torch.get_num_threads()
+    if _computed_in == os.getpid() or threads == 1:
+        yield
+        return
+    _warn_of_fork()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def _warn_of_fork() -> None:
+    """Warns, once per process."""
+    warnings.warn(
+        "This process was forked from one that had already used ESTIME, so it scores with one "
+        "thread: after a fork, PyTorch cannot compute with several. To use several, start processes "
+        "with `spawn`.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 @contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
     """No gradients, no autocast, float32 products in float32, new tensors on the CPU, whatever the
-    code around has set.
+    code around has set; one thread in a process that was forked after its parent had computed.
 
     Of several CUDA devices ``device`` is the one in use, for memory that is pinned too.
     """
@@ -82,7 +123,14 @@ def inference_context(device: torch.device) -> Iterator[None]:
     if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         in_use = torch.cuda.device(device)
     autocast = torch.autocast(device.type, enabled=False)
-    with _full_precision(device.type), torch.inference_mode(), autocast, cpu_by_default(), in_use:
+    with (
+        one_thread_after_fork(),
+        _full_precision(device.type),
+        torch.inference_mode(),
+        autocast,
+        cpu_by_default(),
+        in_use,
+    ):
         yield
 
 

@@ -13,6 +13,7 @@ import torch
 from estime_metric import EstimeScorer
 from estime_metric.engine.encoder import precision, store
 from estime_metric.engine.encoder.precision import inference_context
+from tests.command import run_python
 
 CPU = torch.device("cpu")
 
@@ -35,6 +36,48 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
     finally:
         matmul.fp32_precision = before
     assert seen == ["ieee", "ieee", "ieee", "bf16"]
+
+
+@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
+def test_what_was_inherited_is_inherited_again_and_what_was_set_stays_set() -> None:
+    """A parent is changed after the scoring: all settings are as if nothing had been scored. In
+    another process, because torch's old interface raises once the new one was used.
+    """
+    script = """
+        import contextlib, itertools
+        import torch
+        from estime_metric.engine.encoder.precision import inference_context
+
+        backends = torch.backends
+        parents = backends, backends.cudnn
+        children = backends.mkldnn.matmul, backends.mkldnn.conv, backends.cuda.matmul, backends.cudnn.conv
+        everything = *parents, backends.mkldnn, *children, backends.mkldnn.rnn, backends.cudnn.rnn
+
+        def read(settings):
+            return [setting.fp32_precision for setting in settings]
+
+        def values(changes, scored):
+            for setting in (*children, *parents):
+                setting.fp32_precision = "none"
+            seen = []
+            for setting, value in changes:
+                setting.fp32_precision = value
+                for device in ("cpu", "cuda") if scored else ():
+                    with inference_context(torch.device(device)):
+                        products = children[:2] if device == "cpu" else children[2:]
+                        assert set(read(products)) <= {"ieee", "none"}, (device, read(products))
+                seen.append(read(everything))
+            return seen
+
+        number = 0
+        for first, second in itertools.product((*parents, *children), repeat=2):
+            for value, later, parent in itertools.product(("tf32", "ieee"), ("tf32", "none"), parents):
+                changes = (first, value), (second, later), (parent, "ieee"), (parent, "none")
+                assert values(changes, True) == values(changes, False), (number, value, later)
+                number += 1
+        print(number)
+    """
+    assert run_python(script).stdout == "288\n"
 
 
 def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:

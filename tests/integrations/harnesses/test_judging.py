@@ -171,7 +171,7 @@ FORK = """
     from estime_metric.integrations.judging import Judge, MicroBatcher
 
     torch.set_num_threads(2)
-    pair = "The cat sat.", "The cat sat on the mat."
+    pair = tuple(sys.argv[1:3]) or ("The cat sat.", "The cat sat on the mat.")
 
     def in_child(ask):
         child = os.fork()
@@ -218,6 +218,26 @@ def test_a_process_that_is_forked_when_a_batcher_is_done_with_judges_too() -> No
         assert len([name for name in threads if name.startswith("estime")]) == 1, threads
     """
     run_python(textwrap.dedent(FORK) + textwrap.dedent(script))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_that_is_forked_judges_texts_of_real_lengths(
+    summeval: list[tuple[str, str]],
+) -> None:
+    script = """
+        import warnings
+        judge = Judge(model="embedded-small", device="cpu")
+        expected = [judgement.measures for judgement in judge([pair[0]], [pair[1]])]
+
+        def judged():
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = [judgement.measures["alarms"] for judgement in judge([pair[0]], [pair[1]])]
+            return found != [expected[0]["alarms"]] or len(caught) != 1
+
+        assert in_child(judged) == 0
+    """
+    run_python(textwrap.dedent(FORK) + textwrap.dedent(script), *summeval[0])
 
 
 @pytest.mark.slow
