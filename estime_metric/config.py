@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric import validation
 from estime_metric._version import __version__
-from estime_metric.measures import MEASURES
+from estime_metric.measures import FURTHER_MEASURES, MEASURES
 from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
@@ -127,23 +127,60 @@ class EstimeConfig:
         ValueError: Expected argument `window` to be more than twice `margin` (50), but got 90.
     """
 
-    model: str = EMBEDDED_MODEL
-    revision: str | None = None
-    layers: int | tuple[int, ...] | str | None = None
-    unit: str = "token"
+    model: str = field(
+        default=EMBEDDED_MODEL,
+        metadata={
+            "help": "Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
+            "folder, or 'paper' for the paper's setting. 'estime models' lists them. (default: "
+            "embedded)",
+            "alias": "-m",
+        },
+    )
+    revision: str | None = field(
+        default=None, metadata={"help": "Commit, tag or branch of a Hub model."}
+    )
+    layers: int | tuple[int, ...] | str | None = field(
+        default=None,
+        metadata={
+            "help": "Hidden layers: 21, 12,21,24 or 'all'. (default: by model)",
+            "alias": "-l",
+        },
+    )
+    unit: str = field(
+        default="token",
+        metadata={"help": f"What is compared: {', '.join(UNITS)}. (default: token)"},
+    )
     window: int | None = None
     margin: int | None = None
-    distance: int | None = None
+    distance: int | None = field(
+        default=None,
+        metadata={
+            "help": "Minimum distance between two units masked in the same pass. (default: 2 for a "
+            "bundled encoder, otherwise 8)"
+        },
+    )
     normalize: bool = False
     splitter: str | Callable[[str], Sequence[str]] = "regex"
     tagger: str | Callable[[list[str]], Sequence[Any]] | None = None
     keep_tags: frozenset[str] | None = None
     drop_tags: frozenset[str] | None = None
-    measures: tuple[str, ...] = ()
+    measures: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Additional measures to compute, comma-separated: "
+            f"{', '.join(FURTHER_MEASURES)}. You can also name any other measure to print its mean. "
+            "(default: none)"
+        },
+    )
     soft_model: str | None = None
     soft_revision: str | None = None
-    dtype: str = "float32"
-    device: str | None = None
+    dtype: str = field(
+        default="float32", metadata={"help": f"{', '.join(DTYPES)}. (default: float32)"}
+    )
+    device: str | None = field(
+        default=None,
+        metadata={"help": "cpu, cuda, cuda:1, mps ... (default: cuda if available, otherwise cpu)"},
+    )
     token_budget: int | None = None
 
     def __post_init__(self) -> None:

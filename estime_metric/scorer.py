@@ -120,7 +120,11 @@ class EstimeScorer:
         return work_of(found, config, self.encoder.info)
 
     def score(
-        self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False
+        self,
+        predictions: Sequence[str],
+        sources: Sequence[str],
+        *,
+        progress: bool | Callable[[int], None] = False,
     ) -> EstimeResult:
         """Scores each summary against its source.
 
@@ -131,7 +135,8 @@ class EstimeScorer:
         Args:
             predictions: the summaries.
             sources: one source for each summary.
-            progress: show a progress bar on stderr.
+            progress: show a progress bar on stderr, or a function that is called after each forward
+                pass with the number of pairs that it has completed, about.
 
         Raises:
             TypeError, ValueError: the arguments are not lists of strings of the same length; the
@@ -295,7 +300,7 @@ class EstimeScorer:
         take: Callable[[list[MatchedPair]], None],
         *,
         every_unit: bool,
-        progress: bool,
+        progress: bool | Callable[[int], None],
     ) -> None:
         """Texts -> units -> windows -> batches -> embeddings -> matches, each pair once; passes the matches
         of each batch to ``take``.
@@ -345,17 +350,21 @@ class EstimeScorer:
 
 
 @contextmanager
-def _progress_bar(pairs: int, shown: bool) -> Iterator[Callable[[int, float], None]]:
-    """Shows a bar on stderr. Yields a function that adds progress: it is called with a number of pairs
-    and the fraction of them that was done since the last call.
+def _progress_bar(
+    pairs: int, progress: bool | Callable[[int], None]
+) -> Iterator[Callable[[int, float], None]]:
+    """Shows a bar on stderr, or calls a function instead. Yields a function that adds progress: it is
+    called with a number of pairs and the fraction of them that was done since the last call.
     """
-    done = 0.0
-    with tqdm(total=pairs, unit="pair", disable=not shown, dynamic_ncols=True) as bar:
+    done, shown = 0.0, 0
+    with tqdm(total=pairs, unit="pair", disable=progress is not True, dynamic_ncols=True) as bar:
+        update = progress if callable(progress) else bar.update
 
         def advance(some: int, share: float) -> None:
-            nonlocal done
+            nonlocal done, shown
             done += some * share
-            bar.update(round(done) - bar.n)
+            update(round(done) - shown)
+            shown = round(done)
 
         yield advance
-        bar.update(pairs - bar.n)  # pairs that needed no encoder, such as blank ones
+        update(pairs - shown)  # pairs that needed no encoder, such as blank ones

@@ -22,6 +22,9 @@ from unittest import mock
 
 from estime_metric import cli, files
 
+#: Short windows, so that short texts have several.
+SHORT = ["--config", str(Path(__file__).with_name("short.json"))]
+
 #: Starts processes that have the imports already, which take a new one seconds; Windows cannot.
 _HAS_FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
 FORKS = multiprocessing.get_context("forkserver" if _HAS_FORKSERVER else "spawn")

@@ -12,7 +12,7 @@ from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.config_file import read_config
 from tests.command import run_command, write_jsonl
 
-SETTINGS = ["--distance", 4, "--normalize", "--measures", "soft", "--token-budget", 900]
+SETTINGS = ["--distance", 4, "--measures", "soft"]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,9 @@ def test_the_settings_of_a_scored_file(
     name: str, pairs: Path, bert_folder: str, tmp_path: Path
 ) -> None:
     out = tmp_path / name.removesuffix(".meta.json")
-    given = ["-m", bert_folder, "--device", "cpu", "-q", *SETTINGS]
+    further = tmp_path / "options.json"
+    further.write_text('{"normalize": true, "token_budget": 900}')
+    given = ["-m", bert_folder, "--device", "cpu", "-q", "--config", further, *SETTINGS]
     run_command("score", pairs, "-o", out, *given)
     config = read_config(tmp_path / name)
     scorer = EstimeScorer(model=bert_folder, distance=4, normalize=True, measures="soft")

@@ -56,14 +56,13 @@ class Summarizer(lightning.LightningModule):
     ``length`` tokens.
 
     ``model`` is on the Hub or in a folder; ``None`` makes a very small one with random weights.
-    ``encoder`` and ``cache`` are ESTIME's.
+    ``encoder`` is ESTIME's.
     """
 
     def __init__(
         self,
         model: str | None = None,
         encoder: str = "embedded-small",
-        cache: int | str = 10**9,
         length: int = 12,
     ) -> None:
         super().__init__()
@@ -74,7 +73,7 @@ class Summarizer(lightning.LightningModule):
             if model is None
             else AutoModelForSeq2SeqLM.from_pretrained(model)
         )
-        estime = ESTIME(model=encoder, measures="copied", cache=cache, return_dict=True)
+        estime = ESTIME(model=encoder, measures="copied", return_dict=True)
         self.metrics = MetricCollection(
             {"estime": estime, "rouge": ROUGEScore(rouge_keys="rougeL")}
         )
@@ -210,9 +209,6 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         "--model", help="encoder-decoder to fine-tune; default: a very small one from scratch"
     )
     parser.add_argument("--encoder", default="embedded-small", help="ESTIME's encoder")
-    parser.add_argument(
-        "--cache", default=10**9, type=lambda text: int(text) if text.isdigit() else text
-    )
     parser.add_argument("--training", type=int, default=256, help="pairs to train on")
     parser.add_argument(
         "--validation", type=int, default=32, help="pairs to validate on, which no training sees"
@@ -229,7 +225,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     options = parser.parse_args(arguments)
 
     lightning.seed_everything(0, verbose=False)
-    model = Summarizer(options.model, options.encoder, options.cache)
+    model = Summarizer(options.model, options.encoder)
     watched = {"monitor": f"val/{SELECTED}", "mode": "min"}  # lower is better
     best = ModelCheckpoint(options.folder, "best", **watched, enable_version_counter=False)
     last = ModelCheckpoint(

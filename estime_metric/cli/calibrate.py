@@ -53,7 +53,7 @@ def calibrate(
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     table: options.TableOptions = options.TABLE,
-    measured: options.EveryMeasureOptions = options.EVERY_MEASURE,
+    measured: options.ScoringOptions = options.SCORING,
 ) -> int:
     """Choose the threshold with the best balanced accuracy on summaries that you have labeled.
 
@@ -204,7 +204,7 @@ def _score_texts(
     pairs: files.Pairs,
     measure: str,
     label: str,
-    measured: options.EveryMeasureOptions,
+    measured: options.ScoringOptions,
     quiet: bool,
     report: _Report,
 ) -> _Labeled:
@@ -241,7 +241,7 @@ def _score_texts(
     return read
 
 
-def _scorer_of(measure: str, measured: options.EveryMeasureOptions) -> EstimeScorer:
+def _scorer_of(measure: str, measured: options.ScoringOptions) -> EstimeScorer:
     """What computes one measure; ValueError if several layers are asked for."""
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 

@@ -26,9 +26,6 @@ OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 #: Torch reports lack of memory as RuntimeError, so these are not always bugs.
 OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
-#: The value of --ray, which may be omitted.
-_ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")
-
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
 
@@ -115,7 +112,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     try:
         _option_of.set(_names_of_options(app, given))
         with _warnings_in_one_line():
-            prepared = _with_paths_for_hyphens(app, _with_address(given))
+            prepared = _with_paths_for_hyphens(app, given)
             status = app(
                 prepared, exit_on_error=False, print_error=False, result_action="return_value"
             )
@@ -185,15 +182,6 @@ def _has_commands(app: App) -> bool:
     return any(not name.startswith("-") for name in app)
 
 
-def _with_address(tokens: Sequence[str]) -> list[str]:
-    """The tokens; ``--ray`` without an address gets the address that means any cluster."""
-    following = [*tokens[1:], ""]
-    return [
-        "--ray=any" if token == "--ray" and not _ADDRESS.fullmatch(after) else token
-        for token, after in zip(tokens, following, strict=True)
-    ]
-
-
 def _with_paths_for_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
     """The tokens; a lone ``-`` that is an argument and not the value of an option becomes a path
     with the same meaning, because Cyclopts treats it as an option.
@@ -241,7 +229,7 @@ def _message(error: BaseException) -> str:
 
         if is_out_of_memory(error):
             first = text.splitlines()[0] if text else "no memory left"
-            return f"out of memory ({first}): try a smaller --token-budget."
+            return f"out of memory ({first}): try a smaller `token_budget` in --config."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {str(error.filename)!r}" if error.filename else error.strerror
     if isinstance(error, OF_USE) or text.startswith("Expected "):

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import counted, say_wrote, warn_of_rows
+from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def explain(
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
     chosen = scoring.given()
-    if scoring.layers is not None and len(options.parse_layers(scoring.layers)) != 1:
-        raise ValueError(f"Expected --layers to be one layer, but got {scoring.layers!r}.")
+    layers = EstimeConfig(**chosen).layers
+    if layers == "all" or (isinstance(layers, tuple) and len(layers) > 1):
+        raise ValueError(f"Expected --layers to be one layer, but got {layers!r}.")
     layout = table.layout(texts.source_file)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter, validators
 
 from estime_metric import files
-from estime_metric.config import DTYPES, EMBEDDED_MODEL, PAPER, SPLITTERS, TAGGERS, UNITS
-from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.config import EstimeConfig
+from estime_metric.config_file import read_config
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")
@@ -36,7 +36,6 @@ PairsFile = Annotated[
     ),
 ]
 Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`
-Number = int | None
 
 _INPUT = Group("Input", sort_key=1)
 _ENCODER = Group("Encoder", sort_key=2)
@@ -114,26 +113,27 @@ class TextOptions:
         return self.summary_files or tables
 
 
+def _with_help(group: type) -> type:
+    """Gives the options of a group the help that `EstimeConfig` has for them."""
+    of_config = {one.name: one.metadata for one in fields(EstimeConfig) if one.metadata}
+    group.__annotations__ |= {
+        name: Annotated[kind, Parameter(**of_config[name])]
+        for name, kind in group.__annotations__.items()
+        if name in of_config
+    }
+    return group
+
+
 @Parameter(name="*", group=_ENCODER)
 @dataclass(frozen=True, kw_only=True)
+@_with_help
 class EncoderOptions:
     """Which encoder is used, and where it runs."""
 
-    model: Annotated[
-        Text,
-        Parameter(
-            alias="-m",
-            help="Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
-            f"folder, or '{PAPER}' for the paper's setting. 'estime models' lists them. (default: "
-            f"{EMBEDDED_MODEL})",
-        ),
-    ] = None
-    revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None
-    dtype: Annotated[Text, Parameter(help=f"{', '.join(DTYPES)}. (default: float32)")] = None
-    device: Annotated[
-        Text,
-        Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, otherwise cpu)"),
-    ] = None
+    model: Text = None
+    revision: Text = None
+    dtype: Text = None
+    device: Text = None
 
     def given(self) -> dict[str, Any]:
         """The given options, as arguments of `EstimeConfig`.
@@ -148,111 +148,57 @@ class EncoderOptions:
         return {
             name: _SPLIT[name](value) if name in _SPLIT else value
             for name, value in values.items()
-            if value is not None and value is not False
+            if value is not None and name != "config"
         }
 
 
 @Parameter(name="*", group=_MEASURE)
 @dataclass(frozen=True, kw_only=True)
+@_with_help
 class ScoringOptions(EncoderOptions):
     """What is masked and compared."""
 
-    layers: Annotated[
-        Text,
-        Parameter(alias="-l", help="Hidden layers: 21, 12,21,24 or 'all'. (default: by model)"),
-    ] = None
-    unit: Annotated[
-        Text, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")
-    ] = None
-    window: Annotated[
-        Number,
+    layers: Text = None
+    unit: Text = None
+    distance: int | None = None
+    config: Annotated[
+        Path | None,
         Parameter(
-            help="Maximum number of tokens that the encoder processes together. (default: 450, or "
-            "as many as the encoder allows)"
-        ),
-    ] = None
-    margin: Annotated[
-        Number,
-        Parameter(
-            help="Number of tokens at each edge of a window that only serve as context. "
-            "(default: a ninth of the window, at most 50)"
-        ),
-    ] = None
-    distance: Annotated[
-        Number,
-        Parameter(
-            help="Minimum distance between two units masked in the same pass. (default: 2 for a "
-            "bundled encoder, otherwise 8)"
-        ),
-    ] = None
-    normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
-    splitter: Annotated[
-        Text,
-        Parameter(
-            help=f"Word splitter for --unit word or --tagger: {', '.join(SPLITTERS)}. "
-            "(default: regex)"
-        ),
-    ] = None
-    tagger: Annotated[
-        Text, Parameter(help=f"Part-of-speech tagger: {', '.join(TAGGERS)}. (default: none)")
-    ] = None
-    keep_tags: Annotated[
-        Text,
-        Parameter(help="Parts of speech to use, comma-separated; needs --tagger. (default: all)"),
-    ] = None
-    drop_tags: Annotated[
-        Text, Parameter(help="Parts of speech to exclude, comma-separated; needs --tagger.")
-    ] = None
-    token_budget: Annotated[
-        Number,
-        Parameter(
-            help="Maximum number of tokens per forward pass. Affects memory and speed; scores "
-            "change only by rounding."
+            metavar="FILE",
+            help='Further options from a file: a JSON object such as {"window": 200, "normalize": '
+            "true}, or a scored file (or its .meta.json), to score with the same settings. The options "
+            "above override it.",
         ),
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """As `EncoderOptions.given`; ValueError for a splitter without anything to split."""
-        units = parse_names(self.unit) or ()
-        if self.splitter is not None and self.tagger is None and "word" not in units:
-            raise ValueError(
-                "Expected --unit word or --tagger with --splitter: without them, the text is not "
-                "split into words."
-            )
-        return super().given()
+        """The given options and those of the file, as arguments of `EstimeConfig`.
+
+        Raises ValueError or TypeError for what the file should not contain, OSError if it cannot be
+        read.
+        """
+        own = super().given()
+        if self.config is None:
+            return own
+        default = EstimeConfig()
+        return {
+            name: value
+            for name, value in vars(read_config(self.config, **own)).items()
+            if value != getattr(default, name) and (name != "measures" or hasattr(self, name))
+        }
 
 
 @Parameter(name="*", group=_MEASURE)
 @dataclass(frozen=True, kw_only=True)
-class EveryMeasureOptions(ScoringOptions):
-    """The options of commands that compute all measures."""
-
-    soft_model: Annotated[
-        Text,
-        Parameter(
-            help="Encoder that provides the input embeddings for 'soft'. (default: the encoder "
-            "given by --model)"
-        ),
-    ] = None
-    soft_revision: Annotated[Text, Parameter(help="Commit, tag or branch of --soft-model.")] = None
-
-
-@Parameter(name="*", group=_MEASURE)
-@dataclass(frozen=True, kw_only=True)
-class MeasureOptions(EveryMeasureOptions):
+@_with_help
+class MeasureOptions(ScoringOptions):
     """All options of the metric."""
 
-    measures: Annotated[
-        Text,
-        Parameter(
-            help=f"Additional measures to compute, comma-separated: {', '.join(FURTHER_MEASURES)}. "
-            "You can also name any other measure to print its mean. (default: none)"
-        ),
-    ] = None
+    measures: Text = None
 
 
 TABLE, TEXT_FILES, ENCODER = TableOptions(), TextOptions(), EncoderOptions()
-SCORING, EVERY_MEASURE, MEASURE = ScoringOptions(), EveryMeasureOptions(), MeasureOptions()
+SCORING, MEASURE = ScoringOptions(), MeasureOptions()
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
@@ -281,6 +227,4 @@ def parse_layers(text: str) -> tuple[int, ...] | str:
 _SPLIT = {
     "layers": parse_layers,
     "measures": parse_names,
-    "keep_tags": parse_names,
-    "drop_tags": parse_names,
 }

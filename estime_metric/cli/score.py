@@ -4,26 +4,15 @@
 # groups.
 import json
 import os
-from array import array
-from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-from tqdm import tqdm
+from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import (
-    NAMED_ROWS,
-    counted,
-    note,
-    say,
-    say_wrote,
-    warn,
-    warn_of_more_rows,
-)
+from estime_metric.cli.console import counted, note, say, say_wrote, warn
 from estime_metric.cli.scored import (
     Explained,
     print_estimate,
@@ -32,23 +21,16 @@ from estime_metric.cli.scored import (
     print_worst,
     worst_as_dicts,
 )
+from estime_metric.cli.waiting import Bar
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import (
-    ChunkScores,
     Job,
-    JobPairs,
-    MeansByFile,
     NotResumableError,
     Report,
     Stop,
-    Team,
-    Values,
-    Workers,
-    WorstPairs,
-    count_pairs,
+    Wanted,
     estimate_job,
     expand,
-    is_launched,
     score_files,
 )
 from estime_metric.measures import RECOMMENDED
@@ -58,10 +40,13 @@ if TYPE_CHECKING:
 
 LISTED = 30  # more pairs than this are not listed on the screen
 WORST = 10  # flagged summaries that are named, unless --worst says how many
-FILES = 30  # more input files than this have no means of their own
+REPEATED = 0.05  # a larger share of sources that were encoded again is mentioned
+
+#: A variable that ``torchrun`` sets. Schedulers set WORLD_SIZE too, for other programs.
+_LAUNCHED = "TORCHELASTIC_RUN_ID"
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Output", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """What is written, and what becomes of an output that exists.
@@ -71,10 +56,6 @@ class OutputOptions:
         resume: Resume the output of a stopped run, if there is one.
         keep_texts: Also write the sources and summaries to the output.
         prefix: Prefix of the output columns, such as estime_.
-        with_signature: Also write the signature to every row. By default it is only in the
-            .meta.json file or in the Parquet metadata.
-        look_ahead: Number of pairs per chunk. Identical sources within a chunk are encoded once.
-            (default: about half a minute of work, at most 256)
         threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
             the output and the table, and in a list of the worst with their words. 'balanced' uses
             the documented threshold of a bundled encoder.
@@ -85,8 +66,6 @@ class OutputOptions:
     overwrite: options.Overwrite = False
     keep_texts: bool = False
     prefix: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = ""
-    with_signature: bool = False
-    look_ahead: options.PositiveCount | None = None
     threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None
 
     @property
@@ -96,8 +75,8 @@ class OutputOptions:
         """
         if self.resume and self.overwrite:
             raise ValueError("Expected --resume or --overwrite, but got both.")
-        if self.resume and self.output is None:
-            raise ValueError("Expected --output with --resume: name the file to resume.")
+        if self.resume and (self.output is None or files.is_standard(self.output)):
+            raise ValueError("Expected a file as --output with --resume: name the one to resume.")
         return "resume" if self.resume else "overwrite" if self.overwrite else "refuse"
 
     def job(self, inputs: tuple[Path, ...], layout: files.Layout) -> Job:
@@ -108,13 +87,11 @@ class OutputOptions:
             layout=layout,
             prefix=self.prefix,
             keep_texts=self.keep_texts,
-            with_signature=self.with_signature,
-            look_ahead=self.look_ahead,
             threshold=self.threshold,
         )
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Report", sort_key=5))
 @dataclass(frozen=True, kw_only=True)
 class ShownOptions:
     """What the screen shows.
@@ -123,7 +100,6 @@ class ShownOptions:
         json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
             seconds, the signature and its short form; with --dry-run, the estimate.
         score_only: Print the mean inconsistency and nothing else.
-        short: Print the short form of the signature, for the caption of a table.
         worst: List the worst summaries with their lines and words, at most N. (default: 10 if
             --threshold is set, otherwise 0)
         plot: Plot how the inconsistency is distributed, and the worst summaries (.png, .svg, .pdf).
@@ -131,7 +107,6 @@ class ShownOptions:
 
     json: bool = False
     score_only: Annotated[bool, Parameter(alias="-b")] = False
-    short: bool = False
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
     plot: Path | None = None
 
@@ -142,7 +117,6 @@ class ShownOptions:
         if self.json and self.score_only:
             raise ValueError("Expected --json or --score-only, but got both.")
         for option, is_given in (
-            ("--short", self.short),
             ("--worst", bool(self.worst)),
             ("--dry-run", dry_run),
         ):
@@ -164,6 +138,16 @@ class ShownOptions:
             return self.worst
         return 0 if job.threshold is None else WORST
 
+    def wanted(self, job: Job) -> Wanted:
+        """What is shown of single pairs."""
+        plotted = 0 if self.plot is None else WORST
+        is_listed = job.output is None and not self.json and not self.score_only
+        return Wanted(
+            worst=max(self.number_of_worst(job), plotted),
+            first=LISTED if is_listed else 0,
+            values=self.plot is not None,
+        )
+
 
 NO_OUTPUT, SHOWN = OutputOptions(), ShownOptions()
 
@@ -172,8 +156,6 @@ def score(
     *inputs: str,
     example: bool = False,
     dry_run: bool = False,
-    ray: Annotated[str | None, Parameter(metavar="[ADDRESS]")] = None,
-    ray_cpus: options.PositiveCount = 1,
     quiet: options.Quiet = False,
     output: OutputOptions = NO_OUTPUT,
     shown: ShownOptions = SHOWN,
@@ -186,9 +168,6 @@ def score(
     Pairs are read, scored and written in chunks. If a run is interrupted, even by kill -9, run the
     same command again with --resume.
 
-    Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster:
-    --ray.
-
     Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130 or
     143 if it was stopped by Ctrl-C or SIGTERM after the current chunk.
 
@@ -199,268 +178,178 @@ def score(
             also as .gz) or .parquet. Glob patterns such as 'data/*.jsonl' are allowed. Use
             '-' to read JSON Lines from standard input.
         example: Score the bundled example pairs.
-        dry_run: Estimate the time and memory that the job needs, from the size of the input and a
-            few timed pairs. Nothing is written.
-        ray: Score on a Ray cluster with one actor per GPU, or per CPU if there are no GPUs. ADDRESS
-            is HOST:PORT, 'auto' or 'local'. Without ADDRESS, RAY_ADDRESS is used if it is set, then
-            a cluster running on this machine, then a new local one. Cannot be combined with
-            torchrun or --dry-run.
-        ray_cpus: Number of CPUs per Ray actor.
+        dry_run: Estimate the time and memory that the job needs, from the characters of the input
+            and a few timed pairs. Nothing is written.
     """
+    if _LAUNCHED in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise ValueError(
+            "Expected a single process, but torchrun has started several, which would all score "
+            "everything. For several GPUs or machines, use Ray Data: see docs/large-jobs.md."
+        )
     given = texts.choose(tuple(map(Path, inputs)))
     if bool(given) == example:
         raise ValueError(
             f"Expected either files or --example, but got {'both' if example else 'neither'}."
         )
-    if ray is not None and (dry_run or is_launched()):
-        raise ValueError(
-            "Expected --ray alone, but got it with torchrun or --dry-run: Ray starts its own "
-            "processes."
-        )
     existing = output.existing
     shown.check(output, dry_run=dry_run)
-    paths = (Path(EXAMPLES),) if example else expand(given)
+    paths = (Path(EXAMPLES),) if example else expand(given, output.output)
     job = output.job(paths, table.layout(texts.source_file))
     chosen = measure.given()
     if dry_run:
-        return _estimate(job, chosen, quiet, as_json=shown.json)
+        return _estimate(job, chosen, as_json=shown.json)
     if shown.plot is not None:
         overwrite = output.overwrite or output.resume
         files.check_writable(shown.plot, job.read_files, overwrite=overwrite, endings=options.PLOTS)
         import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
-    run = _Run(job, chosen, existing, shown, quiet)
-    if ray is not None:
-        from estime_metric.integrations.ray import RayTeam
-
-        with closing(RayTeam(None if ray == "any" else ray, num_cpus=ray_cpus)) as actors:
-            return run(actors)
-    team = Team.of_environment()
-    return run(Workers()) if team is None else _run_in_team(run, team)
+    return _score(job, chosen, existing, shown, quiet=quiet)
 
 
-def _run_in_team(run: "_Run", team: Team) -> int:
-    from torch import cuda
+def _score(
+    job: Job, chosen: dict[str, Any], existing: str, shown: ShownOptions, *, quiet: bool
+) -> int:
+    """Scores the job and returns the exit status."""
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    if cuda.is_available():  # the device of this process on its machine
-        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
-        run = replace(run, chosen={"device": device, **run.chosen})
-    status = replace(run, quiet=run.quiet or team.rank > 0)(team)
-    if status < 128:  # no signal has ended a process: all come to this
-        team.leave()
-    if status == 1:
-        note(
-            "The output is complete. Because invalid rows were skipped, torchrun will report this "
-            "process as failed."
+    scorer = EstimeScorer(**chosen)
+    _check_one_layer(scorer, job, shown)
+    with Bar(job, quiet=quiet) as bar, Stop(lambda: _say_that_it_stops(bar)) as stop:
+        try:
+            report = score_files(
+                job,
+                scorer,
+                existing=existing,
+                wanted=shown.wanted(job),
+                progress=bar,
+                stop=lambda: stop.asked,
+            )
+        except BaseException as error:
+            if not isinstance(error, NotResumableError):
+                bar.say_how_to_resume()
+            raise
+    if not report.done:
+        bar.say_how_to_resume()
+        return 128 + stop.signal
+    _show(report, job, shown, scorer)
+    return 1 if report.totals.skipped else 0
+
+
+def _check_one_layer(scorer: "EstimeScorer", job: Job, shown: ShownOptions) -> None:
+    needs_one_layer = {
+        "threshold": job.threshold is not None,
+        "worst": bool(shown.worst),
+        "plot": shown.plot is not None,
+        "score_only": shown.score_only,
+    }
+    option = next((name for name, needs_it in needs_one_layer.items() if needs_it), None)
+    if option is None:
+        return
+    layers = scorer.resolved_config.layer_tuple
+    if len(layers) > 1:
+        raise ValueError(
+            f"Expected one layer with `{option}`, but got the layers {', '.join(map(str, layers))}."
         )
-    return status
 
 
-class _Progress:
-    """What the screen shows while a job runs: a bar, the invalid rows, and the first pairs; and
-    what is shown of all pairs in the end.
+def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:
+    if not report.totals.pairs:
+        raise ValueError("Expected pairs on standard input, but got none.")
+    for path in report.without_pairs:
+        warn(f"{path} has no pair")
+    explained = _explained(report, job, shown, scorer)
+    is_data = shown.json or shown.score_only
+    if shown.json:
+        found = report.to_dict()
+        if shown.number_of_worst(job):
+            found["worst"] = worst_as_dicts(explained)
+        say(json.dumps(found, ensure_ascii=False, indent=1))
+    elif shown.score_only:
+        say(f"{report.interval(RECOMMENDED).mean:.4f}")
+    elif job.output is not None and files.is_standard(job.output):
+        note(report.signature)
+        is_data = True
+    else:
+        if report.first:
+            print_pairs(report, job)
+        if explained or job.threshold is not None:
+            print_worst(report, explained, job)
+        print_report(report, job)
+    _say_repeated(report)
+    if job.output is not None:
+        _say_output(report, job.output, on_stderr=is_data)
+    if shown.plot is not None:
+        _plot(shown.plot, report, job)
+        say_wrote("the plot", shown.plot, on_stderr=is_data)
+
+
+def _explained(
+    report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer"
+) -> list[Explained]:
+    """The worst summaries, the worst first, each with the verdicts on its words if its texts are
+    known; if the job has a threshold, only those that it flags.
     """
-
-    def __init__(self, job: Job, shown: ShownOptions, quiet: bool) -> None:
-        self._job, self._quiet = job, quiet
-        self.values = array("d") if shown.plot is not None else None
-        number = shown.number_of_worst(job)
-        only_flagged = job.threshold is not None
-        self.worst = WorstPairs(job, number, only_flagged=only_flagged)
-        self.plotted = WorstPairs(job, WORST, only_flagged=False)
-        is_short = 1 < len(job.inputs) <= FILES
-        self.by_file = MeansByFile(job) if is_short else None
-        self.lists_worst = number > 0
-        self.needs_one_layer = self.lists_worst or shown.plot is not None
-        self.sees_all = self.needs_one_layer or is_short
-        self.bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
-        self.scored = self.skipped = 0
-        self.shown: list[tuple[JobPairs, ChunkScores]] = []
-
-    def start(self, resumed: int) -> None:
-        """Called before the first chunk, with the pairs that an earlier run has scored."""
-        self.scored = resumed
-        if resumed:
-            note(f"{counted(resumed, 'pair')} already scored")
-        self.bar.total = None if self._quiet else count_pairs(self._job)
-        self.bar.update(resumed)
-
-    def add(self, pairs: JobPairs, scores: ChunkScores) -> None:
-        """Called with each chunk that is scored."""
-        for problem in pairs.problems[: max(NAMED_ROWS - self.skipped, 0)]:
-            with tqdm.external_write_mode():
-                warn(f"skipped {problem}")
-        self.skipped += len(pairs.problems)
-        self.scored += len(pairs)
-        if self.scored <= LISTED:
-            self.shown.append((pairs, scores))
-        else:
-            self.shown.clear()
-        self.bar.update(len(pairs))
-
-    def see(self, pairs: JobPairs, values: Values) -> None:
-        """Called with all pairs and their values, including earlier runs."""
-        if self.by_file is not None:
-            self.by_file.add(pairs, values)
-        if self.lists_worst:
-            self.worst.add(pairs, values)
-        if self.values is not None:
-            self.values.extend(value for value in values[RECOMMENDED] if value is not None)
-            self.plotted.add(pairs, values)
-
-    def say_how_to_resume(self) -> None:
-        """Called when a job ends early."""
-        output = self._job.output
-        if self.scored and output is not None and not files.is_standard(output):
-            note(
-                f"{counted(self.scored, 'pair')} already scored in {output}. Run the command again "
-                "with --resume to continue."
-            )
+    listed = [pair for pair in report.worst if job.threshold is None or pair.is_flagged]
+    listed = listed[: shown.number_of_worst(job)]
+    if not listed:
+        return []
+    texts = [pair.texts for pair in listed if pair.texts is not None]
+    explanations = iter(
+        scorer.explain_pairs([summary for _, summary in texts], [source for source, _ in texts])
+    )
+    return [(pair, None if pair.texts is None else next(explanations)) for pair in listed]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A job that is scored once: what is scored with which options, and what is shown of it."""
+def _say_output(report: Report, output: Path, *, on_stderr: bool) -> None:
+    rows = counted(report.totals.pairs, "row")
+    if report.resumed < report.totals.pairs:
+        say_wrote(rows, output, on_stderr=on_stderr)
+    else:
+        (note if on_stderr else say)(f"{output} was already complete: {rows}")
 
-    job: Job
-    chosen: dict[str, Any]
-    existing: str
-    shown: ShownOptions
-    quiet: bool
 
-    def __call__(self, workers: Workers) -> int:
-        """Scores the job and returns the exit status."""
-        from estime_metric.scorer import EstimeScorer  # imports torch: slow
-
-        scorer = EstimeScorer(**self.chosen)
-        progress = _Progress(self.job, self.shown, self.quiet)
-        if progress.needs_one_layer or self.shown.score_only:
-            self._check_one_layer(scorer)
-        with Stop(_say_that_it_stops) as stop, progress.bar:
-            try:
-                report = score_files(
-                    self.job,
-                    scorer,
-                    existing=self.existing,
-                    on_start=progress.start,
-                    on_chunk=progress.add,
-                    on_scored=progress.see if progress.sees_all else None,
-                    stop=lambda: stop.asked,
-                    workers=workers,
-                )
-                progress.bar.refresh()
-            except BaseException as error:
-                progress.bar.close()
-                if not isinstance(error, NotResumableError):
-                    progress.say_how_to_resume()
-                raise
-        is_first = workers.rank == 0  # the others score, and say nothing but errors
-        warn_of_more_rows(progress.skipped)
-        if not report.done:
-            if is_first:
-                progress.say_how_to_resume()
-            return 128 + stop.signal
-        if is_first:
-            self._show(report, progress, scorer)
-        return 1 if is_first and report.totals.skipped else 0
-
-    def _check_one_layer(self, scorer: "EstimeScorer") -> None:
-        layers = scorer.resolved_config.layer_tuple
-        if len(layers) > 1:
-            needs_one_layer = {
-                "threshold": self.job.threshold is not None,
-                "worst": bool(self.shown.worst),
-                "plot": self.shown.plot is not None,
-                "score_only": self.shown.score_only,
-            }
-            option = next(name for name, needs_it in needs_one_layer.items() if needs_it)
-            raise ValueError(
-                f"Expected one layer with `{option}`, but got the layers "
-                f"{', '.join(map(str, layers))}."
-            )
-
-    def _show(self, report: Report, progress: _Progress, scorer: "EstimeScorer") -> None:
-        job, shown = self.job, self.shown
-        if not report.totals.pairs:
-            raise ValueError("Expected pairs on standard input, but got none.")
-        for path in report.without_pairs:
-            warn(f"{path} has no pair")
-        explained = progress.worst.explained(scorer)
-        is_data = shown.json or shown.score_only
-        if shown.json:
-            say(json.dumps(_as_dict(report, explained, progress), ensure_ascii=False, indent=1))
-        elif shown.score_only:
-            say(f"{report.interval(RECOMMENDED).mean:.4f}")
-        elif job.output is not None and files.is_standard(job.output):
-            note(report.signature.short if shown.short else report.signature)
-            is_data = True
-        else:
-            if job.output is None and progress.shown and report.totals.pairs <= LISTED:
-                print_pairs(progress.shown, report.config, job)
-            if explained or job.threshold is not None:
-                print_worst(report, explained, job)
-            by_file = progress.by_file.intervals() if progress.by_file is not None else {}
-            print_report(report, by_file, job, short=shown.short)
-        if job.output is not None:
-            self._say_output(report, job.output, on_stderr=is_data)
-        if shown.plot is not None and progress.values is not None:
-            self._plot(shown.plot, report, progress)
-            say_wrote("the plot", shown.plot, on_stderr=is_data)
-
-    def _say_output(self, report: Report, output: Path, *, on_stderr: bool) -> None:
-        rows = counted(report.totals.pairs, "row")
-        if report.resumed < report.totals.pairs:
-            say_wrote(rows, output, on_stderr=on_stderr)
-        else:
-            (note if on_stderr else say)(f"{output} was already complete: {rows}")
-
-    def _plot(self, path: Path, report: Report, progress: _Progress) -> None:
-        from estime_metric.comparison.plots.distribution import NamedValue, plot_distribution
-        from estime_metric.report.style import save
-
-        several = self.job.has_several_inputs
-        worst = [
-            NamedValue(
-                name=f"{Path(pair.file).name if several else ''} line {pair.line}".strip(),
-                text=pair.summary,
-                value=pair.value,
-            )
-            for pair in progress.plotted.pairs
-        ]
-        save(
-            plot_distribution(
-                progress.values or [],
-                measure=RECOMMENDED,
-                mean=report.interval(RECOMMENDED),
-                worst=worst,
-                threshold=report.flagged_from,
-            ),
-            path,
+def _say_repeated(report: Report) -> None:
+    if report.repeated > REPEATED * report.encoded:
+        share = report.repeated / report.encoded
+        note(
+            f"{counted(report.repeated, 'source')} of {report.encoded} were encoded again, because "
+            f"their rows are far apart. If you sort the input by source, {share:.0%} of the sources "
+            "need not be encoded."
         )
 
 
-def _as_dict(report: Report, explained: Explained, progress: _Progress) -> dict[str, Any]:
-    found = report.to_dict()
-    if progress.by_file is not None:
-        found["files"] = {
-            file: {name: one.to_dict() for name, one in means.items()}
-            for file, means in progress.by_file.intervals().items()
-        }
-    if progress.lists_worst:
-        found["worst"] = worst_as_dicts(explained)
-    return found
+def _plot(path: Path, report: Report, job: Job) -> None:
+    from estime_metric.comparison.plots.distribution import NamedValue, plot_distribution
+    from estime_metric.report.style import save
+
+    worst = [
+        NamedValue(
+            name=f"{Path(pair.file).name if job.has_several_inputs else ''} line {pair.line}".strip(),
+            text="" if pair.texts is None else pair.texts[1],
+            value=pair.values[RECOMMENDED] or 0.0,
+        )
+        for pair in report.worst[:WORST]
+    ]
+    figure = plot_distribution(
+        report.values or [],
+        measure=RECOMMENDED,
+        mean=report.interval(RECOMMENDED),
+        worst=worst,
+        threshold=report.flagged_from,
+    )
+    save(figure, path)
 
 
-def _say_that_it_stops() -> None:
-    note("Stopping after the current chunk. Press Ctrl-C again to stop immediately.")
+def _say_that_it_stops(bar: Bar) -> None:
+    note(
+        f"Stopping after the current chunk, about ten seconds of work; {counted(bar.kept, 'pair')} "
+        "scored before it. Press Ctrl-C again to stop immediately."
+    )
 
 
-def _estimate(job: Job, chosen: dict[str, Any], quiet: bool, *, as_json: bool) -> int:
+def _estimate(job: Job, chosen: dict[str, Any], *, as_json: bool) -> int:
     from estime_metric.scorer import EstimeScorer
 
-    with tqdm(unit="pair", desc="counting", disable=quiet, dynamic_ncols=True, delay=0.001) as bar:
-        found = estimate_job(
-            job, EstimeScorer(**chosen), on_chunk=lambda pairs: bar.update(len(pairs))
-        )
+    found = estimate_job(job, EstimeScorer(**chosen))
     if as_json:
         say(json.dumps(asdict(found), indent=1))
     else:

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from estime_metric import files
 from estime_metric.cli.console import WIDE, counted, printable, say, table_console
-from estime_metric.config import EstimeConfig
-from estime_metric.jobs import ChunkScores, Estimate, Job, JobPairs, Report, WorstPair
+from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
 from estime_metric.stats.intervals import Interval
 
@@ -28,58 +27,44 @@ if TYPE_CHECKING:
 #: requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")
-_VERDICT = "verdict"  # column of the input
 _WORDS = 20  # words of a summary that are named for each reason
 
-Explained = Sequence[tuple[WorstPair, "Explanation"]]
+#: A summary with the verdicts on its words, if its texts are known.
+Explained = tuple[ScoredPair, "Explanation | None"]
 
 
-def print_pairs(
-    shown: Sequence[tuple[JobPairs, ChunkScores]], config: EstimeConfig, job: Job
-) -> None:
+def print_pairs(report: Report, job: Job) -> None:
     """One line for each pair and layer, with the flag if there is a threshold and the file if there
-    are several; a ``verdict`` column of the input, as the examples have it, is shown too.
+    are several.
     """
-    layers = config.layer_tuple
-    measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *config.measures)))
-    has_verdicts = any(_VERDICT in others for pairs, _ in shown for others in pairs.others)
-    named = [
-        *(["file"] if job.has_several_inputs else []),
-        *([_VERDICT] if has_verdicts else []),
-    ]
-    flag = [] if job.threshold is None else [files.FLAG]
+    layers = report.config.layer_tuple
+    measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)))
     console = table_console()
     grid = Table(
         box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, expand=console.width < WIDE
     )
-    for name in ("line", *(["layer"] if len(layers) > 1 else []), *measures, *flag):
+    has_flag, has_file = job.threshold is not None, job.has_several_inputs
+    for name in ("line", *(["layer"] if len(layers) > 1 else []), *measures):
         grid.add_column(name, justify="right", no_wrap=True)
-    for name in named:
+    for name in (*([files.FLAG] if has_flag else []), *([files.FILE] if has_file else [])):
         grid.add_column(name, no_wrap=True)
     grid.add_column("summary", no_wrap=True, overflow="ellipsis", ratio=1)
     for layer in layers:
-        for pairs, scores in shown:
-            columns = [scores.values[reported_name(name, layer, layers)] for name in measures]
-            flags = [scores.values[name] for name in flag]
-            for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
-                cells = [str(line), *([str(layer)] if len(layers) > 1 else [])]
-                cells += [
-                    _shown(name, column[index])
-                    for name, column in zip(measures, columns, strict=True)
-                ]
-                cells += ["flag" if column[index] else "" for column in flags]
-                cells += [str(pairs.paths[index])] if job.has_several_inputs else []
-                cells += [str(others.get(_VERDICT, ""))] if has_verdicts else []
-                cells += [" ".join(pairs.summaries[index].split())]
-                grid.add_row(*(Text(printable(cell)) for cell in cells))
+        for pair in report.first:
+            cells = [str(pair.line), *([str(layer)] if len(layers) > 1 else [])]
+            cells += [
+                _shown(name, pair.values[reported_name(name, layer, layers)]) for name in measures
+            ]
+            cells += ["flag" if pair.is_flagged else ""] if has_flag else []
+            cells += [pair.file] if has_file else []
+            cells += [" ".join(pair.texts[1].split()) if pair.texts else ""]
+            grid.add_row(*(Text(printable(cell)) for cell in cells))
     console.print(grid)
 
 
-def print_report(
-    report: Report, by_file: Mapping[str, Mapping[str, Interval]], job: Job, *, short: bool
-) -> None:
-    """The counts, the means with their intervals, of each file too, the lines to look at, and the
-    signature.
+def print_report(report: Report, job: Job) -> None:
+    """The counts, the means with their intervals, of each file too, the lines to look at, and both
+    forms of the signature.
     """
     totals = report.totals
     say(
@@ -87,8 +72,8 @@ def print_report(
         f"{counted(totals.blank, 'blank summary')}"
     )
     _print_means(report)
-    if by_file:
-        _print_files(by_file)
+    if report.by_file:
+        _print_files(report.by_file)
     if report.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
@@ -108,10 +93,11 @@ def print_report(
         lines = _listed(totals.blank_lines, totals.blank, job)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
         say(f"{counted(totals.blank, 'blank summary')} ({worst}): {lines}")
-    say(report.signature.short if short else report.signature)
+    say(report.signature)
+    say(report.signature.short)
 
 
-def print_worst(report: Report, explained: Explained, job: Job) -> None:
+def print_worst(report: Report, explained: Sequence[Explained], job: Job) -> None:
     """The worst summaries, each with its place and the words that count against it."""
     if report.flagged_from is not None:
         flagged = report.totals.flagged
@@ -127,20 +113,24 @@ def print_worst(report: Report, explained: Explained, job: Job) -> None:
     width = table_console().width
     for pair, explanation in explained:
         file = f"{pair.file} " if job.has_several_inputs else ""
-        say(f"{file}line {pair.line}  {RECOMMENDED} {pair.value:.3f}")
-        for text in _reasons(explanation):
+        say(f"{file}line {pair.line}  {RECOMMENDED} {pair.values[RECOMMENDED]:.3f}")
+        for text in [] if explanation is None else _reasons(explanation):
             say(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="    "))
     say("")
 
 
-def worst_as_dicts(explained: Explained) -> list[dict[str, Any]]:
+def worst_as_dicts(explained: Sequence[Explained]) -> list[dict[str, Any]]:
     """What `print_worst` prints, for JSON."""
     return [
         {
             "file": pair.file,
             "line": pair.line,
-            RECOMMENDED: pair.value,
-            **{verdict: _words(explanation, verdict) for verdict in ("absent", "alarm")},
+            RECOMMENDED: pair.values[RECOMMENDED],
+            **{
+                verdict: _words(explanation, verdict)
+                for verdict in ("absent", "alarm")
+                if explanation is not None
+            },
         }
         for pair, explanation in explained
     ]
@@ -150,28 +140,22 @@ def print_estimate(found: Estimate) -> None:
     """What a job will cost."""
     say(
         f"{counted(found.pairs, 'pair')} of {counted(found.sources, 'different source')}, "
-        f"{counted(found.skipped, 'row')} skipped"
-    )
-    say(
-        f"{counted(found.tokens, 'token')} in {counted(found.windows, 'window')} "
-        f"({counted(found.positions, 'encoder position')}); identical texts are counted once"
-    )
-    say(
-        f"longest source: {counted(found.longest, 'token')}, which takes "
-        f"{_duration(found.longest_seconds)} of the expected time"
+        f"{counted(found.skipped, 'row')} skipped, {found.characters:,} characters to encode"
     )
     memory = ""
     if found.memory is not None:
-        memory = f"; expected memory: at least {found.memory / 1e9:.1f} GB"
-    timed = counted(found.calibrated, "timed pair")
-    say(f"expected time: {_duration(found.seconds)}{memory} (based on {timed})")
+        memory = f"; expected memory: at least {found.memory / 1e9:.2g} GB"
+    low, high = _duration(found.seconds_low), _duration(found.seconds_high)
+    expected = low if low == high else f"{low} to {high}"
+    say(f"expected time: {expected}{memory} (based on {counted(found.timed, 'timed pair')})")
 
 
 def _duration(seconds: float) -> str:
+    """A duration with two digits."""
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} seconds"
+            return f"{float(f'{seconds / size:.2g}'):g} {unit}"
+    return f"{float(f'{seconds:.2g}'):g} seconds"
 
 
 def _print_means(report: Report) -> None:

@@ -26,14 +26,21 @@ from estime_metric.files.pairs import (
     read_pairs,
     text_problem,
 )
-from estime_metric.files.replacing import locked, make_folder, named, replaced, write_text
+from estime_metric.files.replacing import (
+    locked,
+    make_folder,
+    named,
+    remove_unfinished,
+    replaced,
+    write_text,
+)
 from estime_metric.files.scores import (
+    FILE,
     FLAG,
     LINE,
     SIGNATURE,
+    SOURCE_ID,
     Number,
-    clash,
-    clash_problem,
     measure_columns,
     measure_values,
     rows_with,
@@ -45,8 +52,6 @@ from estime_metric.files.values import plain
 from estime_metric.files.writing import (
     WRITABLE,
     check_writable,
-    encode_csv,
-    encode_header,
     encode_json_lines,
     replace_table,
     write_rows,
@@ -54,10 +59,12 @@ from estime_metric.files.writing import (
 
 __all__ = [
     "DEFAULT_OPTIONS",
+    "FILE",
     "FLAG",
     "LINE",
     "READABLE",
     "SIGNATURE",
+    "SOURCE_ID",
     "TABLES",
     "WRITABLE",
     "ChunkLimits",
@@ -70,11 +77,7 @@ __all__ = [
     "Row",
     "check_aligned",
     "check_writable",
-    "clash",
-    "clash_problem",
     "cut",
-    "encode_csv",
-    "encode_header",
     "encode_json_lines",
     "has_text_cells",
     "is_standard",
@@ -93,6 +96,7 @@ __all__ = [
     "read_rows",
     "read_scored",
     "read_signature",
+    "remove_unfinished",
     "replace_table",
     "replaced",
     "rows_with",

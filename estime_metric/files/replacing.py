@@ -5,6 +5,7 @@ complete; one writer each.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import sys
@@ -39,6 +40,16 @@ def replaced(path: Path) -> Iterator[Path]:
             unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Removes what killed processes have left of `replaced` files with this path. No other process
+    may write to it, see `locked`.
+    """
+    target = Path(os.path.realpath(path))
+    stem, suffix = glob.escape(target.stem), glob.escape(target.suffix)
+    for part in target.parent.glob(f".{stem}.*.part{suffix}"):
+        part.unlink()
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from estime_metric.files.lines import Row
 from estime_metric.files.pairs import Pairs
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 Number = int | float | None  # ``None`` if a measure is undefined
 
-LINE, FLAG, SIGNATURE = "line", "flag", "signature"  # columns in addition to the measures
+#: Columns in addition to the measures.
+FILE, LINE, FLAG, SOURCE_ID, SIGNATURE = "file", "line", "flag", "source_id", "signature"
 
 
 def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
@@ -38,48 +39,21 @@ def measure_values(result: EstimeResult) -> dict[str, list[Number]]:
     }
 
 
-def clash(row: Row, added: Iterable[str]) -> str | None:
-    """The first of the ``added`` columns that a row already has; ``None`` if it has none."""
-    return next((name for name in added if name in row), None)
+def score_rows(pairs: Pairs, result: EstimeResult, prefix: str = "") -> list[Row]:
+    """`rows_with` the values of a result, and its signature in each row."""
+    signature = {SIGNATURE: [result.signature] * len(pairs)}
+    return rows_with(pairs, {**measure_values(result), **signature}, prefix)
 
 
-def clash_problem(column: str) -> str:
-    """What is wrong with a row that has an output column, as the end of a sentence."""
-    return (
-        f"has a column {column!r}, which is also the name of an output column; rename the output "
-        "columns with `prefix`"
-    )
-
-
-def score_rows(
-    pairs: Pairs, result: EstimeResult, prefix: str = "", *, with_signature: bool = True
-) -> list[Row]:
-    """`rows_with` the values and the signature of a result."""
-    signature = result.signature if with_signature else None
-    return rows_with(measure_values(result), pairs, prefix=prefix, signature=signature)
-
-
-def rows_with(
-    values: Mapping[str, Sequence[Number]],
-    pairs: Pairs,
-    *,
-    prefix: str = "",
-    signature: str | None = None,
-) -> list[Row]:
-    """One row per pair: its line, its further columns, its ``values`` by column, and the signature
-    if given.
-
-    The names of the added columns begin with ``prefix``; ValueError if a pair already has a column
-    with one of these names.
+def rows_with(pairs: Pairs, columns: Mapping[str, Sequence[Any]], prefix: str = "") -> list[Row]:
+    """One row per pair: its line, its further columns, and the values of ``columns``; the names of
+    the added columns begin with ``prefix``.
     """
-    rows = []
-    for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
-        added: Row = {f"{prefix}{LINE}": line}
-        added |= {f"{prefix}{name}": column[index] for name, column in values.items()}
-        if signature is not None:
-            added[f"{prefix}{SIGNATURE}"] = signature
-        twice = clash(others, added)
-        if twice is not None:
-            raise ValueError(f"line {line} {clash_problem(twice)}.")
-        rows.append({f"{prefix}{LINE}": line, **others, **added})
-    return rows
+    return [
+        {
+            f"{prefix}{LINE}": line,
+            **others,
+            **{f"{prefix}{name}": values[index] for name, values in columns.items()},
+        }
+        for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True))
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,9 +51,10 @@ def _write_json_lines(path: Path, rows: Rows, meta: Meta) -> None:
 
 def _write_csv(path: Path, rows: Rows, meta: Meta) -> None:
     columns = list(dict.fromkeys(name for row in rows() for name in row))
-    with path.open("wb") as stream:
-        stream.write(encode_header(columns))
-        stream.writelines(encode_csv([row], columns) for row in rows())
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([to_cell(row.get(name)) for name in columns] for row in rows())
 
 
 #: The ending of a file's name -> what writes it. A writer of `WITH_META` puts the metadata into the
@@ -74,31 +74,6 @@ def encode_json_lines(rows: Iterable[Row]) -> bytes:
     it: ``\ud800``.
     """
     return "".join(map(to_line, rows)).encode("utf-8", errors="backslashreplace")
-
-
-def encode_header(columns: Sequence[str]) -> bytes:
-    """The first line of CSV."""
-    return _encode_cells([columns])
-
-
-def encode_csv(rows: Iterable[Row], columns: Sequence[str]) -> bytes:
-    """Rows as CSV without a header; ValueError for a row with another column than ``columns``."""
-    known = set(columns)
-    cells = []
-    for row in rows:
-        unknown = next((name for name in row if name not in known), None)
-        if unknown is not None:
-            raise ValueError(
-                f"Expected the columns {', '.join(columns)}, but a row has {unknown!r} too."
-            )
-        cells.append([to_cell(row.get(name)) for name in columns])
-    return _encode_cells(cells)
-
-
-def _encode_cells(rows: Iterable[Sequence[str]]) -> bytes:
-    stream = io.StringIO(newline="")
-    csv.writer(stream, lineterminator="\n").writerows(rows)
-    return stream.getvalue().encode("utf-8", errors="backslashreplace")
 
 
 def check_writable(

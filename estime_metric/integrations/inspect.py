@@ -44,7 +44,7 @@ def estime(
         source: the field of the sample's metadata that contains the source. If it is ``None``, the
             source is the sample's input; if the input has several messages, the last user message.
         explain: list the alarms with their evidence in the score's explanation and metadata.
-        options: options of `EstimeConfig`. Only one layer is supported.
+        options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
 
     Returns:
         A scorer. Its scores have the completion as ``answer``, and all measures and the signature

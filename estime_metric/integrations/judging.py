@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from estime_metric.config import EstimeConfig
-from estime_metric.engine.cache import DEFAULT_CACHE
+from estime_metric.config import EstimeConfig, EstimeOptions
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
@@ -100,14 +100,20 @@ def listed_alarms(explanation: Explanation) -> list[dict[str, Any]]:
     return found
 
 
+class JudgeOptions(EstimeOptions, total=False):
+    """The options of `Judge`: those of `EstimeConfig`, and the cache."""
+
+    cache: int | str | os.PathLike[str] | SourceCache | None
+
+
 class Judge:
     """Judges pairs with one configuration; the sources are encoded once, whatever is asked of them.
 
     Args:
-        scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``
-            that keeps source embeddings in `DEFAULT_CACHE`.
+        scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
         explain: also explain each pair, which encodes the summaries once more.
-        options: options of `EstimeConfig`, with a ``scorer`` only ``measures``: those that are
+        options: options of `EstimeConfig` and ``cache``, by default the one of 1 GB that the metrics
+            of the process share (see `ESTIME`), ``None`` for none. With a ``scorer`` only ``measures``: those that are
             logged. A scorer that does not compute them is replaced by one that does, with the same
             encoder and cache.
 
@@ -119,8 +125,9 @@ class Judge:
     ) -> None:
         measures = options.pop("measures", LOGGED)
         if scorer is None:
+            cache = options.pop("cache", DEFAULT_CACHE)
             config = EstimeConfig.from_options(None, {**options, "measures": measures})
-            scorer = EstimeScorer(config, cache=DEFAULT_CACHE)
+            scorer = EstimeScorer(config, cache=cache)
         elif options:
             raise TypeError(
                 f"Expected argument `scorer` or options, but got both: {', '.join(options)}."

@@ -12,7 +12,7 @@ from estime_metric.validation import check_text
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from estime_metric.config import EstimeOptions
+    from estime_metric.integrations.judging import JudgeOptions
 
 
 class EstimeTask:
@@ -22,7 +22,7 @@ class EstimeTask:
     Args:
         source: the field of a document that contains the source.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`. Only one layer is supported.
+        options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
             ``measures`` selects what ``process_results`` returns, by default ``alarms`` and
             ``inconsistency``. ``blank`` is always returned too: 1 for a response without tokens,
             otherwise 0. ``metric_list`` names the same measures.
@@ -36,7 +36,7 @@ class EstimeTask:
         source: str = "source",
         *,
         scorer: EstimeScorer | None = None,
-        **options: Unpack[EstimeOptions],
+        **options: Unpack[JudgeOptions],
     ) -> None:
         self.source = source
         self.judge = Judge(scorer, **options)

@@ -20,7 +20,7 @@ except ImportError as missing:
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from estime_metric.config import EstimeOptions
+    from estime_metric.integrations.judging import JudgeOptions
 
 #: The tag of the run with the signature of the scores.
 SIGNATURE_TAG = "estime.signature"
@@ -31,7 +31,7 @@ def estime_scorer(
     *,
     explain: bool = True,
     scorer: EstimeScorer | None = None,
-    **options: Unpack[EstimeOptions],
+    **options: Unpack[JudgeOptions],
 ) -> scorers.Scorer:
     """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
 
@@ -43,7 +43,7 @@ def estime_scorer(
         source: the key of the row's ``inputs`` that contains the source.
         explain: list the alarms with their evidence as the rationale.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`. Only one layer is supported.
+        options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
             ``measures`` selects what is logged, by default ``alarms`` and ``inconsistency``, as
             ``estime/alarms`` and so on. ``estime/blank`` is always logged too: 1 for a summary
             without tokens, otherwise 0. If a measure is undefined for a row, the row is excluded

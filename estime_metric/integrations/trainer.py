@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
     from typing_extensions import Unpack
 
-    from estime_metric.config import EstimeOptions
+    from estime_metric.integrations.judging import JudgeOptions
 
 
 @dataclass(eq=False)
@@ -66,7 +66,7 @@ def estime_compute_metrics(
     sources: Sequence[str] | None = None,
     *,
     scorer: EstimeScorer | None = None,
-    **options: Unpack[EstimeOptions],
+    **options: Unpack[JudgeOptions],
 ) -> EstimeComputeMetrics:
     """``compute_metrics`` for ``Seq2SeqTrainer`` with ``predict_with_generate=True``.
 
@@ -76,7 +76,7 @@ def estime_compute_metrics(
             decodes the inputs that the model saw; this requires
             ``include_for_metrics=["inputs"]`` in the training arguments.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`. Only one layer is supported.
+        options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
             ``measures`` selects the measures whose means are logged, by default ``alarms`` and
             ``inconsistency``. The Trainer prefixes them: ``eval_alarms``.
 

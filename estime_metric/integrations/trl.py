@@ -19,7 +19,7 @@ from estime_metric.validation import check_choice
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from estime_metric.config import EstimeOptions
+    from estime_metric.integrations.judging import JudgeOptions
 
 #: Measures between 0 and 1 for which lower is better.
 RATES = tuple(
@@ -77,7 +77,7 @@ def estime_reward(
     copy_penalty: float = 1.0,
     free_copy: int = 12,
     scorer: EstimeScorer | None = None,
-    **options: Unpack[EstimeOptions],
+    **options: Unpack[JudgeOptions],
 ) -> EstimeReward:
     """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
@@ -97,7 +97,7 @@ def estime_reward(
             quotations.
         scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one
             from ``options``.
-        options: options of `EstimeConfig`. Only one layer is supported.
+        options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
 
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.

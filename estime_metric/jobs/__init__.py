@@ -1,36 +1,28 @@
-"""Scoring of whole files: streamed, resumable, on one process or several."""
+"""Scoring of whole files: streamed and resumable."""
 
-from estime_metric.jobs.by_file import MeansByFile
-from estime_metric.jobs.chunks import JobPairs
-from estime_metric.jobs.earlier import Values
+from __future__ import annotations
+
 from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.record import NotResumableError
-from estime_metric.jobs.run import Report, score_files
+from estime_metric.jobs.run import Progress, Report, score_files, scored_table
 from estime_metric.jobs.stop import Stop
-from estime_metric.jobs.team import ChunkScores, Team, Workers, is_launched
-from estime_metric.jobs.totals import Totals
-from estime_metric.jobs.worst import WorstPair, WorstPairs
+from estime_metric.jobs.summary import ScoredPair, Totals, Wanted
 
 __all__ = [
-    "ChunkScores",
     "Estimate",
     "Job",
-    "JobPairs",
-    "MeansByFile",
     "NotResumableError",
+    "Progress",
     "Report",
+    "ScoredPair",
     "Stop",
-    "Team",
     "Totals",
-    "Values",
-    "Workers",
-    "WorstPair",
-    "WorstPairs",
+    "Wanted",
     "count_pairs",
     "estimate_job",
     "expand",
-    "is_launched",
     "score_files",
+    "scored_table",
 ]

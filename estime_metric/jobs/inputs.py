@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from estime_metric import files
 from estime_metric.jobs.job import Job
+
+Place = tuple[str, int]  # the file of a pair and its line there
 
 #: Blocks of a large input that are looked at to see whether it is still the same, bytes of each,
 #: and of a file that is looked at whole.
@@ -17,52 +20,121 @@ _BLOCKS, _BLOCK = 64, 1 << 16
 WHOLE = _BLOCKS * _BLOCK
 
 
-def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
+def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Path, ...]:
     """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; the files of a pattern
-    are sorted.
+    are sorted. What a job with the same output has written is not in them.
 
     Raises ValueError for a pattern that no file matches, or for a file twice.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     for name in map(str, names):
-        matches = [name]
+        matches = [Path(name)]
         if glob.has_magic(name) and not Path(name).exists():
-            matches = sorted(glob.glob(name, recursive=True))
+            matches = [
+                path
+                for path in map(Path, sorted(glob.glob(name, recursive=True)))
+                if output is None or not _is_written_by_job(path, output)
+            ]
             if not matches:
                 raise ValueError(
                     f"Expected the pattern {name!r} to match a file, but it matches none."
                 )
-        found += map(Path, matches)
-    twice = [path for path in found if found.count(path) > 1]
+        paths += matches
+    twice = [path for path in paths if paths.count(path) > 1]
     if twice:
         raise ValueError(f"Expected every input file only once, but got {str(twice[0])!r} twice.")
-    return tuple(found)
+    return tuple(paths)
 
 
-def job_lines(job: Job, *paths: Path) -> Iterator[files.Line]:
-    """The lines of some inputs, or of all, in their order."""
-    for path in paths or job.inputs:
-        yield from files.read_lines(path, job.layout)
+def _is_written_by_job(path: Path, output: Path) -> bool:
+    """Whether a job with this output has written a file: the output, its metadata or its rows."""
+    if path.name == output.name:
+        return path.samefile(output) and "finished" in files.read_meta(output)
+    beginning = f"{output.name}."
+    return path.parent.samefile(output.parent) and path.name.startswith(beginning)
+
+
+def job_lines(job: Job, added: Collection[str] = ()) -> Iterator[files.Line]:
+    """The lines of all inputs, in their order; one with a column of the same name as one of the
+    ``added`` columns of the output is invalid.
+    """
+    for path in job.inputs:
+        for line in files.read_lines(path, job.layout):
+            problem = clash_problem(line, job, added)
+            yield replace(line, row={}, problem=problem) if problem else line
+
+
+def clash_problem(line: files.Line, job: Job, added: Collection[str]) -> str:
+    """What is wrong with a line that has an ``added`` column, as the end of a sentence; empty if it
+    has none.
+    """
+    kept = kept_columns(line.row, job)
+    column = next((name for name in added if name in kept), None)
+    if column is None:
+        return ""
+    return (
+        f"has a column {column!r}, which is also the name of an output column; rename the output "
+        "columns with `prefix`"
+    )
+
+
+def kept_columns(row: files.Row, job: Job) -> files.Row:
+    """The columns of a pair that are kept with its scores: those of the output, if there is one, and
+    texts that cannot be read again.
+    """
+    has_texts = job.keep_texts or not job.can_read_again
+    if job.output is None:
+        return {name: row[name] for name in job.text_columns if has_texts and name in row}
+    return row if has_texts else files.other_columns(row, job.layout)
 
 
 def first_pairs(job: Job) -> list[files.Line]:
     """The first pair of each input except standard input and pipes, which are read once; ValueError
     if there is none.
     """
-    found: list[files.Line] = []
+    pairs: list[files.Line] = []
     problem = ""
     kept = [path for path in job.inputs if not files.is_standard(path) and not path.is_fifo()]
     for path in kept:
-        for line in job_lines(job, path):
+        for line in files.read_lines(path, job.layout):
             if not line.problem:
-                found.append(line)
+                pairs.append(line)
                 break
             problem = problem or f" (line {line.number}: {line.problem})"
-    if not found and len(kept) == len(job.inputs):
+    if not pairs and len(kept) == len(job.inputs):
         raise ValueError(
             f"Expected pairs in {', '.join(map(str, job.inputs))}, but got none{problem}."
         )
-    return found
+    return pairs
+
+
+def read_texts(job: Job, places: Collection[Place]) -> dict[Place, tuple[str, str]]:
+    """The source and the summary of the pairs at some places, read again; nothing if the inputs can
+    be read only once.
+    """
+    if not places or not job.can_read_again:
+        return {}
+    wanted = set(places)
+    return {
+        (str(line.path), line.number): tuple(line.row[name] for name in job.text_columns)
+        for line in job_lines(job)
+        if (str(line.path), line.number) in wanted and not line.problem
+    }
+
+
+class Digest:
+    """A digest of lines, which shows later whether they are still the same."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    def add(self, line: files.Line) -> None:
+        """Adds the line that follows."""
+        content = [line.number, line.problem or line.row]
+        self._hash.update(json.dumps(content, default=str).encode("utf-8"))
+
+    def __str__(self) -> str:
+        return self._hash.hexdigest()
 
 
 def count_pairs(job: Job) -> int | None:
@@ -81,10 +153,6 @@ class Fingerprint:
     size: int
     digest: str
     modified: int
-
-    def is_same_content(self, other: Fingerprint) -> bool:
-        """Whether all that was looked at is equal."""
-        return (self.size, self.digest) == (other.size, other.digest)
 
     def __str__(self) -> str:
         return f"{self.size} bytes, digest {self.digest[:8]}"

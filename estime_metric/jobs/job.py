@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
 
 PAIRS = 256  # in a chunk, at most, unless `Job.look_ahead` is set
 
-#: Work of a chunk, in floating-point operations of the encoder: about half a minute of two cores of
+#: Work of a chunk, in floating-point operations of the encoder: about ten seconds of two cores of
 #: a server, and how many times as much on a GPU. It is a constant and not a measured speed, so that
 #: equal inputs always have equal chunks.
-WORK, _FASTER = 6e12, 100
+WORK, _FASTER = 2e12, 100
 
 BYTES = 32_000_000  # of text in a chunk, at most: bounds the memory if texts are books
 _TOKEN = 4  # bytes of text that make a token, about
@@ -35,10 +36,8 @@ class Job:
         layout: the columns or lines of the texts in the inputs.
         prefix: the beginning of the names of the output columns.
         keep_texts: whether the output contains the two texts too.
-        with_signature: whether each row states the signature, which otherwise is only in the
-            metadata (`files.read_meta`).
-        look_ahead: number of pairs per chunk, which are scored and committed together; identical
-            sources in a chunk are encoded once. ``None`` selects about half a minute of work
+        look_ahead: number of pairs per chunk, which are scored and kept together; identical
+            sources in a chunk are encoded once. ``None`` selects about ten seconds of work
             (`WORK`), at most 256 pairs.
         threshold: as in `EstimeResult.flags`, for the column ``flag``, which is 1 for a summary
             that should be reviewed; ``None`` adds no such column.
@@ -53,7 +52,6 @@ class Job:
     layout: files.Layout = files.TABLES
     prefix: str = ""
     keep_texts: bool = False
-    with_signature: bool = False
     look_ahead: int | None = None
     threshold: float | str | None = None
 
@@ -76,8 +74,18 @@ class Job:
         """Whether rows of the output name their file."""
         return len(self.inputs) > 1
 
+    @cached_property
+    def can_read_again(self) -> bool:
+        """Whether all files are plain files, unlike standard input and pipes."""
+        return all(path.is_file() for path in self.read_files)
+
+    @property
+    def text_columns(self) -> tuple[str, str]:
+        """The columns of the source and the summary."""
+        return self.layout.source_column, self.layout.summary_column
+
     def options(self) -> dict[str, Any]:
-        """What has to be equal to resume a run, besides the inputs and the signature."""
+        """What has to be equal to resume a run, in addition to the inputs and the metric."""
         layout = self.layout
         return {
             "source_column": layout.source_column,
@@ -88,7 +96,6 @@ class Job:
             "unquoted": layout.options.unquoted,
             "prefix": self.prefix,
             "keep_texts": self.keep_texts,
-            "with_signature": self.with_signature,
             "look_ahead": self.look_ahead,
             "threshold": self.threshold,
         }

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, islice
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs.chunks import (
-    Chunk,
+from estime_metric.jobs.inputs import (
     Digest,
-    JobPairs,
-    cut_chunks,
+    clash_problem,
+    first_pairs,
+    job_lines,
     kept_columns,
-    refuse_clashes,
-    refuse_further_columns,
+    read_texts,
 )
-from estime_metric.jobs.earlier import EarlierScores, OnScored, Values
-from estime_metric.jobs.inputs import first_pairs, job_lines
 from estime_metric.jobs.job import Job, chunk_limits
-from estime_metric.jobs.output import EXISTING, Output, opened_output
 from estime_metric.jobs.record import NotResumableError, Record
-from estime_metric.jobs.team import ChunkScores, Workers
-from estime_metric.jobs.totals import Totals, totals_of
+from estime_metric.jobs.rows import EXISTING, Chunk, RowsFile, opened_rows, rows_path
+from estime_metric.jobs.summary import MEASURES_BY_FILE, ScoredPair, Summary, Totals, Wanted
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
 from estime_metric.stats.intervals import Interval
@@ -38,7 +36,23 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
-_HEAD = 256  # pairs of the input that determine the columns of CSV
+_TOGETHER = 256  # rows of a finished output that are read together
+_NOTHING = Wanted()
+
+
+class Progress:
+    """What a job tells while it runs; this one ignores it."""
+
+    def start(self, resumed: int) -> None:
+        """Called before the first chunk with the number of pairs that an earlier run has scored."""
+
+    def advance(self, pairs: int) -> None:
+        """Called after each forward pass with the number of pairs that it has completed, about."""
+
+    def keep(self, pairs: int, problems: Sequence[str]) -> None:
+        """Called after each chunk with the number of pairs that are kept now, those of an earlier
+        run included, and with a sentence for each invalid line of the chunk.
+        """
 
 
 @dataclass(frozen=True)
@@ -46,28 +60,39 @@ class Report:
     """How a run ended.
 
     Attributes:
-        totals: totals of all scored pairs, including earlier runs.
-        means: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the
-            mean of these pairs with its 95% interval by source; empty if the input is not scored
-            to its end, and on all processes but the first.
-        few_sources: as `BootstrapMeans.few_sources`.
-        done: whether the whole input is scored.
+        totals: totals of all scored pairs, including earlier runs; only ``pairs`` and ``skipped``
+            if the input is not scored to its end.
+        done: whether the whole input is scored; otherwise what follows is empty.
         resumed: pairs that an earlier run had scored.
         config: the fully resolved configuration.
-        without_pairs: the inputs in which no row is a pair, once the whole input is scored.
-        flagged_from: the threshold of the flags, if any.
         seconds: duration of this run, without loading the encoder.
+        means: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the
+            mean of all pairs with its 95% interval by source.
+        few_sources: as `BootstrapMeans.few_sources`.
+        by_file: file -> measure -> its mean, see `Summary`.
+        worst, first: the pairs that were `Wanted`, with their texts if they can be read again.
+        values: the ``inconsistency`` of all pairs, if wanted.
+        encoded, repeated: how many sources were encoded, and how many of them again, because they
+            are in an earlier chunk too.
+        without_pairs: the inputs in which no row is a pair.
+        flagged_from: the threshold of the flags, if any.
     """
 
     totals: Totals
-    means: Mapping[str, Interval]
-    few_sources: int | None
     done: bool
     resumed: int
     config: EstimeConfig
+    seconds: float = 0.0
+    means: Mapping[str, Interval] = field(default_factory=dict)
+    few_sources: int | None = None
+    by_file: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    worst: Sequence[ScoredPair] = ()
+    first: Sequence[ScoredPair] = ()
+    values: array[float] | None = None
+    encoded: int = 0
+    repeated: int = 0
     without_pairs: tuple[Path, ...] = ()
     flagged_from: float | None = None
-    seconds: float = 0.0
 
     @property
     def signature(self) -> Signature:
@@ -87,18 +112,24 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything about the whole job as plain numbers and strings, for JSON: as
-        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), ``seconds``, and with a threshold
-        ``flagged`` (summaries) and ``threshold``.
+        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), ``seconds``, with a threshold
+        ``flagged`` (summaries) and ``threshold``, and with several files ``files``, the means of
+        each.
         """
         totals = self.totals
         flags = {"flagged": totals.flagged, "threshold": self.flagged_from}
+        by_file = {
+            file: {name: mean.to_dict() for name, mean in means.items()}
+            for file, means in self.by_file.items()
+        }
         return {
             "pairs": totals.pairs,
             "skipped": totals.skipped,
             "blank": totals.blank,
             "unchecked": totals.unchecked,
             **({} if self.flagged_from is None else flags),
-            "measures": {name: one.to_dict() for name, one in self.means.items()},
+            "measures": {name: mean.to_dict() for name, mean in self.means.items()},
+            **({"files": by_file} if by_file else {}),
             "seconds": round(self.seconds, 3),
             "signature": str(self.signature),
             "short_signature": self.signature.short,
@@ -110,218 +141,215 @@ def score_files(
     scorer: EstimeScorer,
     *,
     existing: str = "refuse",
-    on_chunk: Callable[[JobPairs, ChunkScores], None] | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_scored: OnScored | None = None,
+    wanted: Wanted = _NOTHING,
+    progress: Progress | None = None,
     stop: Callable[[], bool] = lambda: False,
-    workers: Workers | None = None,
 ) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
-    A process that is killed loses the current chunk and nothing else: with ``existing="resume"``
-    the next run resumes there, and the output is byte for byte that of a run that was not killed.
+    Rows are appended to a file of JSON Lines, chunk by chunk; the output is made of them in the
+    end. A process that is killed loses the current chunk and nothing else: with
+    ``existing="resume"`` the next run resumes there, and the output is byte for byte that of a run
+    that was not killed.
 
     Args:
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
             if there is one.
-        on_chunk: called with each chunk that is scored and its scores.
-        on_start: called before the first chunk with the number of pairs that an earlier run has
-            scored.
-        on_scored: called with all pairs and their values by column, in order, also with those that
-            an earlier run has scored.
+        wanted: what the report has of single pairs.
+        progress: is told how far the job is.
         stop: called after each chunk; if it returns true, the run ends.
-        workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default
-            this process alone.
 
     Raises:
         NotResumableError: the output cannot be resumed, because something has changed.
         ValueError, OSError: the input or the output cannot be used; the message says why. What is
             scored is on disk.
     """
-    from estime_metric.stats.bootstrap import BootstrapMeans, source_id  # imports numpy: slow
-
     check_choice("existing", existing, EXISTING)
-    workers = workers or Workers()
+    progress = progress or Progress()
     first = first_pairs(job)
-    blank = scorer.score([""], [""])  # loads the encoder, which layers and signature depend on
-    config = blank.config
+    empty = scorer.score([], [])  # loads the encoder, which layers and signature depend on
+    config = empty.config
     if job.threshold is not None and len(config.layer_tuple) > 1:
         layers = ", ".join(map(str, config.layer_tuple))
         raise ValueError(
             f"Expected one layer with argument `threshold`, but got the layers {layers}."
         )
-    added = _added_columns(job, blank)
-    if job.output is not None:
-        _refuse_clash(first, job, added)
-    with ExitStack() as held:
-        output: Output | None = None
-
-        def start() -> dict[str, Any]:
-            nonlocal output
-            output = held.enter_context(opened_output(job, Record.start(job, config), existing))
-            return output.record.to_json()
-
-        record = Record.from_json(workers.share(start), job.output or job.inputs[0])
+    names = files.measure_columns(empty.measures, empty.layers)
+    added = _added_columns(job, names)
+    for line in first:
+        problem = clash_problem(line, job, added)
+        if problem:
+            raise ValueError(f"{line.path.name} line {line.number} {problem}.")
+    summary = Summary(job, names, empty.layers, wanted)
+    with opened_rows(job, Record.start(job, config), existing) as rows:
         began = perf_counter()
-        totals = record.totals
-        report = Report(
-            totals=totals,
-            means=record.measures,
-            few_sources=record.few_sources,
-            done=record.finished,
-            resumed=totals.pairs,
-            config=config,
-            flagged_from=record.threshold.get(RECOMMENDED),
-        )
-        if output is not None and on_start is not None:
-            on_start(report.resumed)
-        inputs_with_pairs: set[Path] = set()
-        lines = _with_inputs_noted(_checked_lines(job, record, added), inputs_with_pairs)
-        names = files.measure_columns(blank.measures, blank.layers)
-        bootstrap = BootstrapMeans(names)
-
-        def take(pairs: JobPairs, values: Values) -> None:
-            if not record.finished:
-                bootstrap.add([source_id(source) for source in pairs.sources], values)
-            if on_scored is not None:
-                on_scored(pairs, values)
-
-        earlier = None
-        if output is not None and (on_scored is not None or not record.finished):
-            flag = [] if job.threshold is None else [files.FLAG]
-            earlier = EarlierScores(output.written(), job, [*names, *flag], take)
-        chunks = _unscored(lines, job, record, chunk_limits(job, scorer), earlier)
-        if report.done:
-            if next(chunks, None) is not None:
-                raise NotResumableError(
-                    f"{job.output} is complete, but its input has grown since then. Use "
-                    "`overwrite` to score everything again."
-                )
-            return replace(report, without_pairs=_without(inputs_with_pairs, job))
-        score = partial(score_chunk, job=job, scorer=scorer)
-        for chunk, scores in workers.run(chunks, score, stop):
-            assert output is not None  # the scores go to the first process
-            totals.add(scores.totals)
-            output.record.columns = record.columns
-            output.commit(_rows(chunk, scores, job, config), chunk.digest, totals)
-            take(chunk.pairs, scores.values)
-            if on_chunk is not None:
-                on_chunk(chunk.pairs, scores)
+        if isinstance(rows, Record):
+            return _report_of_finished(job, rows, config, summary)
+        resumed = rows.pairs
+        progress.start(resumed)
+        digest = Digest()
+        lines = _after_kept(job_lines(job, added), rows, digest)
+        for part in files.cut(lines, job.layout, chunk_limits(job, scorer)):
+            pairs, problems = _pairs_of(part, job)
+            result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
+            for line in part:
+                digest.add(line)
+            chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
+            rows.append(chunk)
+            if job.output is not None and files.is_standard(job.output):
+                files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
+            progress.keep(rows.pairs, problems)
             if stop():
-                break
-        done = not stop()
-        if output is not None and done:
-            output.record.measures = {name: bootstrap.interval(name) for name in names}
-            output.record.few_sources = bootstrap.few_sources
-            output.finish()
-            report = replace(
-                report, means=output.record.measures, few_sources=output.record.few_sources
-            )
-        return replace(
-            report,
-            done=done,
-            without_pairs=_without(inputs_with_pairs, job) if done else (),
-            seconds=perf_counter() - began,
-        )
+                totals = Totals(pairs=rows.pairs, skipped=rows.skipped)
+                return Report(totals, done=False, resumed=resumed, config=config)
+        for chunk in rows.chunks():
+            summary.add(chunk.rows)
+        summary.totals.skipped = rows.skipped
+        report = _report(job, rows.record, config, summary, resumed)
+        if job.output is not None and not files.is_standard(job.output):
+            meta = {**rows.record.to_meta(), **_counted(report)}
+            files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
+            rows_path(job.output).unlink()
+    return replace(report, seconds=perf_counter() - began)
 
 
-def score_chunk(chunk: Chunk, *, job: Job, scorer: EstimeScorer) -> ChunkScores:
-    """The scores of one chunk, on whichever process."""
-    result = scorer.score(chunk.pairs.summaries, chunk.pairs.sources)
-    values = files.measure_values(result)
-    if job.threshold is not None:
-        values[files.FLAG] = result.flags(job.threshold).int().tolist()
-    return ChunkScores(values, totals_of(chunk.pairs, result, job.threshold))
+@contextmanager
+def scored_table(
+    path: Path,
+    scorer: EstimeScorer,
+    *,
+    layout: files.Layout = files.TABLES,
+    progress: Progress | None = None,
+) -> Iterator[Path]:
+    """A file of pairs as a temporary table of their scores, as ``estime score -o scores.jsonl``
+    writes it, with the other columns and without the texts. Errors as of `score_files`.
+    """
+    with TemporaryDirectory() as folder:
+        output = Path(folder) / "scores.jsonl"
+        score_files(Job(inputs=(path,), output=output, layout=layout), scorer, progress=progress)
+        yield output
 
 
-def _added_columns(job: Job, result: EstimeResult) -> list[str]:
-    """The columns that the output adds to those of the input, in their order."""
-    names = [files.LINE, *files.measure_columns(result.measures, result.layers)]
-    names += [files.FLAG] if job.threshold is not None else []
-    names += [files.SIGNATURE] if job.with_signature else []
-    return [f"{job.prefix}{name}" for name in names]
-
-
-def _refuse_clash(first: list[files.Line], job: Job, added: list[str]) -> None:
-    """Refuses a job if the first pair of a file has a column of the output: all will have it."""
-    for line, checked in zip(first, refuse_clashes(first, job, added), strict=True):
-        if checked.problem:
-            raise ValueError(f"{line.path.name} line {line.number} {checked.problem}.")
-
-
-def _rows(chunk: Chunk, scores: ChunkScores, job: Job, config: EstimeConfig) -> list[files.Row]:
+def _added_columns(job: Job, names: Sequence[str]) -> list[str]:
+    """The columns that the output adds to those of the input; none without an output, which has a
+    place for every row.
+    """
     if job.output is None:
         return []
-    signature = config.signature() if job.with_signature else None
-    return files.rows_with(scores.values, chunk.pairs, prefix=job.prefix, signature=signature)
+    columns = [files.LINE, *names, files.SOURCE_ID]
+    columns += [files.FLAG] if job.threshold is not None else []
+    columns += [files.FILE] if job.has_several_inputs else []
+    return [f"{job.prefix}{name}" for name in columns]
 
 
-def _checked_lines(job: Job, record: Record, added: list[str]) -> Iterator[files.Line]:
-    """The lines of the job; those that the output has no place for are invalid.
-
-    For CSV, the first lines decide on the columns, which the record notes.
-    """
-    lines = job_lines(job)
-    if job.output is None:
-        return lines
-    lines = refuse_clashes(lines, job, added)
-    if job.output.suffix.lower() != ".csv":
-        return lines
-    if not record.columns:
-        head = _first_valid(lines, _HEAD)
-        kept = [kept_columns(line, job) for line in head if not line.problem]
-        line_number, *measured = added
-        record.columns = [line_number, *dict.fromkeys(chain(*kept)), *measured]
-        lines = chain(head, lines)
-    return refuse_further_columns(lines, job, record.columns)
-
-
-def _with_inputs_noted(lines: Iterator[files.Line], noted: set[Path]) -> Iterator[files.Line]:
-    """The lines; adds the input of each pair to ``noted``."""
-    for line in lines:
-        if not line.problem:
-            noted.add(line.path)
-        yield line
-
-
-def _without(inputs_with_pairs: Collection[Path], job: Job) -> tuple[Path, ...]:
-    """The other inputs of the job."""
-    return tuple(path for path in job.inputs if path not in inputs_with_pairs)
-
-
-def _first_valid(lines: Iterator[files.Line], number: int) -> list[files.Line]:
-    """The lines up to the ``number``-th that is valid."""
-    found: list[files.Line] = []
-    valid = 0
-    for line in lines:
-        found.append(line)
-        valid += not line.problem
-        if valid == number:
-            break
-    return found
-
-
-def _unscored(
-    lines: Iterator[files.Line],
-    job: Job,
-    record: Record,
-    limits: files.ChunkLimits,
-    earlier: EarlierScores | None,
-) -> Iterator[Chunk]:
-    """The chunks that are not committed yet; NotResumableError if the committed part of the input has
-    changed.
-    """
-    digest = Digest()
-    for line in islice(lines, record.totals.pairs + record.totals.skipped):
+def _after_kept(
+    lines: Iterator[files.Line], rows: RowsFile, digest: Digest
+) -> Iterator[files.Line]:
+    """The lines that are not scored yet; NotResumableError if those before them have changed."""
+    for line in islice(lines, rows.pairs + rows.skipped):
         digest.add(line)
-        if earlier is not None:
-            earlier.add(line)
-    if record.digest not in ("", str(digest)):
+    if rows.digest not in ("", str(digest)):
         raise NotResumableError(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )
-    if earlier is not None:
-        earlier.finish()
-    return cut_chunks(lines, job, limits, digest)
+    return lines
+
+
+def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[str]]:
+    """The pairs of some lines, with the columns that the rows have, and a sentence for each line
+    without a pair.
+    """
+    pairs, problems = files.Pairs(), []
+    source, summary = job.text_columns
+    for line in part:
+        if line.problem:
+            file = f"{line.path} " if job.has_several_inputs else ""
+            problems.append(f"{file}line {line.number}: {line.problem}")
+            continue
+        file_column = {f"{job.prefix}{files.FILE}": str(line.path)}
+        pairs.add(
+            line=line.number,
+            source=line.row[source],
+            summary=line.row[summary],
+            others={
+                **(file_column if job.has_several_inputs else {}),
+                **kept_columns(line.row, job),
+            },
+        )
+    return pairs, problems
+
+
+def _rows(pairs: files.Pairs, result: EstimeResult, job: Job) -> list[files.Row]:
+    from estime_metric.stats.bootstrap import source_id  # imports numpy: slow
+
+    columns: dict[str, Sequence[Any]] = dict(files.measure_values(result))
+    if job.threshold is not None:
+        columns[files.FLAG] = result.flags(job.threshold).int().tolist()
+    columns[files.SOURCE_ID] = [source_id(source) for source in pairs.sources]
+    return files.rows_with(pairs, columns, job.prefix)
+
+
+def _output_rows(chunks: Iterable[Chunk], job: Job) -> Iterator[files.Row]:
+    """The rows of the output: as they were kept, without the texts unless it has them."""
+    has_texts = job.keep_texts or job.can_read_again  # as the output does
+    for chunk in chunks:
+        for row in chunk.rows:
+            yield row if has_texts else files.other_columns(row, job.layout)
+
+
+def _report(
+    job: Job, record: Record, config: EstimeConfig, summary: Summary, resumed: int
+) -> Report:
+    shown = [*summary.worst, *summary.first]
+    texts = read_texts(job, [pair.place for pair in shown if pair.texts is None])
+
+    def with_texts(pairs: Sequence[ScoredPair]) -> tuple[ScoredPair, ...]:
+        return tuple(replace(pair, texts=pair.texts or texts.get(pair.place)) for pair in pairs)
+
+    return Report(
+        totals=summary.totals,
+        done=True,
+        resumed=resumed,
+        config=config,
+        means={name: summary.means.interval(name) for name in summary.means.names},
+        few_sources=summary.means.few_sources,
+        by_file={
+            file: {name: means.interval(name) for name in MEASURES_BY_FILE}
+            for file, means in summary.by_file.items()
+        },
+        worst=with_texts(summary.worst),
+        first=with_texts(summary.first),
+        values=summary.values,
+        encoded=summary.encoded,
+        repeated=summary.repeated,
+        without_pairs=tuple(path for path in job.inputs if str(path) not in summary.files),
+        flagged_from=record.threshold.get(RECOMMENDED),
+    )
+
+
+def _report_of_finished(job: Job, record: Record, config: EstimeConfig, summary: Summary) -> Report:
+    """The report of an output that is finished; NotResumableError if its rows were changed."""
+    assert job.output is not None
+    lines = files.read_rows(job.output)
+    while rows := [line.row for line in islice(lines, _TOGETHER)]:
+        summary.add(rows)
+    meta = files.read_meta(job.output)
+    summary.totals.skipped = meta["totals"]["skipped"]
+    report = _report(job, record, config, summary, summary.totals.pairs)
+    if json.loads(json.dumps(_counted(report))) != {name: meta[name] for name in _counted(report)}:
+        raise NotResumableError(
+            f"Expected {job.output} to have the rows that the earlier run wrote, but they were "
+            "changed. Use `overwrite` to start again."
+        )
+    return report
+
+
+def _counted(report: Report) -> dict[str, Any]:
+    """What the metadata of the output says of its rows."""
+    return {
+        "totals": report.totals.to_json(),
+        "measures": {name: mean.to_dict() for name, mean in report.means.items()},
+        "few_sources": report.few_sources,
+    }

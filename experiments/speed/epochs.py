@@ -1,64 +1,80 @@
-"""What validation costs: the second epoch with a cache.
+"""What a validation loop costs: epochs with a cache that holds all sources, or a share of them.
 
-    python -m experiments.speed epochs --sources 20
+    python -m experiments.speed epochs --threads 1 --clock cpu
 
-Loading the encoder is not counted.
+Every epoch has the summaries of another system of SummEval. The settings alternate within each epoch,
+update by update, so other programs of the machine slow all of them. Loading the encoder is not counted.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-import time
 from collections.abc import Sequence
 
 from estime_metric import ESTIME
+from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.text.units import encode
 from experiments.speed import common
 
 OPTIONS = {
     "model": ("embedded", "encoder"),
-    "sources": (20, "of SummEval"),
-    "each": ([common.PER_SOURCE, 1], "summaries of each source"),
-    "cache": (4 * 10**9, "bytes of memory"),
+    "sources": (24, "of SummEval"),
+    "batch": (4, "pairs in an update"),
 }
 
-#: Pairs in one update, as a training loop validates them.
-BATCH = 8
+EPOCHS = 3
+SHARES = (1.0, 0.75, 0.5, 0.25)
 
 
-def seconds_of(metric: ESTIME, pairs: Sequence[common.Pair]) -> float:
-    """The seconds of one validation."""
-    start = time.perf_counter()
-    for first in range(0, len(pairs), BATCH):
-        summaries, sources = common.unzip(pairs[first : first + BATCH])
-        metric.update(summaries, sources=sources)
-    metric.compute()
-    taken = time.perf_counter() - start
-    metric.reset()
-    return taken
+def bytes_of(sources: Sequence[str], metric: ESTIME) -> int:
+    """The memory of the embeddings of all sources."""
+    tokens = sum(len(ids) for ids, _ in encode(sources, metric.scorer.encoder.tokenizer))
+    return tokens * metric.scorer.bytes_per_unit
 
 
-def epochs(
-    options: argparse.Namespace, each: int, pairs: Sequence[common.Pair]
-) -> list[tuple[object, ...]]:
-    """The rows of the first and the second epoch, without a cache, in memory, and in a folder."""
-    rows: list[tuple[object, ...]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, cache in (("none", None), ("memory", options.cache), ("folder", folder)):
-            metric = ESTIME(model=options.model, cache=cache, measure="alarms", device="cpu")
-            _ = metric.signature
-            first, second = seconds_of(metric, pairs), seconds_of(metric, pairs)
-            numbers = f"{first:.2f}", f"{second:.2f}", f"{second / first:.3f}"
-            rows.append((each, len(pairs), name, *numbers))
-    return rows
+def time_epochs(
+    metrics: Sequence[ESTIME], epochs: Sequence[Sequence[common.Pair]], batch: int, clock: str
+) -> list[list[float]]:
+    """The seconds of each metric in each epoch."""
+    now = common.clock(clock)
+    seconds = [[0.0] * len(epochs) for _ in metrics]
+    for epoch, pairs in enumerate(epochs):
+        for first in range(0, len(pairs), batch):
+            summaries, sources = common.unzip(pairs[first : first + batch])
+            for number, metric in enumerate(metrics):
+                start = now()
+                metric.update(summaries, sources=sources)
+                seconds[number][epoch] += now() - start
+        for metric in metrics:
+            metric.reset()
+    return seconds
 
 
 def run(options: argparse.Namespace) -> None:
     """Prints the table."""
-    rows: list[tuple[object, ...]] = []
-    for each in options.each:
-        pairs, texts = common.pairs_of(options.summeval, options.sources, each)
-        rows += epochs(options, each, pairs)
-    title = f"{texts}, {options.sources} sources, model {options.model}"
-    columns = ("pairs", "cache", "first epoch, s", "second epoch, s", "second / first")
-    common.print_table(title, ("summaries of each source", *columns), rows)
+    pairs, texts = common.pairs_of(options.summeval, options.sources, EPOCHS)
+    epochs = [pairs[system::EPOCHS] for system in range(EPOCHS)]
+    names = ["none", *(f"holds {share:.0%}" for share in SHARES)]
+    common_options = {"model": options.model, "measure": "inconsistency", "device": "cpu"}
+    without = ESTIME(**common_options, cache=None)
+    size = bytes_of(common.unzip(epochs[0])[1], without)
+    caches = [SourceCache(memory_bytes=int(share * size)) for share in SHARES]
+    metrics = [without, *(ESTIME(**common_options, cache=cache) for cache in caches)]
+    for metric in metrics:  # the first use of a kernel is not counted
+        metric.update(["A cat slept."], sources=["A cat slept in the sun."])
+    for cache in caches:
+        cache.clear()
+    seconds = time_epochs(metrics, epochs, options.batch, options.clock)
+    cached = seconds[1][1] / seconds[1][0]
+    rows = []
+    for name, share, own in zip(names, (0.0, *SHARES), seconds, strict=True):
+        ratios = [own[0] / seconds[0][0], *(later / own[0] for later in own[1:])]
+        expected = 1 - share + share * cached
+        numbers = *(f"{taken:.2f}" for taken in own), *(f"{ratio:.3f}" for ratio in ratios)
+        rows.append((name, *numbers, f"{expected:.3f}"))
+    title = f"{texts}, {options.sources} sources of {size / 1e6:.0f} MB, model {options.model}"
+    columns = (
+        *("cache", *(f"epoch {number}, s" for number in (1, 2, 3))),
+        *("epoch 1 / without a cache", "epoch 2 / epoch 1", "epoch 3 / epoch 1", "by its share"),
+    )
+    common.print_table(title, columns, rows)

@@ -18,7 +18,7 @@ from estime_metric import __version__
 from estime_metric.cli import app, console, score
 from estime_metric.cli.options import MeasureOptions, ScoringOptions
 from estime_metric.config import EstimeConfig
-from tests.command import run_command, run_python
+from tests.command import SHORT, run_command, run_python
 from tests.studies import conftest as summeval
 from tests.studies.benchmarks.frank import conftest as frank
 
@@ -69,44 +69,39 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     """Only which measures are computed differs: `explain` and the benchmarks do not choose them, and
     ``calibrate`` computes the one that ``--score`` names.
     """
-    own = {"--measures", "--soft-model", "--soft-revision"}
     shared = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(ScoringOptions)}
-    assert {"--distance", "--keep-tags", "--layers"} < shared
-    known = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(EstimeConfig)}
-    assert known - own <= shared
+    assert {"--model", "--distance", "--layers", "--config"} < shared
+    described = {f"--{one.name}" for one in dataclasses.fields(EstimeConfig) if one.metadata}
+    assert described - {"--measures"} == shared - {"--config"}
     scoring = [path for path in commands() if "--distance" in options_of(path)]
     assert {("score",), ("explain",), ("compare",), ("calibrate",)} < set(scoring)
     assert ("benchmark", "summeval") in scoring
     for path in scoring:
         assert shared <= options_of(path), path
+        assert not {"--window", "--tagger", "--soft-model", "--token-budget"} & options_of(path)
     for name in ("score", "compare"):
-        assert own <= options_of((name,))
-    assert own & options_of(("calibrate",)) == {"--soft-model", "--soft-revision"}
+        assert "--measures" in options_of((name,))
 
 
-def test_options_of_the_measure_are_those_of_the_configuration() -> None:
-    given = MeasureOptions(
-        model="embedded",
-        layers="3,5",
-        measures="soft, coherence",
-        soft_model="x",
-        soft_revision="y",
-        tagger="nltk",
-        keep_tags="NN",
-        drop_tags="DT,IN",
-        normalize=True,
-    ).given()
-    assert EstimeConfig(**given) == EstimeConfig(
-        model="embedded",
-        layers=(3, 5),
-        measures=("soft", "coherence"),
-        soft_model="x",
-        soft_revision="y",
-        tagger="nltk",
-        keep_tags=frozenset({"NN"}),
-        drop_tags=frozenset({"DT", "IN"}),
-        normalize=True,
-    )
+def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_path: Path) -> None:
+    further = {
+        "soft_model": "x",
+        "tagger": "nltk",
+        "keep_tags": ["NN"],
+        "normalize": True,
+        "distance": 4,
+        "measures": ["copied"],
+    }
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(further))
+    options = {"model": "embedded-small", "layers": "3,5", "distance": 3}
+    expected = {**further, "model": "embedded-small", "layers": (3, 5), "distance": 3}
+    given = MeasureOptions(config=path, measures="soft, coherence", **options).given()
+    assert EstimeConfig(**given) == EstimeConfig(**{**expected, "measures": ("soft", "coherence")})
+    given = MeasureOptions(config=path, **options).given()
+    assert EstimeConfig(**given) == EstimeConfig(**expected)
+    given = ScoringOptions(config=path, **options).given()
+    assert EstimeConfig(**given) == EstimeConfig(**{**expected, "measures": ()})
     assert MeasureOptions().given() == {}
 
 
@@ -114,10 +109,9 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
 #: said
 REFUSED = [
     ("nope", "", "nope"),
-    *(
-        (command, "--splitter regex", "--unit word or --tagger with --splitter")
-        for command in ("score", "explain")
-    ),
+    ("score", "--config pairs.jsonl", "to contain a JSON object of options, or to be a scored"),
+    ("score", "--config no.json", "No such file or directory: 'no.json'"),
+    ("explain", "--config table.json", "an option of EstimeConfig"),
     ("score", "--nope", "--nope"),
     ("score", "--fast", "error: Unknown option: --fast. Did you mean --distance?"),
     ("score", "--preset fast", "error: Unknown option: --preset. Did you mean --distance?"),
@@ -177,7 +171,7 @@ REFUSED = [
     ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
     ("score", "--device cuda:99", "--device to be"),
-    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got '1,2'"),
+    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got (1, 2)"),
     ("score", "--threshold 0.5 -l 1,2", "Expected one layer with --threshold, but got the layers"),
     ("score", "--delimiter ab", "Expected --delimiter to be one character, but got 'ab'"),
     ("score", "--encoding utf-9", "Expected --encoding to be an encoding such as utf-8"),
@@ -215,7 +209,7 @@ REFUSED = [
         (command, "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.')
         for command in ("coherence", "corrupt", "compare", "calibrate", "meta-evaluate")
     ),
-    ("score", "-b --short", "Expected --score-only without --short"),
+    ("score", "-b --worst 1", "Expected --score-only without --worst"),
     ("score", "-b --worst 2", "Expected --score-only without --worst"),
     ("score", "-b --dry-run", "Expected --score-only without --dry-run"),
     ("score", "--worst 2 -o -", "Expected --worst or the rows on standard output"),
@@ -320,7 +314,6 @@ REFUSED = [
         "--generator nobody/nothing",
         "The model 'nobody/nothing', which makes the errors, cannot be loaded",
     ),
-    ("benchmark summeval", "--splitter regex", "--unit word or --tagger with --splitter"),
     ("benchmark summeval", "-m ./no-such-folder", "cannot be loaded"),
     (
         "benchmark summeval",
@@ -362,6 +355,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         "d1,s1,d,4,4",
     ]
     Path("table.csv").write_text("\n".join(lines))
+    Path("table.json").write_text('{"windows": 3}')
     Path("empty.jsonl").touch()
     Path(".jsonl").mkdir()
     if command.startswith("benchmark"):
@@ -372,7 +366,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         "score": ["pairs.jsonl", "-q", *encoder],
         "coherence": ["pairs.jsonl"],
         "calibrate": ["scored.jsonl"],
-        "explain": ["pairs.jsonl", "--window", "60", "--margin", "10", *encoder],
+        "explain": ["pairs.jsonl", *SHORT, *encoder],
         "corrupt": ["pairs.jsonl", "-q", "-o", "out.jsonl", *encoder],
         "compare": ["scored.jsonl"] * 2,
         "meta-evaluate": ["table.csv", "table.csv", "-n", "5"],
@@ -407,7 +401,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         ),
         (ValueError("Expected another"), "error: Expected another\n"),
         (MemoryError(), "out of memory"),
-        (RuntimeError("could not create a primitive"), "try a smaller --token-budget"),
+        (RuntimeError("could not create a primitive"), "try a smaller `token_budget` in --config"),
         (FloatingPointError("not finite"), "not finite"),
         (
             AssertionError("Torch not compiled with CUDA enabled"),
@@ -464,7 +458,7 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_commands_and_options(shell: str) -> None:
     script = app.generate_completion(shell=shell)  # type: ignore[arg-type]
-    for word in ("score", "meta-evaluate", "source-column", "token-budget"):
+    for word in ("score", "meta-evaluate", "source-column", "summary-files"):
         assert word in script
 
 
@@ -500,4 +494,4 @@ def test_the_citation_is_that_of_the_repository() -> None:
         f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]
     ]
     assert (fields["year"], fields["booktitle"]) == (str(cited["year"]), cited["journal"])
-    assert "--short" in shown.stderr
+    assert "short form" in shown.stderr

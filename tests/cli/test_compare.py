@@ -17,10 +17,9 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES, compare_rows, to_table
 from estime_metric.studies.meta import approximate_randomization, paired_bootstrap
-from tests.command import json_rows, run_command, write_jsonl
+from tests.command import SHORT, json_rows, run_command, write_jsonl
 from tests.comparison.test_verdicts import SOURCES, A, B
 
-SHORT = ["--window", "60", "--margin", "10"]
 run = partial(run_command, "compare")
 
 
@@ -209,7 +208,7 @@ def test_a_scored_file_and_pairs_with_its_settings(
         run(pairs[0], second, *options, "-o", tmp_path / "out.jsonl", "--overwrite")
         found.append([row["mean_b"] for row in json_rows(tmp_path / "out.jsonl")])
     assert found[0] == found[1]
-    refused = run(pairs[0], tmp_path / "scores.csv", *options, "--window", "50", status=2)
+    refused = run(pairs[0], tmp_path / "scores.csv", *options, "--distance", "4", status=2)
     assert "Expected all systems to have the same signature" in refused.stderr
 
 

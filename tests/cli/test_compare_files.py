@@ -14,7 +14,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import read_systems
-from tests.command import json_rows, run_command, write_jsonl
+from tests.command import SHORT, json_rows, run_command, write_jsonl
 
 run = partial(run_command, "compare")
 
@@ -31,7 +31,7 @@ SUMMARIES = {
 
 @pytest.fixture
 def options(bert_folder: str) -> list[str]:
-    return ["-m", bert_folder, "-q", "--window", "60", "--margin", "10"]
+    return ["-m", bert_folder, "-q", *SHORT]
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explain import plot_alarms
-from tests.command import json_rows, run_command, write_jsonl
+from tests.command import SHORT, json_rows, run_command, write_jsonl
 
-SHORT = ["--window", "60", "--margin", "10"]
 SOURCE = "The cat sat on the mat while the dog slept."
 run = partial(run_command, "explain", columns=100)
 

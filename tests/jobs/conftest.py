@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from estime_metric import files
-from tests.command import write_jsonl
+from tests.command import SHORT, write_jsonl
 from tests.families import SENTENCES
-
-SHORT = ["--window", "60", "--margin", "10", "--look-ahead", "8"]
 
 #: An encoder that a separate process loads without ``transformers``, and little of it.
 QUICK = ["-m", "embedded-small", "--layers", "1", "--distance", "2", "-q", *SHORT]
@@ -24,6 +22,12 @@ def rows(number: int) -> list[files.Row]:
         summary = f"{SENTENCES[index % len(SENTENCES)]} {index}"
         made.append({"id": index, "source": source, "summary": summary, "note": 'a "b",\nü'})
     return made
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that do not say how large their chunks are have small ones."""
+    monkeypatch.setattr("estime_metric.jobs.job.PAIRS", 8)
 
 
 @pytest.fixture

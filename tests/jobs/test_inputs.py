@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import pyarrow.parquet
 import pytest
 
 from estime_metric import EstimeScorer, files
-from estime_metric.jobs import Job, Report, score_files
-from tests.command import csv_rows, json_rows, table_rows, write_jsonl
+from estime_metric.jobs import Job, Progress, Report, score_files
+from tests.command import json_rows, table_rows, write_jsonl
 from tests.jobs.conftest import rows
 
 
@@ -21,18 +22,27 @@ def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, window=60, margin=10)
 
 
-def score(job: Job, scorer: EstimeScorer, stop_after: int | None = None, **options: Any) -> Report:
-    problems: list[str] = []
-    chunks = 0
+class Watched(Progress):
+    """Counts chunks, and remembers what is wrong with lines."""
 
-    def count(pairs: files.Pairs, _: object) -> None:
-        nonlocal chunks
-        chunks += 1
-        problems.extend(pairs.problems)
+    def __init__(self) -> None:
+        self.chunks = 0
+        self.problems: list[str] = []
 
-    report = score_files(job, scorer, on_chunk=count, stop=lambda: chunks == stop_after, **options)
-    score.problems = problems  # type: ignore[attr-defined]
-    return report
+    def keep(self, pairs: int, problems: Sequence[str]) -> None:
+        self.chunks += 1
+        self.problems += problems
+
+
+def score(
+    job: Job, scorer: EstimeScorer, stop_after: int | None = None, **options: Any
+) -> tuple[Report, list[str]]:
+    """The report, and what is wrong with which lines."""
+    watched = Watched()
+    report = score_files(
+        job, scorer, progress=watched, stop=lambda: watched.chunks == stop_after, **options
+    )
+    return report, watched.problems
 
 
 def test_a_later_row_with_a_column_of_the_output_is_skipped(
@@ -44,31 +54,27 @@ def test_a_later_row_with_a_column_of_the_output_is_skipped(
     table = write_jsonl(tmp_path / "pairs.jsonl", made)
     for ending in ("jsonl", "csv", "parquet"):
         job = Job(inputs=(table,), output=tmp_path / f"out.{ending}", look_ahead=4)
-        report = score(job, scorer)
+        report, (problem,) = score(job, scorer)
         assert (report.totals.pairs, report.totals.skipped) == (19, 1)
-        (problem,) = score.problems  # type: ignore[attr-defined]
         assert problem.startswith("line 13: has a column 'tokens', which is also the name of an")
         prefixed = Job(inputs=(table,), output=tmp_path / f"all.{ending}", prefix="estime_")
-        assert score(prefixed, scorer).totals.pairs == 20
-    assert score(Job(inputs=(table,)), scorer).totals.pairs == 20  # without an output all fit
+        assert score(prefixed, scorer)[0].totals.pairs == 20
+    assert score(Job(inputs=(table,)), scorer)[0].totals.pairs == 20  # without an output all fit
 
 
-def test_a_later_row_with_a_further_column_is_skipped_in_csv_alone(
-    tmp_path: Path, scorer: EstimeScorer
-) -> None:
+def test_a_later_row_with_a_further_column_adds_it(tmp_path: Path, scorer: EstimeScorer) -> None:
     made = rows(300)
     made[280]["late"] = "x"
     table = write_jsonl(tmp_path / "pairs.jsonl", made)
-    job = Job(inputs=(table,), output=tmp_path / "out.csv", look_ahead=32)
-    score(job, scorer, stop_after=3)
-    report = score(job, scorer, existing="resume")
-    assert (report.totals.pairs, report.totals.skipped) == (299, 1)
-    assert [row["line"] for row in csv_rows(tmp_path / "out.csv")] == [
-        str(line) for line in range(1, 301) if line != 281
-    ]
-    assert "line 281: has a column 'late'" in str(score.problems)  # type: ignore[attr-defined]
-    report = score(Job(inputs=(table,), output=tmp_path / "out.jsonl"), scorer)
-    assert json_rows(tmp_path / "out.jsonl")[280]["late"] == "x"
+    for ending in files.WRITABLE:
+        out = tmp_path / f"out{ending}"
+        job = Job(inputs=(table,), output=out, look_ahead=32)
+        score(job, scorer, stop_after=3)
+        report, problems = score(job, scorer, existing="resume")
+        assert (report.totals.pairs, problems) == (300, [])
+        late = [row.get("late") for _, row in table_rows(out)]
+        assert late[280] == "x"
+        assert not any(late[:280])
 
 
 def test_ids_of_any_size_and_values_of_any_kind_reach_every_output(

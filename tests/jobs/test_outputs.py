@@ -1,8 +1,7 @@
-"""The output of a job alone: what becomes of one that exists, what a commit leaves behind."""
+"""The rows of a job alone: what becomes of an output that exists, what a killed run leaves behind."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,10 +11,10 @@ import pytest
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs import Job, Totals
-from estime_metric.jobs.output import Output, OutputFiles, opened_output
-from estime_metric.jobs.record import Record, read_record
-from tests.command import csv_rows, json_rows, table_rows, write_jsonl
+from estime_metric.jobs import Job
+from estime_metric.jobs.record import Record
+from estime_metric.jobs.rows import Chunk, RowsFile, opened_rows, rows_path
+from tests.command import write_jsonl
 
 ROWS: list[files.Row] = [{"line": number, "alarms": number % 3} for number in range(1, 7)]
 CONFIG = EstimeConfig(model="embedded-small", layers=5, revision="abc")
@@ -28,125 +27,106 @@ def job(tmp_path: Path) -> Callable[[str], Job]:
 
 
 def start(job: Job) -> Record:
-    record = Record.start(job, CONFIG)
-    record.columns = ["line", "alarms"]
-    return record
+    return Record.start(job, CONFIG)
 
 
-def commit(output: Output, first: int, last: int) -> None:
-    output.commit(ROWS[first:last], f"digest of {last}", Totals(pairs=last))
+def append(rows: RowsFile | Record, first: int, last: int) -> None:
+    assert isinstance(rows, RowsFile)
+    rows.append(Chunk(ROWS[first:last], skipped=0, digest=f"digest of {last}"))
 
 
-def written(path: Path) -> list[files.Row]:
-    return [{name: int(value) for name, value in row.items()} for _, row in table_rows(path)]
+def kept(rows: RowsFile | Record) -> list[files.Row]:
+    assert isinstance(rows, RowsFile)
+    return [row for chunk in rows.chunks() for row in chunk.rows]
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
-def test_what_was_committed_stays_when_a_run_ends_and_the_rest_is_cut_off(
-    job: Callable[[str], Job], ending: str
-) -> None:
-    given = job(f"out{ending}")
+def test_what_was_appended_stays_and_half_a_chunk_is_cut_off(job: Callable[[str], Job]) -> None:
+    given = job("out.csv")
     assert given.output is not None
-    paths = OutputFiles.of(given.output)
-    with opened_output(given, start(given), "refuse") as output:
-        commit(output, 0, 2)
-        commit(output, 2, 4)
-    with paths.rows.open("ab") as stream:
-        stream.write(b"half a row")
-    assert read_record(paths.progress, paths.final).totals == Totals(pairs=4)
-    with opened_output(given, start(given), "resume") as output:
-        assert (output.record.digest, output.record.totals.pairs) == ("digest of 4", 4)
-        commit(output, 4, 6)
-        output.finish()
-    assert written(given.output) == ROWS
-    assert not paths.progress.exists()
-    assert paths.rows.exists() == (paths.rows == paths.final)
-    assert files.read_meta(given.output)["finished"]
-    with opened_output(given, start(given), "resume") as output:  # there is nothing left to do
-        assert output.record.finished
+    path = rows_path(given.output)
+    with opened_rows(given, start(given), "refuse") as rows:
+        append(rows, 0, 2)
+        append(rows, 2, 4)
+    whole = path.read_bytes()
+    for half in (b"", b'{"rows": [{"li', b'{"rows": [], "skipped": 1, "digest": "d"}'):
+        path.write_bytes(whole + half)
+        with opened_rows(given, start(given), "resume") as rows:
+            assert isinstance(rows, RowsFile)
+            assert (rows.pairs, rows.digest, kept(rows)) == (4, "digest of 4", ROWS[:4])
+        assert path.read_bytes() == whole
+    path.write_bytes(whole[:20])  # killed before there was anything to keep
+    with opened_rows(given, start(given), "resume") as rows:
+        append(rows, 0, 6)
+        assert kept(rows) == ROWS
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
-def test_an_output_that_exists_is_refused_replaced_or_resumed(
-    job: Callable[[str], Job], ending: str
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet"])
+def test_an_unfinished_output_is_refused_resumed_or_begun_again(
+    job: Callable[[str], Job], name: str
 ) -> None:
-    given = job(f"out{ending}")
+    given = job(name)
     assert given.output is not None
-    with opened_output(given, start(given), "resume") as output:  # there is none yet
-        commit(output, 0, 6)
-        output.finish()
-    whole = given.output.read_bytes()
+    with opened_rows(given, start(given), "resume") as rows:  # there is none yet
+        append(rows, 0, 2)
+    before = rows_path(given.output).read_bytes()
 
-    def refused(existing: str, error: type[Exception], said: str) -> None:
-        with pytest.raises(error, match=said), opened_output(given, start(given), existing):
+    def refused(job: Job, record: Record, existing: str, error: type[Exception], said: str) -> None:
+        with pytest.raises(error, match=said), opened_rows(job, record, existing):
             pass
-        assert given.output is not None
-        assert given.output.read_bytes() == whole
+        assert rows_path(given.output or Path()).read_bytes() == before
 
-    refused("refuse", FileExistsError, "already exists. Use `overwrite`")
-    given = replace(given, keep_texts=True)
-    refused("resume", ValueError, "Expected the same keep_texts as in the earlier run")
-    with opened_output(given, start(given), "overwrite") as output:
-        commit(output, 0, 2)
-    with (
-        pytest.raises(FileExistsError, match=r"is unfinished\. Use `resume`"),
-        opened_output(given, start(given), "refuse"),
-    ):
-        pass
-    with opened_output(given, start(given), "overwrite") as output:
-        commit(output, 2, 3)
-        output.finish()
-    assert written(given.output or Path()) == ROWS[2:3]
+    record = start(given)
+    refused(given, record, "refuse", FileExistsError, r"is unfinished\. Use `resume`")
+    other = replace(given, keep_texts=True)
+    refused(other, start(other), "resume", ValueError, "Expected the same keep_texts as")
+    measured = Record.start(given, replace(CONFIG, measures=("copied",)))
+    refused(given, measured, "resume", ValueError, "Expected the same measures as")
+    with opened_rows(other, start(other), "overwrite") as rows:
+        append(rows, 2, 3)
+        assert kept(rows) == ROWS[2:3]
 
 
 def test_one_run_at_a_time(job: Callable[[str], Job]) -> None:
     given = job("out.jsonl")
     with (
-        opened_output(given, start(given), "refuse"),
+        opened_rows(given, start(given), "refuse"),
         pytest.raises(BlockingIOError, match="Another run is writing to"),
-        opened_output(given, start(given), "overwrite"),
+        opened_rows(given, start(given), "overwrite"),
     ):
         pass
     assert not Path(f"{given.output}.lock").exists()
 
 
-def test_rows_go_to_standard_output_or_nowhere(
-    job: Callable[[str], Job], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In UTF-8 and with line feeds, whatever the screen does."""
-    screen = io.TextIOWrapper(io.BytesIO(), "cp1252", newline="\r\n")
-    monkeypatch.setattr("sys.stdout", screen)
-    given = replace(job("out.jsonl"), output=Path("-"))
-    with opened_output(given, start(given), "refuse") as output:
-        output.commit([{"text": "猫"}, {"text": "ü"}], "", Totals(pairs=2))
-        output.finish()
-    data = screen.buffer.getvalue()  # type: ignore[attr-defined]
-    assert data == '{"text": "猫"}\n{"text": "ü"}\n'.encode()
-    given = replace(given, output=None)
-    with opened_output(given, start(given), "refuse") as output:
-        output.commit([], "", Totals(pairs=2))
-        output.finish()
-        assert output.record.totals.pairs == 2
-    assert screen.buffer.getvalue() == data  # type: ignore[attr-defined]
-    text = io.StringIO()  # a notebook's standard output takes text alone
-    monkeypatch.setattr("sys.stdout", text)
-    files.write_standard_output("ü\n".encode())
-    assert text.getvalue() == "ü\n"
-
-
-def test_csv_has_one_header_and_only_the_columns_that_were_announced(
-    job: Callable[[str], Job],
-) -> None:
-    given = job("out.csv")
+def test_what_a_killed_conversion_has_left_is_removed(job: Callable[[str], Job]) -> None:
+    given = job("out[1].csv")
     assert given.output is not None
-    with opened_output(given, start(given), "refuse") as output:
-        commit(output, 0, 0)
-        commit(output, 0, 1)
-        with pytest.raises(ValueError, match="but a row has 'further' too"):
-            output.commit([{"line": 2, "further": 1}], "", Totals())
-        output.finish()
-    assert given.output.read_text() == "line,alarms\n1,1\n"
-    assert csv_rows(given.output) == [{"line": "1", "alarms": "1"}]
+    folder = given.output.parent
+    parts = [folder / ".out[1].abcd.part.csv", folder / ".out[1].csv.meta.abcd.part.json"]
+    others = [folder / ".out[1]1.abcd.part.csv", folder / ".out1.abcd.part.csv"]
+    for path in (*parts, *others):
+        path.touch()
+    with opened_rows(given, start(given), "refuse"):
+        pass
+    assert [path.exists() for path in (*parts, *others)] == [False, False, True, True]
+
+
+def test_damaged_rows_are_not_resumed(job: Callable[[str], Job]) -> None:
+    given = job("out.jsonl")
+    assert given.output is not None
+    with opened_rows(given, start(given), "refuse") as rows:
+        append(rows, 0, 2)
+    header, chunk = rows_path(given.output).read_text().splitlines(keepends=True)
+    for damaged in (
+        "{}\n" + chunk,
+        "[]\n" + chunk,
+        "{\n" + chunk,
+        header + "{\n" + chunk,
+        header + "{}\n" + chunk,
+        header + "[]\n",
+    ):
+        rows_path(given.output).write_text(damaged)
+        with pytest.raises(ValueError, match="damaged"), opened_rows(given, start(given), "resume"):
+            pass
 
 
 def test_the_record_of_a_run_is_read_as_it_was_written(job: Callable[[str], Job]) -> None:
@@ -155,15 +135,3 @@ def test_the_record_of_a_run_is_read_as_it_was_written(job: Callable[[str], Job]
     assert Record.from_json(json.loads(json.dumps(record.to_json())), Path("out")) == record
     assert record.threshold == {"inconsistency": 0.25}
     assert list(record.inputs) == [str(given.inputs[0])]
-    for damaged in ({}, [], None, {**record.to_json(), "totals": [1]}):
-        with pytest.raises(ValueError, match="is damaged or was written by another version"):
-            Record.from_json(damaged, Path("out"))
-
-
-def test_the_rows_of_a_killed_run_are_json_lines_again(job: Callable[[str], Job]) -> None:
-    given = job("out.parquet")
-    assert given.output is not None
-    paths = OutputFiles.of(given.output)
-    with opened_output(given, start(given), "refuse") as output:
-        commit(output, 0, 3)
-    assert json_rows(paths.rows) == ROWS[:3]

@@ -5,29 +5,32 @@ from __future__ import annotations
 import datetime
 import gzip
 import itertools
-import json
 import math
 import os
+import pkgutil
 import random
 import signal
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pyarrow
 import pyarrow.parquet
 import pytest
 import torch
 
-from estime_metric import EstimeResult, EstimeScorer, files
-from estime_metric.jobs import Job, Report, Totals, Values, expand, score_files
+from estime_metric import EstimeScorer, files
+from estime_metric.jobs import Job, Progress, Report, Wanted, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
-from tests.command import json_rows, run_command, start_command, table_rows, write_jsonl
+from estime_metric.jobs.rows import rows_path
+from estime_metric.stats.bootstrap import source_id
+from tests.command import FORKS, _command, json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
@@ -39,17 +42,38 @@ def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, window=60, margin=10)
 
 
+class Watched(Progress):
+    """Counts chunks, and what each adds."""
+
+    def __init__(self) -> None:
+        self.chunks: list[int] = []
+        self.problems: list[str] = []
+        self._kept = 0
+
+    def start(self, resumed: int) -> None:
+        self._kept = resumed
+
+    def keep(self, pairs: int, problems: Sequence[str]) -> None:
+        self.chunks.append(pairs - self._kept)
+        self._kept = pairs
+        self.problems += problems
+
+
 def score(
-    job: Job, scorer: EstimeScorer, existing: str = "refuse", stop_after: int | None = None
+    job: Job,
+    scorer: EstimeScorer,
+    existing: str = "refuse",
+    stop_after: int | None = None,
+    wanted: Wanted = Wanted(),  # noqa: B008 - it is frozen
 ) -> Report:
-    chunks = 0
-
-    def count(pairs: files.Pairs, result: EstimeResult) -> None:
-        nonlocal chunks
-        chunks += 1
-
+    watched = Watched()
     return score_files(
-        job, scorer, existing=existing, on_chunk=count, stop=lambda: chunks == stop_after
+        job,
+        scorer,
+        existing=existing,
+        wanted=wanted,
+        progress=watched,
+        stop=lambda: len(watched.chunks) == stop_after,
     )
 
 
@@ -57,11 +81,14 @@ def test_chunks_divide_no_source_and_change_no_score(
     table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     out = tmp_path / "scores.jsonl"
-    chunks: list[set[str]] = []
+    watched = Watched()
     job = Job(inputs=(table,), output=out, look_ahead=8)
-    report = score_files(job, scorer, on_chunk=lambda pairs, _: chunks.append(set(pairs.sources)))
-    assert len(chunks) > 3
-    assert all(not one & other for one, other in itertools.pairwise(chunks))
+    report = score_files(job, scorer, progress=watched)
+    assert len(watched.chunks) > 3
+    ends = list(itertools.accumulate(watched.chunks))
+    texts = [row["source"] for row in rows(40)]
+    assert all(texts[end - 1] != texts[end] for end in ends[:-1])
+    assert (report.repeated, report.encoded) == (0, len(set(texts)))
     expected = scorer.score(
         [row["summary"] for row in rows(40)], [row["source"] for row in rows(40)]
     )
@@ -81,8 +108,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     first = score(job, scorer, stop_after=2)
     assert not first.done
     assert 0 < first.totals.pairs < 40
-    journal = parts.with_name("parts.parquet.rows.jsonl") if ending == "parquet" else parts
-    with journal.open("ab") as stream:
+    with rows_path(parts).open("ab") as stream:
         stream.write(b'{"half a li')
     second = score(job, scorer, "resume")
     assert second.done
@@ -119,26 +145,21 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
         assert job.output is not None
         said = files.read_meta(job.output)
         assert said["signature"] == report.signature
-        assert Totals.from_json(said["totals"]) == report.totals
+        assert said["totals"] == report.totals.to_json()
         assert said["config"]["window"] == 60
         assert said["options"]["summary_column"] == "summary"
         assert said["versions"]["torch"] == torch.__version__
         assert said["date"].startswith("20")
         plain, whole = (next(read(job.output)).row for read in (files.read_rows, files.read_scored))
         assert whole == {**plain, "signature": report.signature} != plain
-        score(replace(job, with_signature=True), scorer, "overwrite")
-        assert list(files.read_rows(job.output)) == list(files.read_scored(job.output))
+        assert plain["source_id"] == source_id(rows(1)[0]["source"])
         score(replace(job, prefix="estime_", keep_texts=True), scorer, "overwrite")
         row = next(files.read_rows(job.output)).row
         assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
         assert row["note"] == rows(1)[0]["note"]
         assert "estime_alarms" in row
-    score(replace(job, output=tmp_path / "out.csv", with_signature=True), scorer, "overwrite")
-    (tmp_path / "out.csv.meta.json").unlink()
-    assert files.read_signature(tmp_path / "out.csv") == report.signature
+        assert row["estime_source_id"] == plain["source_id"]
     assert files.read_signature(table) is None
-    score(Job(inputs=(table,), output=tmp_path / "out.csv"), scorer, "overwrite", stop_after=1)
-    assert files.read_signature(tmp_path / "out.csv") is None
 
 
 def test_columns_of_parquet_keep_the_types_that_json_has(
@@ -206,39 +227,49 @@ def test_means_have_intervals_by_source_in_the_report_and_in_the_record(
         report.interval("copied")
 
 
-def test_all_pairs_are_seen_those_of_earlier_runs_too(
-    table: Path, tmp_path: Path, scorer: EstimeScorer
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_report_has_single_pairs_also_of_earlier_runs(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
 ) -> None:
-    straight: list[tuple[int, float]] = []
-    resumed: list[tuple[int, float]] = []
-
-    def see(seen: list[tuple[int, float]], pairs: files.Pairs, values: Values) -> None:
-        assert len(pairs.summaries) == len(values["alarm_rate"])
-        seen += zip(pairs.lines, map(float, values["inconsistency"]), strict=True)
-
-    job = Job(inputs=(table,), output=tmp_path / "out.csv", look_ahead=8, prefix="e_")
-    score_files(job, scorer, on_scored=partial(see, straight))
+    job = Job(inputs=(table,), output=tmp_path / f"out.{ending}", look_ahead=8, prefix="e_")
+    wanted = Wanted(worst=3, first=40, values=True)
+    straight = score(job, scorer, wanted=wanted)
+    texts = [(row["source"], row["summary"]) for row in rows(40)]
+    values = scorer.score([summary for _, summary in texts], [source for source, _ in texts])[
+        "inconsistency"
+    ].tolist()
+    assert straight.values is not None
+    assert straight.values.tolist() == pytest.approx(values, abs=1e-6)
+    assert [pair.texts for pair in straight.first] == texts
+    assert [pair.line for pair in straight.first] == list(range(1, 41))
+    worst = sorted(range(40), key=lambda index: -values[index])[:3]
+    assert [pair.line for pair in straight.worst] == [index + 1 for index in worst]
+    assert straight.worst[0].texts == texts[worst[0]]
     score(job, scorer, "overwrite", stop_after=2)
-    score_files(job, scorer, existing="resume", on_scored=partial(see, resumed))
-    assert [line for line, _ in straight] == list(range(1, 41))
-    assert resumed == straight
-    resumed.clear()
-    score_files(job, scorer, existing="resume", on_scored=partial(see, resumed))  # it is finished
-    assert resumed == straight
+    for _ in range(2):  # the second time it is finished
+        resumed = score(job, scorer, "resume", wanted=wanted)
+        for name in ("totals", "means", "few_sources", "worst", "first", "values", "by_file"):
+            assert getattr(resumed, name) == getattr(straight, name)
+    assert score(job, scorer, "resume", wanted=Wanted(first=39)).first == ()
 
 
-def test_rows_that_were_changed_between_two_runs_are_not_added_up(
+def test_sources_that_come_back_are_counted(tmp_path: Path, scorer: EstimeScorer) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", [*rows(12), *rows(12)])
+    report = score(Job(inputs=(table,), look_ahead=3), scorer)
+    assert (report.repeated, report.encoded) == (4, 8)
+
+
+def test_a_finished_output_that_was_changed_is_not_called_complete(
     table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    out = tmp_path / "out.jsonl"
-    job = Job(inputs=(table,), output=out, look_ahead=8)
-    score(job, scorer, stop_after=2)
-    lines = out.read_text().splitlines(keepends=True)
-    out.write_text("".join([lines[1], lines[0], *lines[2:]]))
-    with pytest.raises(
-        ValueError, match=r"but the row of .*pairs\.jsonl line 1 is missing or moved"
-    ):
-        score(job, scorer, "resume")
+    for ending, last in (("jsonl", b'{"line": 40'), ("csv", b"40,")):
+        job = Job(inputs=(table,), output=tmp_path / f"out.{ending}")
+        score(job, scorer)
+        out = tmp_path / f"out.{ending}"
+        whole = out.read_bytes()
+        out.write_bytes(whole[: whole.rindex(last)])
+        with pytest.raises(ValueError, match=r"to have the rows that the earlier run wrote, but"):
+            score(job, scorer, "resume")
 
 
 def test_another_setting_or_input_is_not_mixed(
@@ -247,13 +278,19 @@ def test_another_setting_or_input_is_not_mixed(
     out = tmp_path / "out.jsonl"
     job = Job(inputs=(table,), output=out, look_ahead=8)
     score(job, scorer, stop_after=2)
-    before = out.read_bytes()
+    before = rows_path(out).read_bytes()
     with pytest.raises(
         ValueError, match=r"(?s)same signature as in the earlier run.*distance:8.*distance:4"
     ):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
-    with pytest.raises(ValueError, match="the same keep_texts as in the earlier run"):
-        score(replace(job, keep_texts=True), scorer, "resume")
+    for changed, named in (
+        (replace(job, keep_texts=True), "keep_texts"),
+        (replace(job, threshold=0.5), "threshold"),
+    ):
+        with pytest.raises(ValueError, match=f"the same {named} as in the earlier run"):
+            score(changed, scorer, "resume")
+    with pytest.raises(ValueError, match="the same measures as in the earlier run"):
+        score(job, EstimeScorer(scorer.config, measures="copied"), "resume")
     with pytest.raises(FileExistsError, match="Use `resume` to continue it"):
         score(job, scorer)
     content = table.read_text()
@@ -265,15 +302,8 @@ def test_another_setting_or_input_is_not_mixed(
     )  # of the same size, behind what is scored
     with pytest.raises(ValueError, match=r"same inputs as in the earlier run(?s:.*)digest"):
         score(job, scorer, "resume")
-    assert out.read_bytes() == before
+    assert rows_path(out).read_bytes() == before
     table.write_text(content)
-    progress = tmp_path / "out.jsonl.progress"
-    record = progress.read_bytes()
-    for damaged in (b"{", b"{}", b"[]"):
-        progress.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"record of .*out\.jsonl is damaged"):
-            score(job, scorer, "resume")
-    progress.write_bytes(record)
     assert score(job, scorer, "resume").done
 
 
@@ -353,25 +383,73 @@ def test_what_was_scored_is_on_disk_when_the_input_breaks(
     broken, out = tmp_path / "p.jsonl.gz", tmp_path / "out.jsonl"
     data = gzip.compress(write_jsonl(tmp_path / "q.jsonl", rows(400)).read_bytes())
     broken.write_bytes(data[: len(data) * 9 // 10])
-    with pytest.raises(ValueError, match="compressed data end early"):
+    with pytest.raises(ValueError, match="to be whole, but it cannot be decompressed"):
         score(Job(inputs=(broken,), output=out, look_ahead=8), scorer)
-    assert len(out.read_text(encoding="utf-8").splitlines()) > 100
+    chunks = json_rows(rows_path(out))[1:]
+    assert sum(len(chunk["rows"]) for chunk in chunks) > 100
 
 
-def command(table: Path, out: Path, *options: str) -> list[object]:
-    return ["score", table, "-o", out, *QUICK, *options]
+def test_a_jobs_own_files_are_not_its_inputs(tmp_path: Path, scorer: EstimeScorer) -> None:
+    write_jsonl(tmp_path / "a.jsonl", rows(9))
+    out = tmp_path / "scores.jsonl"
+    for existing, stop_after in (("refuse", 1), ("resume", None), ("resume", None)):
+        inputs = expand([tmp_path / "*"], out)
+        assert inputs == (tmp_path / "a.jsonl",)
+        job = Job(inputs=inputs, output=out, look_ahead=3)
+        score(job, scorer, existing, stop_after)
+    assert len(json_rows(out)) == 9
+    assert expand([tmp_path / "*.jsonl"], tmp_path / "other.jsonl") == (tmp_path / "a.jsonl", out)
+    precious = expand([tmp_path / "*.jsonl"], tmp_path / "a.jsonl")  # it is not the job's
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=precious, output=tmp_path / "a.jsonl")
 
 
-def started(table: Path, out: Path, *options: str) -> BaseProcess:
-    return start_command(*command(table, out, *options), said=table.with_name("said.txt"))
+def command(table: Path, out: Path, *options: str) -> list[str]:
+    return list(map(str, ["score", table, "-o", out, *QUICK, *options]))
+
+
+def run_in_chunks(arguments: list[str], said: str, moment: str) -> None:
+    """Runs the command in small chunks; kills the process at a moment, if one is named."""
+    mock.patch("estime_metric.jobs.job.PAIRS", 8).start()
+    if moment:
+        name, call = moment.split()
+        calls = itertools.count(1)
+        owner_name, _, function = name.rpartition(".")
+        owner = pkgutil.resolve_name(owner_name)
+        real = getattr(owner, function)
+
+        def killed(*given: Any, **options: Any) -> Any:
+            if next(calls) < int(call):
+                return real(*given, **options)
+            if function == "_output_rows":
+                return killed_after_some(real(*given, **options))
+            return os.kill(os.getpid(), signal.SIGKILL)
+
+        mock.patch.object(owner, function, killed).start()
+    _command(arguments, said, {})
+
+
+def killed_after_some(rows: Iterator[files.Row]) -> Iterator[files.Row]:
+    yield from itertools.islice(rows, 20)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def started(arguments: list[str], said: Path, moment: str = "") -> BaseProcess:
+    process = FORKS.Process(target=run_in_chunks, args=(arguments, str(said), moment))
+    process.start()
+    return process
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a run that nothing stops makes of the long table."""
+def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """What a run that nothing stops makes of the long table, by format."""
     folder = tmp_path_factory.mktemp("whole")
-    run_command(*command(write_jsonl(folder / "pairs.jsonl", rows(300)), folder / "whole.jsonl"))
-    return folder / "whole.jsonl"
+    table = write_jsonl(folder / "pairs.jsonl", rows(300))
+    outputs = {ending: folder / f"whole{ending}" for ending in files.WRITABLE}
+    with mock.patch("estime_metric.jobs.job.PAIRS", 8):
+        for output in outputs.values():
+            run_command(*command(table, output))
+    return outputs
 
 
 @pytest.fixture
@@ -384,20 +462,35 @@ def wait_for(condition: Callable[[], bool], process: BaseProcess) -> None:
         time.sleep(0.002)
 
 
+def check_whole(long_table: Path, out: Path, whole: Path) -> None:
+    """A run that is resumed makes the file of a run that nothing has stopped."""
+    run_command(*command(long_table, out, "--resume"))
+    if out.suffix == ".parquet":  # has the date in its metadata
+        one, other = (pyarrow.parquet.read_table(path) for path in (out, whole))
+        assert one.equals(other)
+        assert one.schema.equals(other.schema)
+    else:
+        assert out.read_bytes() == whole.read_bytes()
+    expected = {out.name} | ({f"{out.name}.meta.json"} if out.suffix != ".parquet" else set())
+    assert {path.name for path in out.parent.glob("*out*")} == expected
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("ending", files.WRITABLE)
 def test_kill_9_at_random_moments_loses_and_doubles_nothing(
-    long_table: Path, whole: Path, tmp_path: Path
+    long_table: Path, wholes: dict[str, Path], tmp_path: Path, ending: str
 ) -> None:
-    out = tmp_path / "out.jsonl"
-    rng = random.Random(0)
+    out = tmp_path / f"out{ending}"
+    kept = rows_path(out)
+    rng = random.Random(ending)
     killed = 0
     for number in range(KILLS):
-        process = started(long_table, out, "--resume")
-        before = out.stat().st_size if out.exists() else 0
-        if number == 0:  # before the first commit: what is left of the lock stops nobody
-            wait_for(Path(f"{out}.progress").exists, process)
-        elif rng.random() < 0.8:  # else at any moment of the start
-            wait_for(lambda before=before: out.exists() and out.stat().st_size > before, process)
+        process = started(command(long_table, out, "--resume"), long_table.with_name("said.txt"))
+        before = kept.stat().st_size if kept.exists() else 0
+        if number == 0:  # before the first chunk: what is left of the lock stops nobody
+            wait_for(kept.exists, process)
+        elif rng.random() < 0.8:  # otherwise at any moment of the start
+            wait_for(lambda before=before: kept.exists() and kept.stat().st_size > before, process)
             time.sleep(rng.random() * 0.2)
         else:
             time.sleep(rng.random() * 0.5)
@@ -405,23 +498,46 @@ def test_kill_9_at_random_moments_loses_and_doubles_nothing(
         process.join()
         killed += process.exitcode == -signal.SIGKILL
     assert killed > KILLS // 2
-    run_command(*command(long_table, out, "--resume"))
-    assert out.read_bytes() == whole.read_bytes()
-    assert sorted(path.name for path in tmp_path.glob("out*")) == [
-        "out.jsonl",
-        "out.jsonl.meta.json",
-    ]
+    check_whole(long_table, out, wholes[ending])
+
+
+SUMMARY, CONVERSION = (
+    "estime_metric.jobs.summary.Summary.add",
+    "estime_metric.jobs.run._output_rows",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ending", "moment"),
+    [
+        *((ending, f"{SUMMARY} 5") for ending in files.WRITABLE),
+        *((ending, f"{CONVERSION} 1") for ending in files.WRITABLE),
+        *((ending, f"{CONVERSION} 2") for ending in (".csv", ".parquet")),
+        *((ending, "estime_metric.files.writing.write_meta 1") for ending in (".csv", ".jsonl")),
+        *((ending, "estime_metric.jobs.run.rows_path 1") for ending in files.WRITABLE),
+    ],
+)
+def test_kill_9_in_the_last_pass_in_the_conversion_and_once_everything_is_written(
+    long_table: Path, wholes: dict[str, Path], tmp_path: Path, ending: str, moment: str
+) -> None:
+    out = tmp_path / f"out{ending}"
+    process = started(command(long_table, out), long_table.with_name("said.txt"), moment)
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    check_whole(long_table, out, wholes[ending])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
-    long_table: Path, whole: Path, tmp_path: Path, number: signal.Signals
+    long_table: Path, wholes: dict[str, Path], tmp_path: Path, number: signal.Signals
 ) -> None:
     """Stopped meanwhile, it keeps every other run from its output."""
     out = tmp_path / "out.jsonl"
-    process = started(long_table, out)
-    wait_for(lambda: out.exists() and out.stat().st_size > 0, process)
+    kept = rows_path(out)
+    process = started(command(long_table, out), long_table.with_name("said.txt"))
+    wait_for(lambda: kept.exists() and kept.read_bytes().count(b"\n") > 1, process)
     os.kill(process.pid, signal.SIGSTOP)
     for option in ("--resume", "--overwrite"):
         second = run_command(*command(long_table, out, option), status=2)
@@ -434,9 +550,9 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
     process.join(60)
     said = long_table.with_name("said.txt").read_text(encoding="utf-8")
     assert process.exitcode == 128 + number
-    written = out.read_text(encoding="utf-8").splitlines()
-    assert json.loads(written[-1])["line"] == len(written) < 300
-    assert whole.read_text(encoding="utf-8").splitlines()[: len(written)] == written
+    written = [row for chunk in json_rows(kept)[1:] for row in chunk["rows"]]
+    assert written == json_rows(wholes[".jsonl"])[: len(written)]
+    assert len(written) < 300
     assert (
         f"{len(written)} pairs already scored in {out}. Run the command again with --resume" in said
     )
@@ -450,13 +566,14 @@ def test_a_chunk_is_bounded_by_its_work(
     """Unless `look_ahead` says how many pairs: the more an encoder has to do for a byte, the fewer
     bytes.
     """
+    monkeypatch.setattr("estime_metric.jobs.job.PAIRS", 256)
     monkeypatch.setattr("estime_metric.jobs.job.WORK", 1e9)
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(300))
 
     def sizes(job: Job, scorer: EstimeScorer) -> list[int]:
-        found: list[int] = []
-        score_files(job, scorer, on_chunk=lambda pairs, _: found.append(len(pairs)))
-        return found
+        watched = Watched()
+        score_files(job, scorer, progress=watched)
+        return watched.chunks
 
     found = sizes(Job(inputs=(table,)), scorer)
     light = sizes(Job(inputs=(table,)), EstimeScorer(scorer.config, distance=2))

@@ -6,24 +6,26 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from estime_metric import EstimeScorer, files
-from estime_metric.jobs import Job, score_files
-from tests.command import full_disk, json_rows, run_command, table_rows, write_jsonl
-from tests.jobs.conftest import QUICK, SHORT, rows
+from estime_metric.jobs import Job, Progress, score_files
+from estime_metric.jobs.rows import rows_path
+from tests.command import SHORT, full_disk, json_rows, run_command, table_rows, write_jsonl
+from tests.jobs.conftest import QUICK, rows
 
 
 @pytest.mark.parametrize(
-    ("ending", "size"), [("jsonl", 8_000), ("csv", 6_000), ("parquet", 8_000), ("jsonl", 10)]
+    ("ending", "size"), [("jsonl", 8_000), ("csv", 12_000), ("parquet", 8_000), ("jsonl", 10)]
 )
 def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     table: Path, bert_folder: str, tmp_path: Path, ending: str, size: int
 ) -> None:
     whole, out = tmp_path / f"whole.{ending}", tmp_path / f"out.{ending}"
-    options = ["-m", bert_folder, "-q", "--with-signature", *SHORT]
+    options = ["-m", bert_folder, "-q", "--keep-texts", *SHORT]
     run_command("score", table, "-o", whole, *options)
     with full_disk(size):
         shown = run_command("score", table, "-o", out, *options, status=2)
@@ -48,9 +50,13 @@ def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
     score_files(Job(inputs=(first, second), output=whole, look_ahead=8), scorer)
     job = Job(inputs=(first, second), output=out, look_ahead=8)
 
+    class Removing(Progress):
+        def keep(self, pairs: int, problems: Sequence[str]) -> None:
+            second.unlink(missing_ok=True)
+
     with pytest.raises(FileNotFoundError, match=r"b\.jsonl"):
-        score_files(job, scorer, on_chunk=lambda *_: second.unlink(missing_ok=True))
-    scored = len(out.read_bytes().splitlines())
+        score_files(job, scorer, progress=Removing())
+    scored = sum(len(chunk["rows"]) for chunk in json_rows(rows_path(out))[1:])
     assert 0 < scored < 40
     write_jsonl(second, rows(20))
     report = score_files(job, scorer, existing="resume")
@@ -72,6 +78,7 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
         )
         writer.join(10)
         assert [row["line"] for row in json_rows(out)] == list(range(1, 41 - status))
+        assert not {"source", "summary"} & set(json_rows(out)[0])
         assert ("skipped line 40: is not JSON" in shown.stderr) == bool(status)
 
 

@@ -51,9 +51,10 @@ def test_what_rounding_changes(run, summeval: Path) -> None:
 
 @pytest.mark.slow
 def test_epochs(run, summeval: Path) -> None:
-    small = ["--sources", 2, "--threads", 1, "--each", 1, "--model", "embedded-small"]
+    small = ["--sources", 4, "--threads", 1, "--batch", 2, "--model", "embedded-small"]
     (table,) = run("epochs", "--summeval", summeval, *small)
-    assert table.column("cache") == ["none", "memory", "folder"]
+    assert table.column("cache") == ["none", *(f"holds {share}%" for share in (100, 75, 50, 25))]
+    assert table.column("by its share")[0] == "1.000"
 
 
 def test_rates_by_summaries_of_each_source(run, summeval: Path) -> None:

@@ -12,11 +12,11 @@ import pytest
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
-from tests.command import Ran, csv_rows, json_rows, run_command, write_jsonl
+from tests.command import SHORT, Ran, csv_rows, json_rows, run_command, write_jsonl
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
-SHORT = ["--window", "60", "--margin", "10", "--resamples", "20", "-q"]
+QUICK = [*SHORT, "--resamples", "20", "-q"]
 run = partial(run_command, "benchmark", "subtle-errors")
 
 
@@ -89,7 +89,7 @@ def test_the_folder_has_pairs_whose_alarms_rise_with_their_errors(
 
 def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> None:
     models = ["-m", bert_folder, "--generator", bert_folder]
-    shown = run(table, *models, "-l", "2,4", "-n", "2", "--unit", "word", "--no-baselines", *SHORT)
+    shown = run(table, *models, "-l", "2,4", "-n", "2", "--unit", "word", "--no-baselines", *QUICK)
     names = [row[0] for row in section(shown.stdout, "*Computed in this run: 2 errors, 5 pairs*")]
     assert {"(-)ESTIME-2 word", "(-)ESTIME-4 word"} <= set(names)
     assert not any("ROUGE" in name for name in names)
@@ -103,7 +103,7 @@ def test_pairs_are_chosen_at_random_by_the_seed(
 ) -> None:
     chosen, options = (
         set(),
-        ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT],
+        ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *QUICK],
     )
     for seed in (0, 1):
         out = tmp_path / str(seed)
@@ -127,7 +127,7 @@ def test_data_sets_of_the_hub_and_summeval(
         "id": ["a", "b", "c"],
     }
     datasets.Dataset.from_dict(columns).to_parquet(folder / "test.parquet")
-    options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT]
+    options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *QUICK]
     assert "1 error, 3 pairs" in run("--dataset", folder, *options).stdout
     assert "1 error, 2 pairs" in run("--dataset", folder, "--pairs", 2, *options).stdout
     assert (
@@ -149,7 +149,7 @@ def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: s
         bert_folder,
         "-n",
         "1",
-        *SHORT,
+        *QUICK,
         "-o",
         table.parent / "out",
     ]
@@ -171,7 +171,7 @@ def test_few_pairs_have_no_interval_and_scores_of_files_join(
         "-n",
         "1,2",
         "--no-baselines",
-        *SHORT,
+        *QUICK,
     ]
     run(*options, "-o", tmp_path / "first")
     rows = json_rows(tmp_path / "first" / "pairs.jsonl")

@@ -83,7 +83,7 @@ class OtherMeasures(OwnScores):
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
-class EveryMeasure(options.EveryMeasureOptions):
+class EveryMeasure(options.ScoringOptions):
     """The options of ESTIME except the further measures: all of them are computed."""
 
 

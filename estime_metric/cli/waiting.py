@@ -1,0 +1,92 @@
+"""What the screen shows while texts are scored: a bar, the invalid rows, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from estime_metric import files
+from estime_metric.cli.console import NAMED_ROWS, counted, note, warn, warn_of_more_rows
+from estime_metric.jobs import Job, Progress, count_pairs
+from estime_metric.jobs import scored_table as score_into_table
+
+if TYPE_CHECKING:
+    from estime_metric.scorer import EstimeScorer
+
+
+class Bar(Progress):
+    """Shows on stderr how far a job is. Use it as a context.
+
+    Attributes:
+        kept: pairs that are kept so far, those of an earlier run included.
+        skipped: invalid rows so far.
+    """
+
+    def __init__(self, job: Job, *, quiet: bool) -> None:
+        self._job, self._quiet = job, quiet
+        self._bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
+        self.kept = self.skipped = 0
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.close()
+        warn_of_more_rows(self.skipped)
+
+    def start(self, resumed: int) -> None:
+        """As `Progress.start`."""
+        self.kept = resumed
+        if resumed:
+            note(f"{counted(resumed, 'pair')} already scored")
+        self._bar.total = None if self._quiet else count_pairs(self._job)
+        self._bar.initial = resumed  # which the rate does not count
+        self._bar.update(resumed)
+
+    def advance(self, pairs: int) -> None:
+        """As `Progress.advance`."""
+        self._bar.update(pairs)
+
+    def keep(self, pairs: int, problems: Sequence[str]) -> None:
+        """As `Progress.keep`."""
+        self.kept = pairs
+        for problem in problems[: max(NAMED_ROWS - self.skipped, 0)]:
+            with tqdm.external_write_mode():
+                warn(f"skipped {problem}")
+        self.skipped += len(problems)
+
+    def say_how_to_resume(self) -> None:
+        """Called when a job ends early: what is kept, and how to go on."""
+        output = self._job.output
+        if not self.kept:
+            return
+        if output is None:
+            note("Nothing is kept. To be able to resume, name a file with -o.")
+        elif not files.is_standard(output):
+            note(
+                f"{counted(self.kept, 'pair')} already scored in {output}. Run the command again "
+                "with --resume to continue."
+            )
+
+
+@contextmanager
+def scored_table(
+    path: Path, scorer: EstimeScorer, *, layout: files.Layout = files.TABLES, quiet: bool = False
+) -> Iterator[tuple[Path, int]]:
+    """A file of pairs as a temporary table of their scores (see `jobs.scored_table`), and how many
+    invalid rows were skipped; the screen shows how far it is.
+    """
+    with ExitStack() as stack:
+        with Bar(Job(inputs=(path,), layout=layout), quiet=quiet) as bar:
+            table = stack.enter_context(score_into_table(path, scorer, layout=layout, progress=bar))
+        yield table, bar.skipped
