@@ -91,10 +91,12 @@ def corrupt(
 
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
     corrupted = generator(pairs.summaries, progress=not quiet)
-    short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
-    for line, one in short[:NAMED_ROWS]:
+    short = [
+        (line, text) for line, text in zip(pairs.lines, corrupted, strict=True) if text.n_missing
+    ]
+    for line, text in short[:NAMED_ROWS]:
         warn(
-            f"line {line}: not enough suitable words; inserted {len(one.errors)} of {numbers[-1]} errors"
+            f"line {line}: not enough suitable words; inserted {len(text.errors)} of {numbers[-1]} errors"
         )
     if len(short) > NAMED_ROWS:
         warn(f"not enough suitable words in {counted(len(short) - NAMED_ROWS, 'more row')}")

@@ -84,7 +84,7 @@ def read_grids(
             higher[name] = next((directions[each] for each in tried if each in directions), None)
     drop = missing == "drop"
     used = [(judged, quality, Path(judgements).name) for quality in found_qualities]
-    used += [(one.table, one.column, one.file) for one in by_name.values()]
+    used += [(measured.table, measured.column, measured.file) for measured in by_name.values()]
     for table, column, file in used:
         check_numbers(table, column, file, allow_missing=drop)
     grids = [

@@ -166,8 +166,8 @@ def bootstrap_groups(
         {
             "group": names,
             "value": values,
-            "low": [one.low for one in intervals],
-            "high": [one.high for one in intervals],
-            "undefined": [one.undefined for one in intervals],
+            "low": [around.low for around in intervals],
+            "high": [around.high for around in intervals],
+            "undefined": [around.undefined for around in intervals],
         }
     )

@@ -151,13 +151,13 @@ def means(cells: Iterable[CellDetection]) -> Iterator[CellDetection]:
     """The means of the cells of an origin and a class if there are several, weighted by summaries."""
     every = list(cells)
     for origin, group in product(ORIGINS, CLASSES):
-        some = [one for one in every if (one.place.origin, one.place.group) == (origin, group)]
+        some = [cell for cell in every if (cell.place.origin, cell.place.group) == (origin, group)]
         if len(some) > 1:
-            counts = [one.summaries for one in some]
+            counts = [cell.summaries for cell in some]
             yield CellDetection(
                 place=Place(origin, MEAN, group),
                 summaries=sum(counts),
                 threshold=np.nan,
-                accuracies=np.average([one.accuracies for one in some], axis=0, weights=counts),
-                areas=np.average([one.areas for one in some], axis=0, weights=counts),
+                accuracies=np.average([cell.accuracies for cell in some], axis=0, weights=counts),
+                areas=np.average([cell.areas for cell in some], axis=0, weights=counts),
             )

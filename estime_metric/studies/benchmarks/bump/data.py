@@ -175,7 +175,9 @@ def read(folder: str | Path, task: int = 1, split: str = "all", limit: int | Non
 
 
 def _file(folder: Path, name: str) -> Path:
-    path = next((one / name for one in (folder, folder / "data") if (one / name).is_file()), None)
+    path = next(
+        (place / name for place in (folder, folder / "data") if (place / name).is_file()), None
+    )
     if path is None:
         raise FileNotFoundError(
             f"Expected {str(folder)!r} to have {name} or data/{name}, but it has neither."
@@ -187,7 +189,11 @@ def _articles(rows: Iterable[Record], split: str, limit: int | None) -> frozense
     """The articles of a split, the first ones if there is a ``limit``."""
     articles = list(dict.fromkeys(row["article_id"] for row in rows))
     valid = chosen_articles(articles)
-    kept = [one for one in articles if split == "all" or (one in valid) == (split == "valid")]
+    kept = [
+        article
+        for article in articles
+        if split == "all" or (article in valid) == (split == "valid")
+    ]
     return frozenset(kept if limit is None else kept[: integer("limit", limit, 1)])
 
 

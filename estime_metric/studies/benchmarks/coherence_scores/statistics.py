@@ -97,8 +97,12 @@ def _agreement(
     """Table 3's row of a measure; documents and systems resampled."""
     grid = scores.grid(column, scores.data.judgements, "coherence")
     intervals: dict[Statistic, tuple[float, float]] = {}
-    for level in dict.fromkeys(one.level for one in STATISTICS.values()) if resamples else ():
-        methods = [one.method for one in STATISTICS.values() if one.level == level]
+    for level in (
+        dict.fromkeys(statistic.level for statistic in STATISTICS.values()) if resamples else ()
+    ):
+        methods = [
+            statistic.method for statistic in STATISTICS.values() if statistic.level == level
+        ]
         resampled = bootstrap(grid, levels=[level], methods=methods, n=resamples, seed=seed)
         for row in resampled.itertuples():
             intervals[Statistic(level, row.method)] = (row.low, row.high)
@@ -112,8 +116,8 @@ def _agreement(
 def _shuffle(data: CoherenceScores) -> pd.DataFrame:
     """Table 4: ``measure``, ``accuracy``, and ``across`` different texts (section 7.4)."""
     rows = [
-        {"measure": LABELS[name], "accuracy": one.accuracy, "across": one.accuracy_across}
-        for name, one in data.shuffle.items()
+        {"measure": LABELS[name], "accuracy": scores.accuracy, "across": scores.accuracy_across}
+        for name, scores in data.shuffle.items()
     ]
     return pd.DataFrame(rows, columns=["measure", "accuracy", "across"])
 

@@ -75,7 +75,8 @@ def table_3_intervals(frame: pd.DataFrame) -> Table:
         rows.append(tuple(row))
     title = "Table 3 of Steen & Markert 2022: 95% intervals, documents and systems resampled."
     columns = [
-        Column(one.name, one.group, text=True) for one in _here_and_paper("measure", STATISTICS)
+        Column(column.name, column.group, text=True)
+        for column in _here_and_paper("measure", STATISTICS)
     ]
     return _table("table3-intervals", title, columns, rows, _SYSTEMS)
 

@@ -61,7 +61,7 @@ def _ablation(frame: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     trivial = ranked["section"] == TRIVIAL
     best = pd.concat([ranked[~published & ~trivial].head(SHOWN), ranked[published].head(SHOWN)])
     rows_of = {
-        one.measure: rows[rows["column"] == one.column].set_index("error")
-        for one in best.itertuples()
+        row.measure: rows[rows["column"] == row.column].set_index("error")
+        for row in best.itertuples()
     }
     return plot_groups(rows_of, errors, "partial r minus the one with the type flipped", 0)

@@ -70,7 +70,7 @@ def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[B
             f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}."
         )
     return [
-        own_block(table, name, [one for one in lower if one in table])
+        own_block(table, name, [column for column in lower if column in table])
         for name, table in tables.items()
     ]
 
@@ -171,7 +171,7 @@ def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
 
 def _names(table: pd.DataFrame, kind: str, choices: Sequence[str], name: str) -> pd.Series:
     """The first column of ``choices`` that the table has."""
-    column = next((one for one in choices if one in table), None)
+    column = next((name_of for name_of in choices if name_of in table), None)
     if column is None:
         raise ValueError(
             f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "

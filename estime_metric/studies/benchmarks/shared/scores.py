@@ -77,7 +77,9 @@ class Scores(Generic[Data]):
     @property
     def gaps(self) -> tuple[str, ...]:
         """A line for below the tables if summaries lack scores."""
-        missing = {one.label: int(np.isnan(self.values[one.name]).sum()) for one in self.known}
+        missing = {
+            column.label: int(np.isnan(self.values[column.name]).sum()) for column in self.known
+        }
         gaps = ", ".join(f"{label} {number}" for label, number in missing.items() if number)
         return (f"Summaries without a score, excluded from that row: {gaps}.",) if gaps else ()
 
@@ -113,8 +115,8 @@ class Scores(Generic[Data]):
         """Writes ``scores.csv`` and ``run.json``, which says what they are."""
         folder.mkdir(parents=True, exist_ok=True)
         measures = {
-            one.name: {"label": one.label, "lower_is_better": one.lower_is_better}
-            for one in self.known
+            column.name: {"label": column.label, "lower_is_better": column.lower_is_better}
+            for column in self.known
         }
         run = {
             "version": __version__,

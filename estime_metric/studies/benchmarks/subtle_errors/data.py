@@ -44,7 +44,11 @@ class Versions(Crossed):
 
     def complete(self, number: int) -> list[int]:
         """Indices of the pairs with the given number of errors in the summary."""
-        return [index for index, one in enumerate(self.corrupted) if len(one.errors) >= number]
+        return [
+            index
+            for index, corrupted in enumerate(self.corrupted)
+            if len(corrupted.errors) >= number
+        ]
 
 
 def make_versions(
@@ -79,8 +83,8 @@ def make_versions(
         )
     documents = tuple(map(str, names if names is not None else range(len(texts))))
     corrupted, all_numbers = corrupt(originals, progress=progress), (0, *ascending)
-    versions = [one.first(number) for one in corrupted for number in all_numbers]
-    summaries = tuple(one.text for one in versions)
+    versions = [text.first(number) for text in corrupted for number in all_numbers]
+    summaries = tuple(version.text for version in versions)
     return Versions(
         documents=documents,
         systems=tuple(map(str, all_numbers)),

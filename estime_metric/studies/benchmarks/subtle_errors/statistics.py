@@ -359,8 +359,8 @@ def _check_texts(
             f"but got {len(corrupted)}, {len(explanations)} and {len(clean)}."
         )
     expected = {
-        "explanations": zip(explanations, (one.text for one in corrupted), strict=True),
-        "clean": zip(clean, (one.clean for one in corrupted), strict=True),
+        "explanations": zip(explanations, (text.text for text in corrupted), strict=True),
+        "clean": zip(clean, (text.clean for text in corrupted), strict=True),
     }
     for name, explained_texts in expected.items():
         for index, (explanation, text) in enumerate(explained_texts):

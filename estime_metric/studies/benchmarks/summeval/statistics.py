@@ -61,7 +61,9 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
     rows if no file was read or ESTIME was not computed, NaN if scores are constant or documents too
     few.
     """
-    ours = next((one for one in scores.known if one.main and one.layer is not None), None)
+    ours = next(
+        (column for column in scores.known if column.main and column.layer is not None), None
+    )
 
     def of_column(column: ScoreColumn) -> pd.DataFrame:
         if ours is None or column.section != OWN:

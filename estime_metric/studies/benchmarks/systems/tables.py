@@ -156,7 +156,7 @@ def _has_intervals(frame: pd.DataFrame, data: str) -> bool:
 
 
 def _of(part: Any, whole: Any) -> list[str]:
-    return [f"{one} of {other}" for one, other in zip(part, whole, strict=True)]
+    return [f"{count} of {other}" for count, other in zip(part, whole, strict=True)]
 
 
 def _notes(scores: Scores[Systems]) -> tuple[str, ...]:
