@@ -117,7 +117,7 @@ def schedule(length: int = 40, window: int = 24, margin: int = 4, distance: int 
 
 
 def match() -> Drawing:
-    """A summary above its source: what each token's best match is, and where the same token stands."""
+    """A summary above its source: what each token's best match is, and where the same token occurs."""
     shown = EstimeScorer().explain(SUMMARY, SOURCE)
     size, gap, top, bottom = 19, 10, 96, 250
 
@@ -144,7 +144,7 @@ def match() -> Drawing:
     drawing.text(
         24,
         54,
-        "green: the same token.  red: another one, an alarm; dashed, where the same token stands.",
+        "green: the same token.  red: another one, an alarm; dashed: the same token elsewhere.",
         GREY,
         13,
     )
@@ -166,7 +166,7 @@ def match() -> Drawing:
     drawing.text(24, top, "summary", GREY, 13)
     drawing.text(24, bottom + 22, "source", GREY, 13)
     told = [
-        f"“{SUMMARY[unit.start : unit.end]}” stands where the source has “{SOURCE[unit.best.start : unit.best.end]}”"
+        f"“{SUMMARY[unit.start : unit.end]}” in place of “{SOURCE[unit.best.start : unit.best.end]}”"
         for unit in shown.units
         if unit.verdict == "alarm" and unit.best is not None
     ]

@@ -1,18 +1,45 @@
-"""Writes the tables of measures into docs/measures.md, from the registry: ``python docs/tables.py``."""
+"""Writes the generated parts of docs/measures.md and docs/reference.md: ``python docs/tables.py``."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Iterable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES, Measure
 
-PAGE = Path(__file__).with_name("measures.md")
-
-#: Name of a table -> the measures in it. The page has a table between two comments with its name.
-TABLES = {"every result": BASE_MEASURES, "on request": FURTHER_MEASURES}
-
 HEAD = "| measure | range | better | meaning |\n|---|---|---|---|\n"
+
+#: Section of the reference -> its modules, with all their public classes and functions, or single objects
+#: of a module (``module:name``), which is not imported.
+REFERENCE = {
+    "Scoring": (
+        "estime_metric.functional:estime",
+        "estime_metric.scorer:EstimeScorer",
+        "estime_metric.config:EstimeConfig",
+        "estime_metric.result:EstimeResult",
+        "estime_metric.engine.cache:SourceCache",
+    ),
+    "Explanations": ("estime_metric.explanation:Explanation", "estime_metric.explain"),
+    "Comparison": ("estime_metric.comparison",),
+    "Toolkits": (
+        "estime_metric.integrations.torchmetrics:ESTIME",
+        "estime_metric.integrations.evaluate.metric:Estime",
+        "estime_metric.integrations.evaluate.script:register",
+        "estime_metric.integrations.evaluate.script:unregister",
+        "estime_metric.integrations.ray:score_dataset",
+        "estime_metric.integrations.trainer:estime_compute_metrics",
+        "estime_metric.integrations.inspect:estime",
+        "estime_metric.integrations.lm_eval:EstimeTask",
+        "estime_metric.integrations.mlflow:estime_scorer",
+        "estime_metric.integrations.trl:estime_reward",
+    ),
+    "Files and jobs": ("estime_metric.jobs",),
+    "Meta-evaluation": ("estime_metric.studies.meta",),
+}
 
 
 def row(measure: Measure) -> str:
@@ -28,20 +55,66 @@ def table(names: Iterable[str]) -> str:
     return HEAD + "".join(row(MEASURES[name]) for name in names)
 
 
-def with_tables(page: str) -> str:
-    """The text of the page with its tables as the registry has them; ValueError if one is missing."""
-    for name, measures in TABLES.items():
+def documented(target: str) -> dict[str, str]:
+    """Full name -> docstring of the objects that an entry of REFERENCE stands for."""
+    module, _, name = target.partition(":")
+    if not name:
+        public = {
+            name: getattr(import_module(module), name) for name in import_module(module).__all__
+        }
+        return {
+            f"{module}.{name}": inspect.getdoc(public[name]) or ""
+            for name in public
+            if inspect.isroutine(public[name]) or inspect.isclass(public[name])
+        }
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"Expected a module, but got {module!r}.")
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            return {f"{module}.{name}": ast.get_docstring(node) or ""}
+    raise ValueError(f"Expected {module} to define {name!r}.")
+
+
+def reference() -> str:
+    """The sections with the public names."""
+    sections = []
+    for heading, targets in REFERENCE.items():
+        lines = [f"## {heading}\n"]
+        for target in targets:
+            for name, docstring in documented(target).items():
+                summary, _, _ = docstring.partition("\n\n")
+                lines.append(f"- `{name}`: {' '.join(summary.split())}")
+        sections.append("\n".join(lines))
+    return "\n\n".join(sections) + "\n"
+
+
+#: Page -> name of a generated part -> what is in it. The part is between two comments with its name.
+PAGES = {
+    "measures.md": {
+        "every result": lambda: table(BASE_MEASURES),
+        "on request": lambda: table(FURTHER_MEASURES),
+    },
+    "reference.md": {"public names": reference},
+}
+
+
+def generated(page: str, text: str) -> str:
+    """The text of the page with its generated parts as they are now; ValueError if one is missing."""
+    for name, part in PAGES[page].items():
         mark = f"<!-- {name} -->\n"
-        parts = page.split(mark)
-        if len(parts) != 3:
-            raise ValueError(f"Expected {PAGE.name} to have two lines {mark.strip()!r}.")
-        page = f"{parts[0]}{mark}{table(measures)}{mark}{parts[2]}"
-    return page
+        pieces = text.split(mark)
+        if len(pieces) != 3:
+            raise ValueError(f"Expected {page} to have two lines {mark.strip()!r}.")
+        text = f"{pieces[0]}{mark}{part()}{mark}{pieces[2]}"
+    return text
 
 
 def main() -> None:
-    """Rewrites the page."""
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Rewrites the pages."""
+    for page in PAGES:
+        path = Path(__file__).with_name(page)
+        path.write_text(generated(page, path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

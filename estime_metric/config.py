@@ -35,7 +35,7 @@ TAGGERS = ("nltk",)
 AUTO = "auto"  # bfloat16 if the device is fast in it, otherwise float32
 DTYPES = ("float32", "bfloat16", "float16", AUTO)
 
-LOW_COVERAGE = 0.5  # below this fraction of checked units, no winner is declared
+LOW_COVERAGE = 0.5  # below this fraction of checked units, too little was checked to compare by
 
 
 class EstimeOptions(TypedDict, total=False):

@@ -16,6 +16,8 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
 from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.engine.text.words import find_splitter, locate_in
+from estime_metric.explain import html, wording
+from estime_metric.explain.data import Span
 from estime_metric.measures import MEASURES, TEMPERATURE
 from estime_metric.validation import check_choice
 
@@ -83,9 +85,10 @@ class UnitVerdict:
         return {**asdict(self), "graded_alarm": self.graded_alarm}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """The verdicts on all units of one summary, in its order.
+    """The verdicts on all units of one summary, in its order. ``print(explanation)`` shows the counts
+    and the alarms.
 
     Attributes:
         prediction: the summary.
@@ -132,7 +135,7 @@ class Explanation:
     @cached_property
     def _statistics(self) -> dict[str, torch.Tensor]:
         words, bigrams, trigrams = SourceNgrams.of(self.source).new_shares(self.prediction)
-        known = {
+        values = {
             "alarms": self.alarms,
             "graded_alarms": self.graded_alarms,
             "overlap": self.overlap,
@@ -143,7 +146,7 @@ class Explanation:
         }
         return {
             name: torch.tensor(value, dtype=torch.float64, device="cpu")
-            for name, value in known.items()
+            for name, value in values.items()
         }
 
     def value(self, measure: str) -> float:
@@ -151,26 +154,28 @@ class Explanation:
         alarms. Raises ValueError if the measure does not follow from the verdicts, such as
         ``winners``.
         """
-        given = [name for name, one in MEASURES.items() if self._statistics.keys() >= {*one.needs}]
-        check_choice("measure", measure, given)
+        computable = [
+            name for name, entry in MEASURES.items() if self._statistics.keys() >= {*entry.needs}
+        ]
+        check_choice("measure", measure, computable)
         return float(MEASURES[measure](self._statistics))
 
     @cached_property
     def _source_words(self) -> frozenset[str]:
         return frozenset(lower_words(self.source))
 
-    def is_written_in_source(self, unit: UnitVerdict) -> bool:
+    def is_written_in_source(self, unit: Span) -> bool:
         """Whether a unit of the summary consists of words that the source has too, in any capitals.
 
         If such a unit is absent, the encoder has no token for it, or, with the unit ``word``, the
         source has it in other capitals only.
         """
-        around = (
+        neighbors = (
             self.prediction[max(0, unit.start - 1) : unit.start] + self.prediction[unit.end :][:1]
         )
-        own = lower_words(self.prediction[unit.start : unit.end])
-        is_whole = not any(character.isalnum() for character in around)
-        return is_whole and bool(own) and self._source_words.issuperset(own)
+        words = lower_words(self.prediction[unit.start : unit.end])
+        is_whole = not any(character.isalnum() for character in neighbors)
+        return is_whole and bool(words) and self._source_words.issuperset(words)
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:
@@ -196,9 +201,13 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the colored summary above its source, with the evidence."""
-        from estime_metric.explain.html import notebook  # called by a notebook
+        return html.notebook(self)
 
-        return notebook(self)
+    def __repr__(self) -> str:
+        return f"Explanation(alarms={self.alarms}, overlap={self.overlap}, tokens={self.tokens}, {self.signature})"
+
+    def __str__(self) -> str:
+        return wording.plain_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``inconsistency``,
@@ -227,17 +236,17 @@ def explain_pair(
     resolved.
     """
     index = config.layer_tuple.index(layer)
-    occurring = pair.summary.occurring
-    found = {name: getattr(pair.every, name)[index].numpy().copy() for name in _SHOWN}
+    occurring = pair.prediction.occurring
+    matches = {name: getattr(pair.every, name)[index].numpy().copy() for name in _SHOWN}
     if occurring.any():  # the checked units may have separate embeddings
-        for name, values in found.items():
+        for name, values in matches.items():
             values[occurring] = getattr(pair.checked, name)[index].numpy()
-    summary_spans = _whole_characters(prediction, pair.summary.units.spans.tolist())
+    summary_spans = _whole_characters(prediction, pair.prediction.units.spans.tolist())
     source_spans = _whole_characters(source, pair.source.spans.tolist())
     verdicts, unmatched = [], 0
     for row, (start, end) in enumerate(summary_spans):
-        same = _evidence(found["same"][row], found["same_at"][row], source_spans)
-        other = _evidence(found["other"][row], found["other_at"][row], source_spans)
+        same = _evidence(matches["same"][row], matches["same_at"][row], source_spans)
+        other = _evidence(matches["other"][row], matches["other_at"][row], source_spans)
         alarm = other is not None and (same is None or other.similarity > same.similarity)
         unmatched += alarm or same is None
         checked = bool(occurring[row])

@@ -51,7 +51,7 @@ TIES = {
     "coherence": "best_ties",
 }
 
-#: The constants of `inconsistency`; docs/formula.md says how they were chosen.
+#: The constants of `inconsistency`; docs/research/formula.md says how they were chosen.
 TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
 ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
 NEW_SHARE = 0.1  # of new trigrams in the weighted mean
@@ -81,6 +81,8 @@ class Measure:
         high: the greatest possible value, or the measure that it never exceeds; ``None`` if it is
             unbounded.
         higher_is_better: the direction; ``None`` if the measure does not express quality.
+        checked_only: whether the measure only judges the tokens that occur in the source. It cannot
+            compare systems if most of their tokens do not.
         meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for
             "tokens".
         source: where it is defined.
@@ -95,6 +97,7 @@ class Measure:
     higher_is_better: bool | None
     meaning: str
     source: str
+    checked_only: bool = False
 
     @property
     def needs_fragments(self) -> bool:
@@ -142,6 +145,7 @@ def _measure(
     higher_is_better: bool | None,
     meaning: str,
     source: str,
+    checked_only: bool = False,
 ) -> Callable[[Formula], Formula]:
     """Registers a formula as the measure with the function's name. See `Measure` for the fields."""
 
@@ -157,6 +161,7 @@ def _measure(
             higher_is_better=higher_is_better,
             meaning=meaning,
             source=source,
+            checked_only=checked_only,
         )
         return formula
 
@@ -202,6 +207,7 @@ def inconsistency(
         f"{TEMPERATURE:g}. The sum is continuous, so it has no ties"
     ),
     source="this package",
+    checked_only=True,
 )
 def graded_alarms(graded_alarms: Tensor) -> Tensor:
     """Alarms without a step at a margin of 0."""
@@ -260,6 +266,7 @@ def new_trigrams(new_trigrams: Tensor) -> Tensor:
     source=(
         "Vasilyev & Bohannon 2021, Eq. 1; if no word overlaps, the count over all words, as in blanc 0.3.4"
     ),
+    checked_only=True,
 )
 def alarms(alarms: Tensor) -> Tensor:
     """The paper's score."""
@@ -274,6 +281,7 @@ def alarms(alarms: Tensor) -> Tensor:
     higher_is_better=False,
     meaning="`alarms / overlap`: fraction of the checked tokens that raise an alarm",
     source="this package",
+    checked_only=True,
 )
 def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     """Undefined if nothing was checked."""
@@ -288,6 +296,7 @@ def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     higher_is_better=False,
     meaning="alarms extrapolated to all summary tokens: `alarms * tokens / overlap`",
     source="blanc 0.3.4",
+    checked_only=True,
 )
 def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     """All tokens if nothing was checked."""
@@ -305,6 +314,7 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
         "token does, summed over the summary"
     ),
     source="Vasilyev & Bohannon 2021, Eq. 3",
+    checked_only=True,
 )
 def winners(winners: Tensor) -> Tensor:
     """The paper's second count."""

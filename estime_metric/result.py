@@ -15,6 +15,7 @@ from torch import Tensor
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
+from estime_metric.explain import html
 from estime_metric.measures import (
     BASE_MEASURES,
     FURTHER_MEASURES,
@@ -37,14 +38,27 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _LISTED = 10  # indices that `str` names
+_WORST = 5  # summaries that a notebook lists
+
+#: Measures whose means a notebook shows, if the result has them.
+_IN_NOTEBOOK = (
+    "inconsistency",
+    "graded_alarms",
+    "new_words",
+    "new_trigrams",
+    "alarms",
+    "tokens",
+    "coverage",
+    "copied",
+)
 
 
 class EstimeResult:
-    """Scores for a list of pairs, in input order. ``print(result)`` shows the score, the coverage
-    and the signature.
+    """Scores for a list of pairs, in input order. ``print(result)`` shows the means and the signature.
 
-    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` the values at one
-    of several layers.
+    ``result.alarms`` or ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]``
+    the values at one of several layers. ``result.coverage`` is the mean coverage, and
+    ``result.blank`` lists indices; ``result["coverage"]`` and ``result["blank"]`` are the measures.
 
     Iterating over it gives a record for each pair: a dict of plain numbers.
 
@@ -61,6 +75,25 @@ class EstimeResult:
         >>> result["alarms"].tolist(), next(iter(result))["alarms"]
         ([1.0], 1.0)
     """
+
+    inconsistency: Tensor
+    graded_alarms: Tensor
+    new_words: Tensor
+    new_bigrams: Tensor
+    new_trigrams: Tensor
+    alarms: Tensor
+    alarm_rate: Tensor
+    alarms_adjusted: Tensor
+    winners: Tensor
+    unsupported: Tensor
+    unsupported_rate: Tensor
+    overlap: Tensor
+    tokens: Tensor
+    copied: Tensor
+    copied_density: Tensor
+    alarms_alltokens: Tensor
+    soft: Tensor
+    coherence: Tensor
 
     def __init__(
         self,
@@ -133,7 +166,7 @@ class EstimeResult:
         """A record for each pair, in input order: measure -> value. If several layers are read, the
         names end in the layer (see `reported_name`).
         """
-        columns = self._columns()
+        columns = self.columns()
         for values in zip(*columns.values(), strict=True):
             yield dict(zip(columns, values, strict=True))
 
@@ -146,26 +179,44 @@ class EstimeResult:
             )
         return self.values(measure, layer)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Tensor:
+            """`values` of a measure."""
+            if name not in MEASURES:
+                measures = "" if name.startswith("_") else f" Measures: {', '.join(self.measures)}."
+                raise AttributeError(f"EstimeResult has no attribute {name!r}.{measures}")
+            try:
+                return self.values(name)
+            except ValueError as error:
+                raise AttributeError(str(error)) from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.measures]
+
     def __repr__(self) -> str:
-        return f"EstimeResult({len(self)} pairs, {self.signature})"
+        return f"EstimeResult({_counted(len(self), 'pair')}, {self.signature})"
 
     def __str__(self) -> str:
-        lines = [
-            f"{RECOMMENDED} {_shown(self.interval(RECOMMENDED, layer))}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
-            f"summary (lower is better for both), coverage {self.mean('coverage', layer):.4f}, {len(self)} pairs, "
-            f"layer {layer}"
-            for layer in self.layers
-        ]
+        lines = []
+        for layer in self.layers:
+            interval = _shown_interval(self.interval(RECOMMENDED, layer))
+            interval = f"  {interval} (95% interval)" if interval else ""
+            lines += [
+                f"{_counted(len(self), 'pair')}, layer {layer}",
+                f"{RECOMMENDED:15}{self.mean(RECOMMENDED, layer):.4f}{interval}",
+                f"{PAPER_MEASURE:15}{self.mean(PAPER_MEASURE, layer):.4f}  per summary",
+                f"{'coverage':15}{self.mean('coverage', layer):.4f}",
+            ]
         foreign = sorted(set(self.unchecked) - set(self.blank))
-        for said, indices in (
+        for meaning, indices in (
             (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank),
-            ("Pairs that share no token, so nothing was checked", foreign),
+            ("Summaries without a token of their source, so nothing was checked", foreign),
         ):
             if indices:
-                listed = ", ".join(map(str, indices[:_LISTED])) + (
-                    ", ..." if len(indices) > _LISTED else ""
-                )
-                lines.append(f"{said}: {len(indices)} (index {listed})")
+                more = ", ..." if len(indices) > _LISTED else ""
+                listed = ", ".join(map(str, indices[:_LISTED]))
+                lines.append(f"{meaning}: {len(indices)} (index {listed}{more})")
         return "\n".join([*lines, self.signature])
 
     def values(self, measure: str, layer: int | None = None) -> Tensor:
@@ -200,9 +251,11 @@ class EstimeResult:
         if undefined and measure not in self._warned:
             self._warned.add(measure)
             blank, others = len(self.blank), len(self.unchecked) - len(self.blank)
-            said = f"{measure} is undefined for {undefined} of {len(values)} pairs, which are excluded from the mean "
-            counts = f"(blank summaries: {blank}; others that share no token with their source: {others})."
-            warnings.warn(said + counts, stacklevel=2)
+            warnings.warn(
+                f"{measure} is undefined for {undefined} of {len(values)} pairs, which are excluded from the mean "
+                f"(blank summaries: {blank}; others that share no token with their source: {others}).",
+                stacklevel=2,
+            )
         return float(values.nanmean())
 
     def flags(
@@ -249,10 +302,10 @@ class EstimeResult:
         float16, and 2**-6 in bfloat16.
         """
         self.values(measure, layer)  # raises an error if it was not requested
-        counted = {TIES[name] for name in MEASURES[measure].needs if name in TIES}
+        tie_counts = {TIES[name] for name in MEASURES[measure].needs if name in TIES}
         return sum(
             int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum())
-            for name in counted
+            for name in tie_counts
         )
 
     def interval(
@@ -283,7 +336,7 @@ class EstimeResult:
             ``low`` and ``high`` of the 95% interval, and ``count``, with ``None`` for a value that
             is undefined; ``signature`` and ``short_signature``.
         """
-        columns = self._columns()
+        columns = self.columns()
         means = self._bootstrap(columns)
         return {
             "pairs": len(self),
@@ -292,6 +345,14 @@ class EstimeResult:
             "measures": {name: means.interval(name).to_dict() for name in columns},
             "signature": str(self.signature),
             "short_signature": self.signature.short,
+        }
+
+    def columns(self) -> dict[str, list[float]]:
+        """Reported name (see `reported_name`) -> the values of all pairs, as plain numbers."""
+        return {
+            reported_name(measure, layer, self.layers): self.values(measure, layer).tolist()
+            for layer in self.layers
+            for measure in self.measures
         }
 
     def to_pandas(self, columns: Mapping[str, Sequence[Any]] | None = None) -> DataFrame:
@@ -304,19 +365,14 @@ class EstimeResult:
             A data frame with ``columns``, ``pair``, ``layer`` and each measure.
 
         Raises:
-            ImportError: pandas is not installed.
             ValueError: the length of a column differs from the result, or its name is already in
                 use.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_pandas() needs pandas: pip install 'estime-metric[meta]'."
-            ) from error
+        import pandas  # slow
+
         own = ("pair", "layer", *self.measures)
         layers = len(self.layers)
-        found: dict[str, Any] = {}
+        table: dict[str, Any] = {}
         for name, values in (columns or {}).items():
             if name in own:
                 wanted = f"names that the result does not use ({', '.join(own)})"
@@ -326,12 +382,12 @@ class EstimeResult:
                 raise ValueError(
                     f"Expected argument `columns` to have {wanted}, but {name!r} has {len(values)}."
                 )
-            found[name] = [value for value in values for _ in range(layers)]
-        found["pair"] = [pair for pair in range(len(self)) for _ in range(layers)]
-        found["layer"] = list(self.layers) * len(self)
+            table[name] = [value for value in values for _ in range(layers)]
+        table["pair"] = [pair for pair in range(len(self)) for _ in range(layers)]
+        table["layer"] = list(self.layers) * len(self)
         for measure in self.measures:
-            found[measure] = compute(measure, self._statistics).flatten().numpy()
-        return pandas.DataFrame(found)
+            table[measure] = compute(measure, self._statistics).flatten().numpy()
+        return pandas.DataFrame(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a row for each pair, and the signature: JSON Lines, CSV or Parquet, by the ending of
@@ -341,25 +397,41 @@ class EstimeResult:
             ValueError: another ending.
             ImportError: Parquet without pyarrow.
         """
+        sources = [{}] * len(self) if self.sources is None else map(_source_column, self.sources)
         rows = [
-            {"line": number, **record, "signature": str(self.signature)}
-            for number, record in enumerate(self, start=1)
+            {"line": number, **record, **source, "signature": str(self.signature)}
+            for number, (record, source) in enumerate(zip(self, sources, strict=True), start=1)
         ]
         files.write_rows(Path(path), rows)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the means with their intervals, and the worst summaries."""
-        from estime_metric.explain.result import render  # called by a notebook
-
-        return render(self, self._predictions)
-
-    def _columns(self) -> dict[str, list[float]]:
-        """Reported name -> the values of all pairs."""
-        return {
-            reported_name(measure, layer, self.layers): self.values(measure, layer).tolist()
-            for layer in self.layers
-            for measure in self.measures
-        }
+        means = []
+        for layer in self.layers:
+            intervals = {
+                name: self.interval(name, layer) for name in _IN_NOTEBOOK if name in self.measures
+            }
+            caption = f"{_counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
+            rows = [
+                (
+                    name,
+                    found.mean,
+                    _shown_interval(found, 3),
+                    MEASURES[name].meaning.replace("`", ""),
+                )
+                for name, found in intervals.items()
+            ]
+            means.append((caption, rows))
+        inconsistency, alarms = (
+            self.values(name, self.layers[0]).tolist() for name in (RECOMMENDED, PAPER_MEASURE)
+        )
+        worst_first = sorted(range(len(self)), key=lambda index: -inconsistency[index])
+        texts = self._predictions or [""] * len(self)
+        worst = [
+            (index, inconsistency[index], alarms[index], " ".join(texts[index].split())[:200])
+            for index in worst_first[:_WORST]
+        ]
+        return html.result(means, worst, self.signature)
 
     def _bootstrap(self, columns: Mapping[str, Sequence[float]]) -> BootstrapMeans:
         means = BootstrapMeans(tuple(columns))
@@ -385,8 +457,16 @@ class EstimeResult:
         )
 
 
-def _shown(found: Interval) -> str:
-    """A mean with its interval, if it has one."""
-    if math.isnan(found.low):
-        return f"{found.mean:.4f}"
-    return f"{found.mean:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"
+def _source_column(source: str) -> dict[str, str]:
+    return {files.SOURCE_ID: source_id(source)}
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
+def _shown_interval(interval: Interval, digits: int = 4) -> str:
+    """The ends of an interval, if it has them."""
+    if math.isnan(interval.low):
+        return ""
+    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"

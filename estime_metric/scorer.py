@@ -1,13 +1,12 @@
-"""Pairs of texts -> scores: the stages of the engine, one after the other (`EstimeScorer._run`)."""
+"""Pairs of texts -> scores and explanations: `EstimeScorer` runs the stages of the engine in one loop."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -15,16 +14,15 @@ from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.embedding import Embedder, PlannedBatch
+from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.memory import ahead_of, return_memory
+from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.text.language import foreign_language
-from estime_metric.engine.text.pairs import PairBatch, pair_batches
-from estime_metric.engine.work import Work, work_of
+from estime_metric.engine.text.pairs import pair_batches
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.result import EstimeResult
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
 EMBEDDED_BYTES = 256_000_000
 
 
-class _Ready(NamedTuple):
+class _Loaded(NamedTuple):
     encoder: MaskedEncoder
     config: EstimeConfig  # fully resolved
     soft_encoder: MaskedEncoder  # provides the input embeddings for `soft`
@@ -80,7 +78,7 @@ class EstimeScorer:
     ) -> None:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
-        self._ready: _Ready | None = None
+        self._loaded: _Loaded | None = None
         self._language_known = False
 
     def load(self) -> None:
@@ -111,14 +109,6 @@ class EstimeScorer:
             len(self.resolved_config.layer_tuple) * self.encoder.info.width * self.encoder.itemsize
         )
 
-    def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
-        """The amount of work that `score` would do. Tokenizes the texts and splits them into windows,
-        but does not run the encoder.
-        """
-        config = self.resolved_config
-        found = self._pair_batches(*check_pairs(predictions, sources), config.needs_every_unit)
-        return work_of(found, config, self.encoder.info)
-
     def score(
         self,
         predictions: Sequence[str],
@@ -143,26 +133,14 @@ class EstimeScorer:
                 message names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        summaries, texts = check_pairs(predictions, sources)
-        config = self.resolved_config
-        shape = len(summaries), len(config.layer_tuple), len(STATISTICS)
-        with torch.inference_mode(False):  # otherwise the scores could never be changed in place
-            statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-
-        def count(matched: list[MatchedPair]) -> None:
-            counted = count_statistics(matched, config, self._load().soft_encoder.input_embeddings)
-            for pair, counts in zip(matched, counted, strict=True):
-                statistics[pair.summary.rows] = counts
-
-        self._run(summaries, texts, count, every_unit=config.needs_every_unit, progress=progress)
-        return EstimeResult(statistics, config, texts, summaries)
+        return self._score(*check_pairs(predictions, sources), progress)
 
     def score_candidates(
         self, predictions: Sequence[str], source: str, *, progress: bool = False
     ) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
-        texts = check_texts("predictions", predictions)
-        return self.score(texts, [check_text("source", source)] * len(texts), progress=progress)
+        checked = check_texts("predictions", predictions)
+        return self._score(checked, [check_text("source", source)] * len(checked), progress)
 
     def map_batch(
         self,
@@ -226,8 +204,8 @@ class EstimeScorer:
                 is given although several were read.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        texts = [check_text("prediction", prediction)], [check_text("source", source)]
-        return self.explain_pairs(*texts, layer=layer)[0]
+        checked = [check_text("prediction", prediction)], [check_text("source", source)]
+        return self._explain(*checked, layer, progress=False)[0]
 
     def explain_pairs(
         self,
@@ -240,100 +218,110 @@ class EstimeScorer:
         """`explain` for several pairs, encoded together. Arguments and errors as for `score` and
         `explain`.
         """
-        summaries, texts = check_pairs(predictions, sources)
-        config = self.resolved_config
-        if layer is not None or len(config.layer_tuple) > 1:
-            check_choice("layer", layer, config.layer_tuple)
-        chosen = config.layer_tuple[0] if layer is None else layer
-        explanations: dict[int, Explanation] = {}
-
-        def explain(matched: list[MatchedPair]) -> None:
-            for pair in matches_to_host(matched):
-                row = pair.summary.rows[0]
-                explanation = explain_pair(summaries[row], texts[row], pair, chosen, config)
-                explanations.update(dict.fromkeys(pair.summary.rows, explanation))
-
-        self._run(summaries, texts, explain, every_unit=True, progress=progress)
-        return [explanations[row] for row in range(len(summaries))]
+        return self._explain(*check_pairs(predictions, sources), layer, progress)
 
     def unload(self) -> None:
         """Releases the encoder. Its memory is freed when no other scorer uses it. The encoder is loaded
         again on next use.
         """
-        if self._ready is not None:
-            store.STORE.release(self._ready.encoder, self._ready.soft_encoder)
-            self._ready = None
+        if self._loaded is not None:
+            store.STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
+            self._loaded = None
             return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
         # Whether the language was looked at is not state: `datasets` looks cached results up by a hash of this.
-        return {**self.__dict__, "_ready": None, "_language_known": False}
+        return {**self.__dict__, "_loaded": None, "_language_known": False}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
 
-    def _load(self) -> _Ready:
-        if self._ready is None:
+    def _load(self) -> _Loaded:
+        if self._loaded is None:
             encoder, config = store.STORE.get(self.config)
             soft_encoder = encoder
             if config.soft_model is not None and "soft" in config.measures:
-                model, revision = config.soft_model, config.soft_revision
-                soft = replace(
-                    config,
-                    model=model,
-                    revision=revision,
-                    layers=0,
-                    window=1,
-                    margin=0,
-                    measures=(),
+                soft_encoder, soft_config = store.STORE.get(
+                    replace(
+                        config,
+                        model=config.soft_model,
+                        revision=config.soft_revision,
+                        layers=0,
+                        window=1,
+                        margin=0,
+                        measures=(),
+                    )
                 )
-                soft_encoder, found = store.STORE.get(soft)
                 soft_encoder.check_vocabulary(encoder)
-                config = replace(config, soft_revision=found.revision)
-            self._ready = _Ready(encoder, config, soft_encoder)
-        return self._ready
+                config = replace(config, soft_revision=soft_config.revision)
+            self._loaded = _Loaded(encoder, config, soft_encoder)
+        return self._loaded
 
-    def _run(
+    def _matches(
         self,
         predictions: list[str],
         sources: list[str],
-        take: Callable[[list[MatchedPair]], None],
         *,
         every_unit: bool,
         progress: bool | Callable[[int], None],
-    ) -> None:
-        """Texts -> units -> windows -> batches -> embeddings -> matches, each pair once; passes the matches
-        of each batch to ``take``.
+    ) -> Iterator[list[MatchedPair]]:
+        """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
+        different pair once.
         """
         self._warn_of_language(predictions)
-        encoder, config = self.encoder, self.resolved_config
-        embedder = Embedder(encoder, config, self.cache)
-        batches = self._pair_batches(predictions, sources, every_unit)
-        planned = ahead_of(encoder.device, (embedder.plan(batch) for batch in batches))
-
-        def matches_of(batch: PlannedBatch) -> list[MatchedPair]:  # returning frees the embeddings
-            embeddings = embedder.embed(batch, partial(advance, batch.pairs.rows))
-            return match_batch(batch.pairs, embeddings, normalize=config.normalize)
-
-        with (
-            inference_context(encoder.device),
-            _progress_bar(len(predictions), progress) as advance,
-            closing(planned),
-        ):
-            for batch in planned:
-                take(matches_of(batch))
-
-    def _pair_batches(
-        self, predictions: list[str], sources: list[str], every_unit: bool
-    ) -> Iterator[PairBatch]:
-        return pair_batches(
+        encoder, config, _ = self._load()
+        batches = pair_batches(
             predictions,
             sources,
-            self.resolved_config,
-            self.encoder.tokenizer,
+            config,
+            encoder.tokenizer,
             max_units=EMBEDDED_BYTES // self.bytes_per_unit,
             every_unit=every_unit,
         )
+        embedder = Embedder(encoder, config, self.cache)
+        with _progress_bar(len(predictions), progress) as advance:
+            for batch, embeddings in embedder.embed(batches, advance):
+                with inference_context(encoder.device):
+                    matched = match_batch(batch, embeddings, normalize=config.normalize)
+                del embeddings  # before the next batch is encoded
+                yield matched
+
+    def _score(
+        self,
+        predictions: list[str],
+        sources: list[str],
+        progress: bool | Callable[[int], None],
+    ) -> EstimeResult:
+        encoder, config, soft_encoder = self._load()
+        shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
+        with torch.inference_mode(False):  # otherwise the scores could never be changed in place
+            statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
+        every_unit = config.needs_every_unit
+        for matched in self._matches(
+            predictions, sources, every_unit=every_unit, progress=progress
+        ):
+            with inference_context(encoder.device):
+                counts = count_statistics(matched, config, soft_encoder.input_embeddings)
+                for pair, of_pair in zip(matched, counts, strict=True):
+                    statistics[pair.prediction.rows] = of_pair
+        return EstimeResult(statistics, config, sources, predictions)
+
+    def _explain(
+        self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
+    ) -> list[Explanation]:
+        encoder, config, _ = self._load()
+        if layer is not None or len(config.layer_tuple) > 1:
+            check_choice("layer", layer, config.layer_tuple)
+        chosen = config.layer_tuple[0] if layer is None else layer
+        explanations: dict[int, Explanation] = {}
+        for matched in self._matches(predictions, sources, every_unit=True, progress=progress):
+            with inference_context(encoder.device):
+                on_host = matches_to_host(matched)
+            for pair in on_host:
+                row = pair.prediction.rows[0]
+                explanation = explain_pair(predictions[row], sources[row], pair, chosen, config)
+                explanations.update(dict.fromkeys(pair.prediction.rows, explanation))
+        return [explanations[row] for row in range(len(predictions))]
 
     def _warn_of_language(self, predictions: list[str]) -> None:
         if self._language_known:
@@ -341,28 +329,28 @@ class EstimeScorer:
         sign = foreign_language(predictions, self.encoder.tokenizer)
         self._language_known = sign is not None
         if sign:
-            said = (
+            warnings.warn(
                 f"The encoder {self.encoder.info.name!r} does not seem to support the language of the summaries "
-                f"({sign}), so the scores are not reliable. "
+                f"({sign}), so the scores are not reliable. Pass an encoder for that language as `model`.",
+                RuntimeWarning,
+                stacklevel=5,
             )
-            advice = "Pass an encoder for that language as `model`."
-            warnings.warn(said + advice, RuntimeWarning, stacklevel=4)
 
 
 @contextmanager
 def _progress_bar(
     pairs: int, progress: bool | Callable[[int], None]
-) -> Iterator[Callable[[int, float], None]]:
-    """Shows a bar on stderr, or calls a function instead. Yields a function that adds progress: it is
-    called with a number of pairs and the fraction of them that was done since the last call.
+) -> Iterator[Callable[[float], None]]:
+    """Shows a bar on stderr, or calls a function instead. Yields a function that adds progress, in
+    pairs.
     """
     done, shown = 0.0, 0
     with tqdm(total=pairs, unit="pair", disable=progress is not True, dynamic_ncols=True) as bar:
         update = progress if callable(progress) else bar.update
 
-        def advance(some: int, share: float) -> None:
+        def advance(further: float) -> None:
             nonlocal done, shown
-            done += some * share
+            done += further
             update(round(done) - shown)
             shown = round(done)
 

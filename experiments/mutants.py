@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import os
 import random
 import shutil
@@ -24,13 +25,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "estime_metric"
-MUTATED = (f"{PACKAGE}/engine", f"{PACKAGE}/measures.py", f"{PACKAGE}/scorer.py")
+MUTATED = (
+    f"{PACKAGE}/engine",
+    f"{PACKAGE}/measures.py",
+    f"{PACKAGE}/scorer.py",
+    f"{PACKAGE}/integrations/states.py",
+)
 TESTS = (
     *(
         f"tests/test_{name}.py"
         for name in ("measures", "result", "scorer", "word_unit", "appendices")
     ),
     "tests/engine",
+    "tests/integrations/test_torchmetrics_states.py",
 )
 
 #: Each operator and what replaces it.
@@ -63,14 +70,23 @@ class Mutation:
         path: the file, from the root of the clone.
         line: its line, from 1.
         before, after: the changed expression.
-        source: the whole file after the change.
+        text: the whole file before the change.
+        number: of the expression in the file.
     """
 
     path: Path
     line: int
     before: str
     after: str
-    source: str
+    text: str
+    number: int
+
+    @property
+    def source(self) -> str:
+        """The whole file after the change."""
+        tree = ast.parse(self.text)
+        _change(_places(tree)[self.number])
+        return ast.unparse(tree)
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.before}  ->  {self.after}"
@@ -78,13 +94,10 @@ class Mutation:
 
 def mutations(path: Path, text: str) -> Iterator[Mutation]:
     """All mutations of a file; annotations, decorators, texts and messages of errors are not changed."""
-    count = len(_places(ast.parse(text)))
-    for number in range(count):
-        tree = ast.parse(text)
-        node = _places(tree)[number]
-        before = ast.unparse(node)
-        _change(node)
-        yield Mutation(path, node.lineno, before, ast.unparse(node), ast.unparse(tree))
+    for number, node in enumerate(_places(ast.parse(text))):
+        changed = copy.deepcopy(node)
+        _change(changed)
+        yield Mutation(path, node.lineno, ast.unparse(node), ast.unparse(changed), text, number)
 
 
 def _places(tree: ast.AST) -> list[ast.expr]:
@@ -129,13 +142,13 @@ def _change(node: ast.expr) -> None:
 
 
 def all_mutations(root: Path = ROOT) -> list[Mutation]:
-    """All mutations of the engine, the measures and the scorer."""
-    found = []
+    """All mutations of the files of ``MUTATED``."""
+    candidates = []
     for name in MUTATED:
         place = root / name
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            found += mutations(file.relative_to(root), file.read_text(encoding="utf-8"))
-    return found
+            candidates += mutations(file.relative_to(root), file.read_text(encoding="utf-8"))
+    return candidates
 
 
 def copy_of_clone(folder: Path, root: Path = ROOT) -> None:
@@ -196,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--number", type=int, default=25, help="mutations to draw (default: 25)")
     parser.add_argument("--seed", type=int, default=0, help="of the lot (default: 0)")
     parser.add_argument(
-        "--seconds", type=float, default=1800, help="limit for the tests of one mutation"
+        "--seconds", type=float, default=600, help="limit for the tests of one mutation"
     )
     parser.add_argument("--list", action="store_true", help="print the mutations that are drawn")
     options = parser.parse_args(arguments)

@@ -83,17 +83,9 @@ def run_command(
     return ran
 
 
-def start_command(
-    *arguments: object, said: Path, **environment: object
-) -> multiprocessing.process.BaseProcess:
-    """Starts ``estime ARGUMENTS`` in a separate process; both streams go to the file ``said``."""
-    started = FORKS.Process(target=_command, args=([*map(str, arguments)], str(said), environment))
-    started.start()
-    return started
-
-
-def _command(arguments: list[str], said: str, environment: dict[str, object]) -> None:
-    descriptor = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def run_in_process(arguments: list[str], output: str, environment: dict[str, object]) -> None:
+    """Runs ``estime ARGUMENTS`` in this process, with its streams appended to a file."""
+    descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     os.environ.update({name: str(value) for name, value in environment.items()})

@@ -12,7 +12,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from docs import tables
 from estime_metric import EstimeScorer
 from estime_metric.engine.matching import MOST_PRODUCTS
 from estime_metric.engine.statistics import concordance, cosine_sum, distinct_positions, tau_c
@@ -119,14 +118,6 @@ def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() ->
             match=rf"argument `measure` to be one of inconsistency, .*, but got {name!r}",
         ):
             compute(name, PAIR)
-
-
-def test_the_page_has_the_tables_of_the_registry() -> None:
-    page = tables.PAGE.read_text(encoding="utf-8")
-    assert page == tables.with_tables(page), "run python docs/tables.py"
-    for name, measure in MEASURES.items():
-        assert page.count(f"\n| `{name}` |") == 1
-        assert measure.meaning in page
 
 
 @st.composite

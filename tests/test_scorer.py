@@ -64,35 +64,21 @@ def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: 
     oracle = Oracle(folder, **setting)  # type: ignore[arg-type]
     verdicts = [oracle.score(summary, source, layers) for summary, source in pairs]
     result = EstimeScorer(model=folder, layers=layers, device="cpu", **setting).score(*split(pairs))
-    differing = near = checked = 0
+    near = alarms = checked = 0
     for layer in result.layers:
-        found = {measure: result.values(measure, layer).tolist() for measure in MEASURES}
-        for row, by_layer in enumerate(verdicts):
-            verdict = by_layer[layer]
-            assert found["tokens"][row] == verdict.tokens
-            assert found["overlap"][row] == verdict.overlap
-            difference = abs(found["alarms"][row] - verdict.alarms)
-            assert difference <= verdict.near_ties, (
-                row,
-                layer,
-                found["alarms"][row],
-                verdict.alarms,
-            )
-            assert verdict.least_winners <= found["winners"][row] <= verdict.most_winners, (
-                row,
-                layer,
-            )
-            differing += int(difference)
+        counts = [result.values(measure, layer).tolist() for measure in MEASURES]
+        rows = zip(*counts, (by_layer[layer] for by_layer in verdicts), strict=True)
+        for row, (row_alarms, winners, overlap, tokens, verdict) in enumerate(rows):
+            assert (tokens, overlap) == (verdict.tokens, verdict.overlap)
+            assert abs(row_alarms - verdict.alarms) <= verdict.near_ties, (name, layer, row)
+            assert verdict.least_winners <= winners <= verdict.most_winners, (name, layer, row)
             near += verdict.near_ties
+            alarms += verdict.alarms
             checked += verdict.overlap
-    alarms = sum(verdict.alarms for by_layer in verdicts for verdict in by_layer.values())
-    print(
-        f"{name}: {alarms} alarms among {checked} checked tokens; {near} verdicts within 1e-4; {differing} differ"
-    )
     assert 0.01 < alarms / checked < 0.999  # neither answer is the only one
     for layer in layers:
         assert result.ties(layer) == pytest.approx(
-            sum(one[layer].near_ties for one in verdicts), abs=near * 0.2 + 2
+            sum(by_layer[layer].near_ties for by_layer in verdicts), abs=near * 0.2 + 2
         )
 
 
@@ -131,22 +117,22 @@ def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", **SHORT)
 
 
-def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None = None) -> None:
-    """All counts of ``another`` equal those of ``one``, except for the rounding of batches of
-    another shape.
-    """
+def assert_same(
+    expected: EstimeResult, result: EstimeResult, rows: list[int] | None = None
+) -> None:
+    """All counts equal those expected, except for the rounding of batches of another shape."""
     if rows is not None:
-        one = EstimeResult(one._statistics[rows], one.config)
-    for layer in another.layers:
-        a, b = (
-            {name: result.values(name, layer) for name in MEASURES} for result in (one, another)
-        )
+        expected = EstimeResult(expected._statistics[rows], expected.config)
+    for index, layer in enumerate(result.layers):
         for name in ("overlap", "tokens"):
-            assert torch.equal(a[name], b[name])
-        index = another.layers.index(layer)
-        ties = torch.maximum(*(result._statistics[:, index, TIES] for result in (one, another)))
-        assert ((a["alarms"] - b["alarms"]).abs() <= ties).all()
-        assert (a["winners"] - b["winners"]).abs().sum() <= a["winners"].sum() / 1000 + ties.sum()
+            assert torch.equal(expected.values(name, layer), result.values(name, layer))
+        ties = torch.maximum(*(of._statistics[:, index, TIES] for of in (expected, result)))
+        alarms, winners = (
+            (expected.values(name, layer) - result.values(name, layer)).abs()
+            for name in ("alarms", "winners")
+        )
+        assert (alarms <= ties).all()
+        assert winners.sum() <= expected.values("winners", layer).sum() / 1000 + ties.sum()
 
 
 def test_order_company_duplicates_and_budget_change_nothing(
@@ -205,44 +191,39 @@ def test_a_chunk_goes_before_the_next_comes(
     monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 20_000)
     encode, made, left = MaskedEncoder.encode, [], []
 
-    def watched(self: MaskedEncoder, *given: object, **named: object) -> list[Tensor]:
-        left.append(sum(size for storage, size in made if not storage.expired()))
-        found = encode(self, *given, **named)  # type: ignore[arg-type]
-        made.append(
-            (StorageWeakRef(found[0].untyped_storage()), found[0].untyped_storage().nbytes())
-        )
-        return found
+    def watched(self: MaskedEncoder, *texts: object, **options: object) -> list[Tensor]:
+        left.append(sum(not storage.expired() for storage in made))
+        states = encode(self, *texts, **options)  # type: ignore[arg-type]
+        made.append(StorageWeakRef(states[0].untyped_storage()))
+        return states
 
     monkeypatch.setattr(MaskedEncoder, "encode", watched)
     scorer.score(*split(pairs))
-    assert len({source for _, source in pairs}) < len(
-        left
-    )  # at least one source continues in the next chunk
+    scorer.explain_pairs(*split(pairs), layer=1)
+    chunks = len(left) // 2
+    assert len({source for _, source in pairs}) < chunks  # some source continues in the next
     assert left == [0] * len(left)
 
 
-def test_candidates_are_scored_as_pairs_and_sources_encoded_once(
-    scorer: EstimeScorer, pairs: Pairs, encoded
-) -> None:
+def test_candidates_are_scored_as_pairs(scorer: EstimeScorer, pairs: Pairs) -> None:
     source = pairs[2][1]
     summaries = [summary for summary, _ in pairs]
     candidates = scorer.score_candidates(summaries, source)
     assert_same(candidates, scorer.score(summaries, [source] * len(summaries)))
-    of_source = len(token_ids(scorer, source))
-    assert [sum(text.wanted == of_source for text in texts) for texts in encoded] == [1, 1]
-    scorer.score(*split(pairs))  # at any position
-    lengths = {source: len(token_ids(scorer, source)) for _, source in pairs}
-    texts = encoded[2]
-    whole = [
-        len(text.ids)
-        for text in texts
-        if text.wanted == len(text.ids) and len(text.ids) in lengths.values()
-    ]
-    assert sorted(whole) == sorted(lengths.values())
-    assert len(texts) == len(lengths) + len(set(pairs))
-    scorer.score(["the cat zzz"], ["the dog"])  # of a summary only what occurs in the source
+
+
+def test_each_source_is_encoded_once_and_of_summaries_what_occurs_in_it(
+    scorer: EstimeScorer, pairs: Pairs, encoded
+) -> None:
+    scorer.score(*split(pairs))
+    (texts,) = encoded
+    sources = list(dict.fromkeys(source for _, source in pairs))
+    assert len(texts) == len(sources) + len(set(pairs))
+    for source, text in zip(sources, texts, strict=False):  # all of it, at any position
+        assert text.wanted == len(text.ids) == len(token_ids(scorer, source))
+    scorer.score(["the cat zzz"], ["the dog"])
     known, summary = token_ids(scorer, "the dog"), token_ids(scorer, "the cat zzz")
-    masked = [position for window in encoded[3][1].windows for position in window.masked]
+    masked = [position for window in encoded[1][1].windows for position in window.masked]
     assert sorted(masked) == [index for index, token in enumerate(summary) if token in known]
 
 
@@ -278,28 +259,18 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
 
 def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[2], distance=2, device="cpu")
-    rng = random.Random(3)
-    text = " ".join(rng.choice(SENTENCES[0].lower().split()) for _ in range(2000))
-    used = token_ids(scorer, text)
-    assert len(used) >= 2000
-    vocabulary = sorted(
-        scorer.encoder.tokenizer.get_vocab().items()
-    )  # of words of one token that are not there
-    one, another, *_ = [
-        word
-        for word, number in vocabulary
-        if word.isalpha() and len(word) > 3 and number not in used
-    ]
+    words = SENTENCES[0].lower().split()
+    text = " ".join(random.Random(3).choices(words, k=2000))
+    vocabulary = scorer.encoder.tokenizer.get_vocab()  # two words of one token that are not there
+    new = sorted(word for word in vocabulary if word.isalpha() and len(word) > 3)
+    one, another = [word for word in new if vocabulary[word] not in token_ids(scorer, text)][:2]
     source = f"{text} {one} {another}"
     result = scorer.score_candidates([text, source, f"{text} {another} {one}"], source)
-    tokens, overlap, winners = (
-        result.values(measure).tolist() for measure in ("tokens", "overlap", "winners")
-    )
-    assert tokens[1] == tokens[2] == tokens[0] + 2
-    assert overlap[1] == overlap[2] == overlap[0] + 2
-    assert (
-        winners[1] != winners[2]
-    )  # the same words in a context in which they make no sense: other context, other matches
+    for measure in ("tokens", "overlap"):
+        short, *long = result.values(measure).tolist()
+        assert long == [short + 2] * 2
+    _, in_order, swapped = result.values("winners").tolist()
+    assert in_order != swapped  # the same words in another context have other matches
     for summary in encoded[0][2:]:
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000

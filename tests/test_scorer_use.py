@@ -5,6 +5,7 @@ refuses.
 from __future__ import annotations
 
 import gc
+import math
 import pickle
 import weakref
 
@@ -22,11 +23,10 @@ __all__ = ["scorer"]  # a fixture
 
 def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], device="cpu")
-    assert scorer._ready is None
     scorer.load()
-    ready = scorer._ready
+    encoder = scorer.encoder
     result = scorer.score(["the cat"], ["the cat sat"])
-    assert scorer._ready is ready is not None
+    assert scorer.encoder is encoder
     assert result.signature == scorer.signature
     assert "default" not in result.signature
     assert "@sha256-" in result.signature
@@ -38,42 +38,24 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
             use()
 
 
-def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
-    with pytest.raises(TypeError, match=r"an option of EstimeConfig .*, but got `windows`"):
-        estime(["a"], ["a"], windows=3)  # type: ignore[call-arg]
-    scorer = EstimeScorer(model=str(tmp_path / "not-there"))
-    for score, predictions, sources, message in (
-        (scorer.score, "a", ["a"], "`predictions` to be a list of strings, but got a single str"),
-        (
-            scorer.score,
-            ["a", "b"],
-            ["a", float("nan")],
-            "`sources` to contain only strings, but got float at index 1",
-        ),
-        (
-            scorer.score_candidates,
-            "b",
-            "a",
-            "`predictions` to be a list of strings, but got a single str",
-        ),
-        (
-            scorer.score_candidates,
-            ["b", 3],
-            "a",
-            "`predictions` to contain only strings, but got int at index 1",
-        ),
-        (scorer.score_candidates, ["a"], None, "`source` to be a str, but got NoneType"),
-        (
-            scorer.explain_pairs,
-            ["a"],
-            [3],
-            "`sources` to contain only strings, but got int at index 0",
-        ),
-        (scorer.explain, None, "a", "`prediction` to be a str, but got NoneType"),
-        (scorer.explain, "a", ["a"], "`source` to be a str, but got list"),
-    ):
-        with pytest.raises(TypeError, match=message):
-            score(predictions, sources)
+@pytest.mark.parametrize(
+    ("method", "predictions", "sources", "message"),
+    [
+        ("score", "a", ["a"], "`predictions` to be a list of strings, but got a single str"),
+        ("score", ["a", "b"], ["a", math.nan], "`sources` to contain only .* got float at index 1"),
+        ("score_candidates", "b", "a", "`predictions` to be a list of strings"),
+        ("score_candidates", ["b", 3], "a", "`predictions` to contain .* got int at index 1"),
+        ("score_candidates", ["a"], None, "`source` to be a str, but got NoneType"),
+        ("explain_pairs", ["a"], [3], "`sources` to contain only strings, but got int at index 0"),
+        ("explain", None, "a", "`prediction` to be a str, but got NoneType"),
+        ("explain", "a", ["a"], "`source` to be a str, but got list"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_loaded(
+    method: str, predictions: object, sources: object, message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        getattr(EstimeScorer(model="./not-there"), method)(predictions, sources)
 
 
 def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
@@ -142,17 +124,34 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
     assert "2/2" in capsys.readouterr().err
 
 
+def test_no_mode_of_the_engine_is_on_while_progress_is_reported(
+    scorer: EstimeScorer, pairs: Pairs
+) -> None:
+    modes: set[tuple[bool, bool]] = set()
+    completed: list[int] = []
+
+    def report(number: int) -> None:
+        completed.append(number)
+        modes.add((torch.is_inference_mode_enabled(), torch.is_grad_enabled()))
+
+    scorer.score(*split(pairs), progress=report)
+    assert sum(completed) == len(pairs)
+    assert min(completed) >= 0
+    assert modes == {(False, True)}
+
+
 def test_the_function_gives_what_the_class_gives(bert_folder: str, pairs: Pairs) -> None:
     options = {"model": bert_folder, "layers": [1, 3], "device": "cpu", "normalize": True, **SHORT}
-    one, another = estime(*split(pairs), **options), EstimeScorer(**options).score(*split(pairs))
-    assert one.signature == another.signature
-    assert torch.equal(one._statistics.nan_to_num(-9), another._statistics.nan_to_num(-9))
-    assert (
-        "|layers:1,3|unit:token|window:60|margin:10|distance:4|normalize:yes|dtype:float32|"
-        in one.signature
+    result, expected = (
+        estime(*split(pairs), **options),
+        EstimeScorer(**options).score(*split(pairs)),
     )
-    with pytest.raises(ValueError, match="`layers` to be within"):
-        estime(["a"], ["a"], model=bert_folder, layers=99)
+    assert result.signature == expected.signature
+    assert_same(result, expected)
+    setting = "|layers:1,3|unit:token|window:60|margin:10|distance:4|normalize:yes|dtype:float32|"
+    assert setting in result.signature
+    with pytest.raises(TypeError, match=r"an option of EstimeConfig .*, but got `windows`"):
+        estime(["a"], ["a"], windows=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")
@@ -171,12 +170,16 @@ def test_what_a_budget_changes_was_counted(dtype: str) -> None:
         ).score(summaries, sources)
         for budget in (100, 8_000)
     ]
-    found = changes(*results)
-    assert {name: change.beyond for name, change in found.items()} == dict.fromkeys(found, 0)
+    differences = changes(*results)
+    assert {name: change.beyond for name, change in differences.items()} == dict.fromkeys(
+        differences, 0
+    )
     assert torch.equal(results[0].values("overlap", 3), results[1].values("overlap", 3))
     assert results[0].ties(3, "overlap") == 0
     assert results[0].ties(3, "unsupported_rate") == results[0].ties(3)
     if dtype == "bfloat16":
-        assert sum(change.pairs for change in found.values()) > 0  # or there was nothing to count
+        assert (
+            sum(change.pairs for change in differences.values()) > 0
+        )  # or there was nothing to count
         assert results[0].ties(3) > 0
         assert results[0].ties(3, "soft") > 0

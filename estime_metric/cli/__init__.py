@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from cyclopts import Group
 
 from estime_metric._version import __version__
 from estime_metric.cli import (
@@ -12,7 +14,6 @@ from estime_metric.cli import (
     cite,
     compare,
     console,
-    curve,
     demo,
     explain,
     models,
@@ -24,31 +25,42 @@ from estime_metric.cli import (
 app = console.make_app(
     "estime",
     "ESTIME: estimate how consistent summaries are with their sources.\n\n"
+    "The documentation is the folder docs of the source archive, and help(estime_metric) in "
+    "Python.\n\n"
     "If a command fails, it prints a one-line message and exits with status 2. "
     f"Set {console.TRACEBACK}=1 to see the traceback.",
     version=f"estime-metric {__version__}",
 )
-app.command(score.score)
-app.command(explain.explain)
-app.command(demo.demo)
-app.command(compare.compare)
-app.command(calibrate.calibrate)
-app.command(curve.curve)
-app.command(models.models)
-app.command(verify.verify)
-app.command(register.register)
-app.command(cite.cite)
-app.register_install_completion_command(help="Install completion for the current shell.")
 
-#: The commands of the studies by name; each is imported when it is called.
+#: The commands of the studies; each is imported when it is called.
 STUDIES = {
     "benchmark": "estime_metric.studies.commands.benchmark:app",
+    "meta-evaluate": "estime_metric.studies.commands.meta_evaluate:meta_evaluate",
     "coherence": "estime_metric.studies.commands.coherence:coherence",
     "corrupt": "estime_metric.studies.commands.corrupt:corrupt",
-    "meta-evaluate": "estime_metric.studies.commands.meta_evaluate:meta_evaluate",
 }
-for _name, _target in STUDIES.items():
-    app.command(_target, name=_name)
+
+_SCORING, _SET_UP, _RESEARCH, _FLAGS = map(
+    Group.create_ordered, ("Scoring", "Set-up", "Research", "Options")
+)
+_COMMANDS: dict[Group, tuple[Callable[..., Any], ...]] = {
+    _SCORING: (
+        score.score,
+        explain.explain,
+        compare.compare,
+        calibrate.calibrate,
+        demo.demo,
+    ),
+    _SET_UP: (register.register, models.models, verify.verify, cite.cite),
+}
+for _group, _commands in _COMMANDS.items():
+    for _number, _command in enumerate(_commands):
+        app.command(_command, group=_group, sort_key=_number)
+for _number, (_name, _target) in enumerate(STUDIES.items()):
+    app.command(_target, name=_name, group=_RESEARCH, sort_key=_number)
+app.register_install_completion_command(help="Install completion for the current shell.")
+for _name in ("--help", "--version", "--install-completion"):
+    app[_name].group = _FLAGS
 
 
 #: What ``estime`` alone prints.
@@ -60,11 +72,11 @@ estime --help                         lists all commands"""
 
 def main(tokens: Sequence[str] | None = None) -> NoReturn:
     """The command ``estime``; leaves the process with the command's exit status."""
-    given = sys.argv[1:] if tokens is None else list(tokens)
-    if not given:
+    tokens = sys.argv[1:] if tokens is None else list(tokens)
+    if not tokens:
         console.say(BEGINNING)
         sys.exit(0)
-    if given[0].startswith("-"):
+    if tokens[0].startswith("-"):
         for name in STUDIES:
             app[name]  # imports it: the overview shows the first line of its help
-    sys.exit(console.run(app, given))
+    sys.exit(console.run(app, tokens))

@@ -4,8 +4,8 @@ summaries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import isfinite
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,10 +22,19 @@ from estime_metric.cli.console import (
     warn,
     warn_of_rows,
 )
+from estime_metric.cli.scoring import rereadable, score_table
 from estime_metric.cli.screen import print_table
-from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, MEASURES, RECOMMENDED
+from estime_metric.measures import (
+    FURTHER_MEASURES,
+    HIGHER_IS_BETTER,
+    MEASURES,
+    RECOMMENDED,
+    measure_of,
+)
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from estime_metric.scorer import EstimeScorer
     from estime_metric.stats.detection import Calibration
 
@@ -85,30 +94,33 @@ def calibrate(
             output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
         )
     # The first imports pandas: slow.
-    from estime_metric.comparison.scored_table import pairs_of, read_scored_table
-    from estime_metric.stats.detection import calibrate as find
+    from estime_metric.comparison import read_scores
+    from estime_metric.stats.detection import calibrate as find_threshold
 
     column = score or RECOMMENDED
     layout = table.layout()
-    found_table = read_scored_table(labeled, layout.options, own_columns=[label, score or ""])
-    lines, columns = found_table.lines, found_table.columns
-    if label not in columns:
-        raise ValueError(
-            f"Expected a column {label!r} in {labeled.name}, but its columns are "
-            f"{', '.join(columns) or 'none'}. Name the right one with `label`."
-        )
     report = _Report(on_stderr=output is not None and files.is_standard(output))
-    if column in columns:
-        read = _read_scores(lines, column, label, _source_column(lines, layout))
-    else:
-        _check_texts(columns, column, labeled, layout)
-        pairs = pairs_of(lines, labeled, layout)
-        read = _score_texts(pairs, column, label, measured, quiet, report)
+    with rereadable(labeled) as readable:
+        problems: list[str] = []
+        rows = read_scores(
+            readable, layout.options, own_columns=[label, score or ""], skipped=problems
+        )
+        _check_label(rows, label, labeled)
+        skipped = len(problems)
+        if column in rows:
+            warn_of_rows(problems)
+        else:
+            _check_texts(list(rows.columns), column, labeled, layout)
+            _check_classes(rows, label)
+            scorer = _scorer_of(column, measured)
+            rows, skipped = score_table(readable, scorer, layout, own_columns=[label], quiet=quiet)
+            report.say(str(rows[files.SIGNATURE].iloc[0]))
+    read = _read(rows, column, label, table.source_column)
     warn_of_rows(read.problems)
     if not read.labels:
         raise ValueError(f"Expected labeled summaries in {labeled}, but got none.")
-    better = HIGHER_IS_BETTER.get(found_table.measure_in(column), higher)
-    found = find(
+    better = HIGHER_IS_BETTER.get(measure_of(column), higher)
+    calibration = find_threshold(
         read.scores,
         read.labels,
         groups=read.sources,
@@ -116,10 +128,10 @@ def calibrate(
         resamples=resamples,
         seed=seed,
     )
-    _print(found, column, better, read, report)
+    _print(calibration, column, better, read, report)
     if output is not None:
-        _write(output, found, column)
-    return 1 if read.problems else 0
+        _write(output, calibration, column)
+    return 1 if skipped or read.problems else 0
 
 
 @dataclass(frozen=True)
@@ -133,54 +145,56 @@ class _Report:
         (note if self.on_stderr else say)(text)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Labeled:
     """Scores and labels, and a sentence for each row that lacks one; the sources are what identifies
     them, ``None`` if they are not known.
     """
 
-    scores: list[float] = field(default_factory=list)
-    labels: list[int] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    sources: list[str] | None = None
+    scores: list[float]
+    labels: list[int]
+    problems: list[str]
+    sources: list[str] | None
 
 
-def _source_column(lines: list[files.Line], layout: files.Layout) -> str | None:
-    """The column that identifies the source of each row, if there is one."""
-    from estime_metric.comparison.rows import DOCUMENT_COLUMNS
-
-    valid = [line.row for line in lines if not line.problem]
-    return next(
-        (
-            column
-            for column in (layout.source_column, *DOCUMENT_COLUMNS)
-            if all(row.get(column) not in (None, "") for row in valid)
-        ),
-        None,
-    )
+def _check_label(rows: DataFrame, label: str, labeled: Path) -> None:
+    if label not in rows:
+        raise ValueError(
+            f"Expected a column {label!r} in {labeled.name}, but its columns are "
+            f"{', '.join(rows.columns) or 'none'}. Name the right one with `label`."
+        )
 
 
-def _read_scores(
-    lines: list[files.Line], column: str, label: str, source_column: str | None
-) -> _Labeled:
+def _check_classes(rows: DataFrame, label: str) -> None:
+    """Raises ValueError if a class has no summary, before anything is scored."""
+    labels = set(rows[label].map(_label))
+    for wanted in (0, 1):
+        if wanted not in labels:
+            raise ValueError(
+                f"Expected column {label!r} to contain both 0 and 1, but got no {wanted}."
+            )
+
+
+def _read(rows: DataFrame, column: str, label: str, source_column: str) -> _Labeled:
     """The scores of a column with their labels."""
-    read = _Labeled(sources=None if source_column is None else [])
-    for line in lines:
-        score = _number(line.row.get(column))
-        judged = _label(line.row.get(label))
-        problem = line.problem
-        if not problem and score is None:
-            problem = f"column {column!r} should be a number, but is {_came(line.row.get(column))}"
-        if not problem and judged is None:
-            problem = _label_problem(label, line.row)
-        if problem or score is None or judged is None:
-            read.problems.append(f"line {line.number}: {problem}")
-        else:
-            read.scores.append(score)
-            read.labels.append(judged)
-            if read.sources is not None and source_column is not None:
-                read.sources.append(str(line.row[source_column]))
-    return read
+    from estime_metric.comparison.joining import source_ids
+
+    scores, labels = rows[column].map(_number), rows[label].map(_label)
+    problems = [
+        f"line {line}: column {name!r} should be {expected}, but is {_shown(rows[name][line])}"
+        for line in rows.index[scores.isna() | labels.isna()]
+        for name, expected in [
+            (column, "a number") if math.isnan(scores[line]) else (label, "0 or 1")
+        ]
+    ]
+    known = scores.notna() & labels.notna()
+    sources = source_ids(rows[known], source_column)
+    return _Labeled(
+        scores[known].tolist(),
+        labels[known].astype(int).tolist(),
+        problems,
+        None if sources is None else sources.tolist(),
+    )
 
 
 def _check_texts(columns: list[str], column: str, labeled: Path, layout: files.Layout) -> None:
@@ -200,47 +214,6 @@ def _check_texts(columns: list[str], column: str, labeled: Path, layout: files.L
         )
 
 
-def _score_texts(
-    pairs: files.Pairs,
-    measure: str,
-    label: str,
-    measured: options.ScoringOptions,
-    quiet: bool,
-    report: _Report,
-) -> _Labeled:
-    """The scores of pairs with their labels."""
-    labels = [_label(others.get(label)) for others in pairs.others]
-    labeled = pairs.select(index for index, judged in enumerate(labels) if judged is not None)
-    read = _Labeled(problems=list(pairs.problems))
-    read.problems += [
-        f"line {line}: {_label_problem(label, others)}"
-        for line, others, judged in zip(pairs.lines, pairs.others, labels, strict=True)
-        if judged is None
-    ]
-    if not len(labeled):
-        return read
-    known = [judged for judged in labels if judged is not None]
-    for wanted in (0, 1):
-        if wanted not in known:
-            raise ValueError(
-                f"Expected column {label!r} to contain both 0 and 1, but got no {wanted}."
-            )
-    scorer = _scorer_of(measure, measured)
-    result = scorer.score(labeled.summaries, labeled.sources, progress=not quiet)
-    read.sources = []
-    for line, source, value, judged in zip(
-        labeled.lines, labeled.sources, result.values(measure).tolist(), known, strict=True
-    ):
-        if isfinite(value):
-            read.scores.append(value)
-            read.labels.append(judged)
-            read.sources.append(source)
-        else:
-            read.problems.append(f"line {line}: {measure!r} is undefined for this summary")
-    report.say(result.signature)
-    return read
-
-
 def _scorer_of(measure: str, measured: options.ScoringOptions) -> EstimeScorer:
     """What computes one measure; ValueError if several layers are asked for."""
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
@@ -256,47 +229,44 @@ def _scorer_of(measure: str, measured: options.ScoringOptions) -> EstimeScorer:
     return scorer
 
 
-def _number(cell: Any) -> float | None:
-    """A score; ``None`` if it is missing, not finite, or no number."""
-    if isinstance(cell, bool) or not isinstance(cell, (str, int, float)):
-        return None
+def _number(cell: Any) -> float:
+    """A score; NaN if it is missing, not finite, or no number."""
     try:
         number = float(cell)
-    except (OverflowError, ValueError):
-        return None
-    return number if isfinite(number) else None
+    except (OverflowError, TypeError, ValueError):
+        return math.nan
+    return number if math.isfinite(number) and not isinstance(cell, bool) else math.nan
 
 
-def _label(cell: Any) -> int | None:
-    """1 for a consistent summary, 0 for another, ``None`` for anything else."""
-    return None if cell is None else _LABELS.get(str(cell).strip().lower())
+def _label(cell: Any) -> float:
+    """1 for a consistent summary, 0 for another, NaN for anything else."""
+    return _LABELS.get(str(cell).strip().lower(), math.nan)
 
 
-def _label_problem(label: str, row: files.Row) -> str:
-    return f"column {label!r} should be 0 or 1, but is {_came(row.get(label))}"
+def _shown(cell: Any) -> str:
+    is_missing = cell is None or cell == "" or cell != cell  # NaN
+    return "missing" if is_missing else repr(cell)
 
 
-def _came(cell: Any) -> str:
-    return "missing" if cell is None or cell == "" else repr(cell)
-
-
-def _write(output: Path, found: Calibration, column: str) -> None:
+def _write(output: Path, calibration: Calibration, column: str) -> None:
     if output.suffix.lower() in options.PLOTS:
         from estime_metric.comparison.plots.calibration import plot_calibration
         from estime_metric.report.style import save
 
-        save(plot_calibration(found, column), output)
+        save(plot_calibration(calibration, column), output)
         say_wrote("the plot", output)
     else:
-        files.write_rows(output, found.curve.to_dict("records"))
-        say_wrote(counted(len(found.curve), "row"), output)
+        files.write_rows(output, calibration.curve.to_dict("records"))
+        say_wrote(counted(len(calibration.curve), "row"), output)
 
 
-def _print(found: Calibration, column: str, better: bool, read: _Labeled, report: _Report) -> None:
+def _print(
+    calibration: Calibration, column: str, better: bool, read: _Labeled, report: _Report
+) -> None:
     from estime_metric.report.tables import Column, Section, Table
 
-    rows = found.curve.iloc[
-        sorted({round(place * (len(found.curve) - 1) / 10) for place in range(11)})
+    rows = calibration.curve.iloc[
+        sorted({round(place * (len(calibration.curve) - 1) / 10) for place in range(11)})
     ]
     columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in rows.columns)
     cells = tuple(rows.astype(float).itertuples(index=False, name=None))
@@ -310,14 +280,16 @@ def _print(found: Calibration, column: str, better: bool, read: _Labeled, report
     summaries, consistent = len(read.labels), sum(read.labels)
     report.say(
         f"{counted(summaries, 'summary')}, {consistent} consistent; area under the ROC curve "
-        f"{found.area:.3f}"
+        f"{calibration.area:.3f}"
     )
     side = "<=" if better else ">="
-    report.say(f"threshold {found.threshold:.4f}: review summaries with {column} {side} this value")
-    estimate = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}]"
     report.say(
-        f"balanced accuracy {found.accuracy:.3f} on these summaries (optimistic); estimate for new "
-        f"summaries: {estimate if isfinite(found.expected) else 'not possible from so few'}"
+        f"threshold {calibration.threshold:.4f}: review summaries with {column} {side} this value"
+    )
+    estimate = f"{calibration.expected:.3f} [{calibration.low:.3f}, {calibration.high:.3f}]"
+    report.say(
+        f"balanced accuracy {calibration.accuracy:.3f} on these summaries (optimistic); estimate for new "
+        f"summaries: {estimate if math.isfinite(calibration.expected) else 'not possible from so few'}"
     )
     sources = summaries if read.sources is None else len(set(read.sources))
     if 1 == sources < summaries:

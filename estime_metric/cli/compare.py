@@ -11,14 +11,25 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn, warn_of_rows
-from estime_metric.cli.screen import print_sections, print_table
-from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, RECOMMENDED
+from estime_metric.cli.console import counted, in_options, say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.scoring import rereadable, score_table
+from estime_metric.cli.screen import print_table
+from estime_metric.measures import (
+    FURTHER_MEASURES,
+    HIGHER_IS_BETTER,
+    MEASURES,
+    RECOMMENDED,
+    measure_of,
+)
 
 if TYPE_CHECKING:
-    from estime_metric.comparison import Comparison, ReadSystems
+    from pandas import DataFrame
+
+    from estime_metric.comparison import Comparison
+    from estime_metric.scorer import EstimeScorer
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
+LISTED = 30  # more pairs of systems than this are not listed on the screen
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -41,8 +52,8 @@ class ComparedOptions(options.MeasureOptions):
 
     def given(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
-        asked = [name for name in self.compared or () if name in FURTHER_MEASURES]
-        return {**super().given(), "measures": ("copied", "copied_density", *asked)}
+        further = [name for name in self.compared or () if name in FURTHER_MEASURES]
+        return {**super().given(), "measures": ("copied", "copied_density", *further)}
 
 
 @Parameter(name="*")
@@ -55,26 +66,27 @@ class ComparisonOptions:
             (default: compare all systems with each other)
         system_column: Column of the systems, if one table contains all of them.
         id_column: Column that identifies the example, used to match rows across systems. (default:
-            the source text; if sources repeat or are missing, also 'id' or a document column;
-            otherwise the 'line' of the scored table)
-        n: Number of resamples and of random swaps.
+            the source, and the number of the summary among those of the source)
+        n: Number of random swaps.
     """
 
     baseline: str | None = None
     system_column: str = "system"
     id_column: str | None = None
-    n: options.Resamples = 10_000
-    confidence: options.Confidence = 0.95
+    n: Annotated[options.PositiveCount, Parameter(name=["--resamples", "-n"])] = 10_000
     seed: options.Seed = 0
 
 
 COMPARISON, COMPARED = ComparisonOptions(), ComparedOptions()
+
+_CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 
 
 def compare(
     *paths: Annotated[Path, Parameter(name="FILES")],
     output: options.Output = None,
     plot: Path | None = None,
+    as_json: Annotated[bool, Parameter(name="--json")] = False,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
@@ -82,13 +94,16 @@ def compare(
     texts: options.TextOptions = options.TEXT_FILES,
     measured: ComparedOptions = COMPARED,
 ) -> int:
-    """Compare two or more systems on the same sources: means, wins, intervals and p-values.
+    """Compare two or more systems on the same sources: means, differences, intervals and p-values.
+
+    A system is declared the winner if both inconsistency and alarms are significantly better. If
+    most tokens of a system do not occur in the source, or in one system many more than in another,
+    inconsistency alone decides. With other --measures, each is compared by itself. P-values of
+    several pairs of systems are corrected by Holm's method. Summaries of one source are drawn and
+    swapped together.
 
     Files that already contain scores are used unchanged; the scoring options only apply to files
-    with unscored pairs. All systems must have the same signature. No winner is declared if most
-    tokens of a system could not be checked, or if the difference is not significant; p-values of
-    several comparisons are corrected by Holm's method. If several summaries have the same source,
-    the intervals and tests draw and swap whole sources.
+    with unscored pairs. All systems must have the same signature.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure.
@@ -99,109 +114,194 @@ def compare(
         paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.
             Or one file of all systems, with a column that names them.
         output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
-            .parquet), everything as one object (.json), or the table with its notes (.md, .tex).
+            .parquet), everything as one object (.json), or the tables with their notes (.md, .tex).
         plot: Plot the first measure against the fraction of copied tokens, one point per system
             (.png, .svg, .pdf).
+        as_json: Print one JSON object with all numbers and nothing else.
     """
-    given = texts.choose(paths)
-    if not given:
-        raise ValueError(
-            "Expected a file for each system, or one file of all systems, but got none."
-        )
-    if texts.summary_files and len(given) < 2:
-        raise ValueError("Expected a text file of summaries for each system, but got only one.")
-    read = [*given, *([texts.source_file] if texts.source_file is not None else [])]
-    for path, endings in ((output, WRITABLE), (plot, options.PLOTS)):
-        if path is not None:
-            files.check_writable(path, read, overwrite=overwrite, endings=endings)
-    # These import pandas and scipy: slow.
-    from estime_metric.comparison import compare_rows, plot_copying, read_systems
-    from estime_metric.comparison.verdicts import higher_is_better
+    inputs = texts.choose(paths)
+    _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
+    # This imports pandas: slow.
+    from estime_metric.comparison import compare_scores, plot_copying
 
-    for name in measured.compared or ():
-        higher_is_better(name)  # refuses what cannot be compared before anything is scored
-    systems = read_systems(
-        given,
-        system_column=comparison.system_column,
-        id_column=comparison.id_column,
-        layout=table.layout(texts.source_file),
-        options=measured.given(),
-        progress=not quiet,
+    systems, skipped = _read_systems(
+        inputs, comparison, table.layout(texts.source_file), measured, quiet=quiet
     )
-    names, baseline = _names(given, systems, comparison.baseline)
-    found = compare_rows(
-        *systems.rows,
-        names=names,
-        baseline=baseline,
+    compared = compare_scores(
+        systems,
+        baseline=_name_of_baseline(inputs, comparison.baseline),
         measures=measured.compared,
         id_column=comparison.id_column,
         source_column=table.source_column,
         n=comparison.n,
-        confidence=comparison.confidence,
         seed=comparison.seed,
     )
-    figure = None if plot is None else plot_copying(found, next(iter(found.pairs)))
-    warn_of_rows(systems.problems)
-    for problem in found.unmatched:
+    figure = None if plot is None else plot_copying(compared, next(iter(compared.tests)))
+    for problem in compared.unmatched:
         warn(problem)
     if output is not None:
-        _write(output, found)
-    if plot is not None and figure is not None:
-        with files.replaced(plot) as unfinished:
-            figure.savefig(unfinished, dpi=200)
-    if output is None or not files.is_standard(output):
-        _print(found)
+        _write(output, compared)
+    if figure is not None and plot is not None:
+        from estime_metric.report.style import save
+
+        save(figure, plot)
+    if as_json:
+        say(_as_json(compared))
+    elif output is None or not files.is_standard(output):
+        _print(compared)
         if output is not None:
-            say_wrote(_written(output, found), output)
+            say_wrote(_written(output, compared), output)
         if plot is not None:
             say_wrote("the plot", plot)
-    return 1 if systems.problems or found.unmatched else 0
+    return 1 if skipped or compared.unmatched else 0
 
 
-def _names(
-    paths: Sequence[Path], systems: "ReadSystems", baseline: str | None
-) -> tuple[list[str], str | None]:
-    """The names of the systems and of the baseline: with several files, or with a baseline, the
-    file names without their endings, if these differ.
+def _check_outputs(
+    inputs: Sequence[Path],
+    texts: options.TextOptions,
+    output: Path | None,
+    plot: Path | None,
+    *,
+    as_json: bool,
+    overwrite: bool,
+) -> None:
+    """Refuses what cannot be compared or written, before anything is read."""
+    if not inputs:
+        raise ValueError(
+            "Expected a file for each system, or one file of all systems, but got none."
+        )
+    for index, path in enumerate(inputs):
+        if path in inputs[:index]:
+            raise ValueError(f"Expected each file once, but got {str(path)!r} twice.")
+    if texts.summary_files and len(inputs) < 2:
+        raise ValueError("Expected a text file of summaries for each system, but got only one.")
+    if as_json and output is not None and files.is_standard(output):
+        raise ValueError("Expected --json or the rows on standard output, but got both.")
+    read = [*inputs, *([texts.source_file] if texts.source_file is not None else [])]
+    for written, endings in ((output, WRITABLE), (plot, options.PLOTS)):
+        if written is not None:
+            files.check_writable(written, read, overwrite=overwrite, endings=endings)
+    if plot is not None:
+        import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
+
+
+def _read_systems(
+    inputs: Sequence[Path],
+    comparison: ComparisonOptions,
+    layout: files.Layout,
+    measured: ComparedOptions,
+    *,
+    quiet: bool,
+) -> tuple[dict[str, "DataFrame"], int]:
+    """The scores of each system, and how many rows were skipped. Files of texts are scored first."""
+    from estime_metric.comparison import check_measures, read_scores
+    from estime_metric.comparison.keys import name_of
+
+    check_measures(measured.compared or ())  # before anything is scored
+    columns = [comparison.id_column] if comparison.id_column is not None else []
+    columns += [comparison.system_column] if len(inputs) == 1 else []
+    names = _names_of_files(inputs)
+    scorer: EstimeScorer | None = None
+    systems, skipped = {}, 0
+    for path, name in zip(inputs, names, strict=True):
+        with rereadable(path) as table:
+            is_scored = layout.source_file is None and _is_scored(table, columns, layout)
+            if is_scored:
+                problems: list[str] = []
+                rows = read_scores(table, layout.options, own_columns=columns, skipped=problems)
+                warn_of_rows(problems)
+                number = len(problems)
+            else:
+                scorer = scorer or _new_scorer(measured, cache=len(inputs) > 1)
+                rows, number = score_table(table, scorer, layout, own_columns=columns, quiet=quiet)
+        systems[name] = rows
+        skipped += number
+    if len(inputs) > 1:
+        return systems, skipped
+    (rows,) = systems.values()
+    of_rows = rows[comparison.system_column].map(name_of)
+    for line in rows.index[of_rows == ""]:
+        raise ValueError(
+            f"Expected a value in column {comparison.system_column!r} in each row of {inputs[0].name}, "
+            f"but line {line} has none."
+        )
+    return dict(list(rows.groupby(of_rows, sort=False))), skipped
+
+
+def _new_scorer(measured: ComparedOptions, *, cache: bool) -> "EstimeScorer":
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    return EstimeScorer(**measured.given(), cache=_CACHE if cache else None)
+
+
+def _is_scored(path: Path, columns: Sequence[str], layout: files.Layout) -> bool:
+    """Whether a table has scores; ValueError if it lacks one of the ``columns``, which is one of a
+    measure, or if it has neither scores nor texts.
     """
-    stems = [path.stem for path in paths]
-    is_short = len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems)
-    if not is_short:
-        return systems.names, baseline
-    for path, stem in zip(paths, stems, strict=True):
-        if baseline in (path.name, str(path)):
-            return stems, stem
-    return stems, baseline
+    rows = (line.row for line in files.read_rows(path, layout.options) if not line.problem)
+    first = next(rows, None)
+    if first is None:
+        raise ValueError(f"Expected {path.name} to have scores or pairs, but it has no rows.")
+    for column in columns:
+        if measure_of(column) in MEASURES:
+            raise ValueError(
+                f"Expected `id_column` and `system_column` to be other columns than measures, but got "
+                f"{column!r}."
+            )
+        if column not in first:
+            raise ValueError(
+                f"Expected a column {column!r} in {path.name}, but its columns are "
+                f"{', '.join(first)}. Name another one with `id_column` or `system_column`, or pass one "
+                "file per system."
+            )
+    return (files.read_signature(path) or "").startswith("ESTIME|")
 
 
-def _write(output: Path, found: "Comparison") -> None:
-    from estime_metric.comparison import to_table
+def _names_of_files(paths: Sequence[Path]) -> list[str]:
+    """The names of the files without their endings if these differ; otherwise the paths."""
+    names = [path.stem for path in paths]
+    return names if len(set(names)) == len(names) else list(map(str, paths))
+
+
+def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None:
+    """The name of the baseline, which can be the name of its file."""
+    names = zip(paths, _names_of_files(paths), strict=True)
+    return next((name for path, name in names if baseline in (path.name, str(path))), baseline)
+
+
+def _write(output: Path, compared: "Comparison") -> None:
+    from estime_metric.comparison import to_rows, to_tables
     from estime_metric.report.tables import FORMATS
 
     ending = output.suffix.lower()
     if ending == ".json":
-        files.write_text(output, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        files.write_text(output, _as_json(compared) + "\n")
     elif ending in (".md", ".tex"):
-        files.write_text(output, FORMATS[ending](to_table(found)))
+        files.write_text(output, "\n".join(map(FORMATS[ending], to_tables(compared))))
     else:
-        files.write_rows(output, found.to_rows())
+        files.write_rows(output, to_rows(compared))
 
 
-def _written(output: Path, found: "Comparison") -> str:
+def _as_json(compared: "Comparison") -> str:
+    from estime_metric.comparison import to_dict
+
+    return json.dumps(to_dict(compared), ensure_ascii=False, indent=2)
+
+
+def _written(output: Path, compared: "Comparison") -> str:
     ending = output.suffix.lower()
     if ending == ".json":
         return "all numbers"
     if ending in (".md", ".tex"):
-        return "the table"
-    return counted(len(found.to_rows()), "row")
+        return "the tables"
+    return counted(len(compared.tests) * len(compared.pairs), "row")
 
 
-def _print(found: "Comparison") -> None:
-    from estime_metric.comparison import to_table
+def _print(compared: "Comparison") -> None:
+    from estime_metric.comparison import notes, to_tables
 
-    table = to_table(found)
-    if len(found.systems) > 2 or found.baseline is not None:
-        print_sections(table)
-    else:
-        print_table(table)
-    say("\n".join(table.notes))
+    systems, differences = to_tables(compared)
+    print_table(systems)
+    if len(compared.pairs) <= LISTED:
+        print_table(differences)
+    say(in_options("\n".join(notes(compared, advice=True))))

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 from rich.console import Console
 from rich.text import Text
 
@@ -89,7 +89,7 @@ def printable(text: str) -> str:
     terminal.
     """
     return re.sub(
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda found: f"\\x{ord(found[0]):02x}", text
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda match: f"\\x{ord(match[0]):02x}", text
     )
 
 
@@ -108,13 +108,14 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     Ctrl-C.
     """
     _replace_unknown_characters()
-    given = list(sys.argv[1:] if tokens is None else tokens)
+    tokens = list(sys.argv[1:] if tokens is None else tokens)
     try:
-        _option_of.set(_names_of_options(app, given))
+        _option_of.set(_names_of_options(app, tokens))
         with _warnings_in_one_line():
-            prepared = _with_paths_for_hyphens(app, given)
+            # Cyclopts takes a lone hyphen for an option, but not a path with the same meaning.
+            paths = ["./-" if token == "-" else token for token in tokens]
             status = app(
-                prepared, exit_on_error=False, print_error=False, result_action="return_value"
+                paths, exit_on_error=False, print_error=False, result_action="return_value"
             )
         return status or 0
     except UnknownOptionError as error:
@@ -122,6 +123,8 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
         other = OTHER_NAMES.get(typed.lstrip("-").replace("-", "_"), "")
         meant = _option_of.get().get(other)
         return _fail(f"Unknown option: {typed}. Did you mean {meant}?" if meant else str(error))
+    except UnusedCliTokensError as error:
+        return _fail(f"Unexpected argument: {' '.join(error.unused_tokens or ())}.")
     except CycloptsError as error:
         return _fail(str(error))
     except (
@@ -145,12 +148,12 @@ def in_options(text: str) -> str:
     """
     options = _option_of.get({})
 
-    def option(found: re.Match[str]) -> str:
-        return options.get(found["name"], found[0])
+    def option(match: re.Match[str]) -> str:
+        return options.get(match["name"], match[0])
 
-    def option_and_value(found: re.Match[str]) -> str:
-        name = options.get(found["name"])
-        return found[0] if name is None else f"{name} {found['value']}"
+    def option_and_value(match: re.Match[str]) -> str:
+        name = options.get(match["name"])
+        return match[0] if name is None else f"{name} {match['value']}"
 
     text = re.sub(r"`\w+` \((?P<options>--[\w-]+(, --[\w-]+)*)\)", r"\g<options>", text)
     text = re.sub(r"\b(?P<name>\w+)=\"(?P<value>[^\"]*)\"", option_and_value, text)
@@ -182,23 +185,6 @@ def _has_commands(app: App) -> bool:
     return any(not name.startswith("-") for name in app)
 
 
-def _with_paths_for_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
-    """The tokens; a lone ``-`` that is an argument and not the value of an option becomes a path
-    with the same meaning, because Cyclopts treats it as an option.
-    """
-    taking = {
-        name
-        for argument in _arguments(app, tokens)
-        if argument.parameter.allow_leading_hyphen
-        for name in argument.names
-    }
-    before = ["", *tokens]
-    return [
-        "./-" if token == "-" and previous not in taking else token
-        for previous, token in zip(before, tokens, strict=False)
-    ]
-
-
 def _replace_unknown_characters() -> None:
     """Has the screen replace what its encoding does not have; data is written as UTF-8 always."""
     for stream in (sys.stdout, sys.stderr):
@@ -209,11 +195,11 @@ def _replace_unknown_characters() -> None:
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     """Within the block, Python's warnings are lines without the place in the code, each once."""
-    said: set[str] = set()
+    shown: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in said:
-            said.add(str(message))
+        if str(message) not in shown:
+            shown.add(str(message))
             warn(f"warning: {message}")
 
     with warnings.catch_warnings():

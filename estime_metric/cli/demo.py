@@ -5,11 +5,9 @@ from __future__ import annotations
 import socket
 from typing import Annotated
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
-from estime_metric.demo.limits import Limits
-
-LIMITS = Limits()  # the limits of a command without options
+from estime_metric._extras import needs_extra
 
 
 def demo(
@@ -19,12 +17,11 @@ def demo(
     port: int | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     share: bool = False,
-    any_model: Annotated[bool | None, Parameter(negative="--listed-models")] = None,
-    limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = LIMITS,
 ) -> None:
     """Open a web page that shows alarms with their evidence.
 
-    You can paste a pair, compare two summaries, or score a file.
+    You can paste a pair, compare two summaries, or score a file. Visitors can load any encoder by
+    name if the page is reachable from this machine only.
 
     Stop it with Ctrl-C.
 
@@ -39,8 +36,6 @@ def demo(
         port: Port. (default: the first free one from 7860 on)
         browser: Open the page in a browser.
         share: Create a public Gradio link.
-        any_model: Allow visitors to load any encoder by name. (default: only if the page is
-            reachable from this machine only)
     """
     if port is not None:  # fails before anything is loaded if the port is in use
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -49,19 +44,12 @@ def demo(
                 probe.bind((host, port))
             except (OSError, OverflowError) as error:
                 raise OSError(f"cannot listen on {host}, port {port}: {error}.") from error
-    try:
+    with needs_extra("demo", "The demo needs Gradio"):
         from estime_metric.demo.app import launch  # imports Gradio and torch: slow
         from estime_metric.demo.encoders import CHOICES
-    except ImportError as error:
-        raise ImportError(
-            f"The demo needs Gradio: pip install 'estime-metric[demo]'. ({error})"
-        ) from error
-    if any_model is None:
-        any_model = host in ("127.0.0.1", "::1", "localhost") and not share
     launch(
         (*(model or ()), *CHOICES),
-        limits=limits,
-        any_model=any_model,
+        any_model=host in ("127.0.0.1", "::1", "localhost") and not share,
         server_name=host,
         server_port=port,
         inbrowser=browser,

@@ -1,6 +1,4 @@
-"""``estime explain``: a pair -> its verdicts with their evidence, on the screen, as a page, a plot
-or data.
-"""
+"""``estime explain``: a pair -> its verdicts with their evidence, on the screen, as a page or data."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ from estime_metric.examples import PATH as EXAMPLES
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
-#: Endings of what can be written.
-PAGES, DATA = (".html",), (".jsonl",)
+PAGE, DATA = ".html", ".jsonl"  # endings of what can be written
 SHOWN = 10  # more pairs than this are not shown on the screen
 EXAMPLE_ROW = 2  # row of the examples that is shown by default: an unfaithful summary
 
@@ -50,8 +47,7 @@ def explain(
         example: Explain a bundled example pair.
         row: Line of a pair in the file, as 'estime score' numbers them; may be given several times.
             (default: all; 2 with --example)
-        output: Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for
-            standard output).
+        output: Write a page (.html) or data (.jsonl, '-' for standard output).
     """
     inputs = texts.choose((file,) if file is not None else ())
     is_typed = summary is not None or source is not None
@@ -70,9 +66,7 @@ def explain(
     layout = table.layout(texts.source_file)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]
-        files.check_writable(
-            output, read, overwrite=overwrite, endings=(*PAGES, *options.PLOTS, *DATA)
-        )
+        files.check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))
     if summary is not None and source is not None:
         if row:
             raise ValueError("Expected --row with a file or --example, but got it with --summary.")
@@ -80,7 +74,7 @@ def explain(
     else:
         path = Path(EXAMPLES) if example else inputs[0]
         pairs = _only(files.read_pairs(path, layout), row or ([EXAMPLE_ROW] if example else []))
-        _check_number(pairs, path, output)
+        _check_number(pairs, path, is_shown=output is None)
     warn_of_rows(pairs.problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
@@ -93,15 +87,13 @@ def explain(
     return 1 if pairs.problems else 0
 
 
-def _check_number(pairs: files.Pairs, path: Path, output: Path | None) -> None:
-    """Raises ValueError if there is no pair, or if there are more pairs than the output can show."""
+def _check_number(pairs: files.Pairs, path: Path, *, is_shown: bool) -> None:
+    """Raises ValueError if there is no pair, or if there are more pairs than the screen can show."""
     number = len(pairs)
     if not number:
         first = f" ({pairs.problems[0]})" if pairs.problems else ""
         raise ValueError(f"Expected pairs in {path}, but got none{first}.")
-    if output is not None and output.suffix.lower() in options.PLOTS and number > 1:
-        raise ValueError(f"Expected one pair for a plot, but got {number}. Select one with --row.")
-    if output is None and number > SHOWN:
+    if is_shown and number > SHOWN:
         raise ValueError(
             f"Expected at most {SHOWN} pairs for the screen, but got {number}. Select some with "
             "--row, or write a page with -o pairs.html."
@@ -140,16 +132,10 @@ def _show(shown: list[Explanation], headings: list[str]) -> None:
 
 
 def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: files.Pairs) -> None:
-    suffix = output.suffix.lower()
-    if suffix in PAGES:
+    if output.suffix.lower() == PAGE:
         from estime_metric.explain import to_html
 
         files.write_text(output, to_html(shown, headings=headings))
-    elif suffix in options.PLOTS:
-        from estime_metric.explain import plot_alarms
-
-        with files.replaced(output) as unfinished:
-            plot_alarms(shown[0]).savefig(unfinished, dpi=150)
     else:
         rows = zip(pairs.lines, shown, strict=True)
         files.write_rows(

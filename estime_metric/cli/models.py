@@ -45,20 +45,20 @@ def _print_models() -> None:
     names = ("language", "license", "layer", "distance", "weights", "megabytes")
     rows = tuple(
         (
-            one.name,
-            one.language,
-            one.license,
-            f"{one.layer} of {one.blocks}",
-            str(one.distance),
-            f"{one.weights:g} M",
-            f"{one.size:,}",
+            known.name,
+            known.language,
+            known.license,
+            f"{known.layer} of {known.blocks}",
+            str(known.distance),
+            f"{known.weights:g} M",
+            f"{known.size:,}",
         )
-        for one in MODELS
+        for known in MODELS
     )
     columns = (Column("model", text=True), *map(Column, names))
     print_table(Table("models", "", columns, (Section("", rows),)))
-    for one in MODELS:
-        _print_meaning(one)
+    for known in MODELS:
+        _print_meaning(known)
     say("")
 
 
@@ -69,12 +69,12 @@ def _print_meaning(known: KnownModel) -> None:
         else "For its results, see the paper; this project has not run it."
     )
     origin = "" if known.bundled else " Downloaded from the Hugging Face Hub once."
-    said = f"{known.name}: {known.meaning}.{origin} {measured}"
-    say(textwrap.fill(said, table_console().width, subsequent_indent="  "))
+    text = f"{known.name}: {known.meaning}.{origin} {measured}"
+    say(textwrap.fill(text, table_console().width, subsequent_indent="  "))
 
 
-def _print_speed(name: str, found: Speed) -> None:
+def _print_speed(name: str, speed: Speed) -> None:
     say(
-        f"{name}: {found.pairs_per_second:.1f} example pairs per second, loaded in "
-        f"{found.load_seconds:.1f} seconds"
+        f"{name}: {speed.pairs_per_second:.1f} example pairs per second, loaded in "
+        f"{speed.load_seconds:.1f} seconds"
     )

@@ -5,6 +5,7 @@ Of each group there is a constant in which nothing is given, the default of that
 
 # Annotations are evaluated here, not postponed: Cyclopts reads them also if another module extends
 # a group.
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +24,7 @@ Overwrite = Annotated[bool, Parameter(help="Overwrite an existing output.")]
 Seed = Annotated[int, Parameter(help="Random seed.", validator=validators.Number(gte=0))]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
-Output = Annotated[Path | None, Parameter(alias="-o", allow_leading_hyphen=True)]
+Output = Annotated[Path | None, Parameter(alias="-o")]
 Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
 Confidence = Annotated[float, Parameter(help="Confidence level of the intervals.")]
 SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
@@ -113,20 +114,24 @@ class TextOptions:
         return self.summary_files or tables
 
 
-def _with_help(group: type) -> type:
-    """Gives the options of a group the help that `EstimeConfig` has for them."""
-    of_config = {one.name: one.metadata for one in fields(EstimeConfig) if one.metadata}
-    group.__annotations__ |= {
-        name: Annotated[kind, Parameter(**of_config[name])]
-        for name, kind in group.__annotations__.items()
-        if name in of_config
-    }
-    return group
+def _options_of_metric(group: Group) -> Callable[[type], type]:
+    """Puts the options of a class into a panel of the help, with the texts of `EstimeConfig`."""
+    texts = {field.name: field.metadata for field in fields(EstimeConfig) if field.metadata}
+
+    def decorate(options: type) -> type:
+        options.__annotations__ |= {
+            name: Annotated[kind, Parameter(group=group, **texts[name])]
+            for name, kind in options.__annotations__.items()
+            if name in texts
+        }
+        return options
+
+    return decorate
 
 
-@Parameter(name="*", group=_ENCODER)
+@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-@_with_help
+@_options_of_metric(_ENCODER)
 class EncoderOptions:
     """Which encoder is used, and where it runs."""
 
@@ -144,7 +149,7 @@ class EncoderOptions:
             from estime_metric.engine.encoder.masked import choose_device  # slow: imports torch
 
             choose_device(self.device)
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: _SPLIT[name](value) if name in _SPLIT else value
             for name, value in values.items()
@@ -152,9 +157,9 @@ class EncoderOptions:
         }
 
 
-@Parameter(name="*", group=_MEASURE)
+@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-@_with_help
+@_options_of_metric(_MEASURE)
 class ScoringOptions(EncoderOptions):
     """What is masked and compared."""
 
@@ -164,6 +169,7 @@ class ScoringOptions(EncoderOptions):
     config: Annotated[
         Path | None,
         Parameter(
+            group=_MEASURE,
             metavar="FILE",
             help='Further options from a file: a JSON object such as {"window": 200, "normalize": '
             "true}, or a scored file (or its .meta.json), to score with the same settings. The options "
@@ -188,9 +194,9 @@ class ScoringOptions(EncoderOptions):
         }
 
 
-@Parameter(name="*", group=_MEASURE)
+@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-@_with_help
+@_options_of_metric(_MEASURE)
 class MeasureOptions(ScoringOptions):
     """All options of the metric."""
 

@@ -65,7 +65,7 @@ class OutputOptions:
     resume: bool = False
     overwrite: options.Overwrite = False
     keep_texts: bool = False
-    prefix: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = ""
+    prefix: Annotated[str, Parameter(show_default=False)] = ""
     threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None
 
     @property
@@ -114,23 +114,15 @@ class ShownOptions:
         """Refuses options that contradict each other or that have no effect together
         (ValueError).
         """
-        if self.json and self.score_only:
-            raise ValueError("Expected --json or --score-only, but got both.")
-        for option, is_given in (
-            ("--worst", bool(self.worst)),
-            ("--dry-run", dry_run),
-        ):
-            if self.score_only and is_given:
-                raise ValueError(
-                    f"Expected --score-only without {option}, because it prints one number."
-                )
-        if (self.json or self.score_only) and output.output and files.is_standard(output.output):
-            raise ValueError(
-                f"Expected {'--json' if self.json else '--score-only'} or the rows on standard "
-                "output, but got both."
-            )
-        if self.worst and output.output and files.is_standard(output.output):
-            raise ValueError("Expected --worst or the rows on standard output, but got both.")
+        is_rows = output.output is not None and files.is_standard(output.output)
+        streams = {"--json": self.json, "--score-only": self.score_only, "rows": is_rows}
+        printed = [name for name, is_printed in streams.items() if is_printed]
+        if len(printed) > 1:
+            raise ValueError(f"Expected {' or '.join(printed)} on standard output, but got both.")
+        if self.worst and (self.score_only or is_rows):
+            raise ValueError(f"Expected --worst or {printed[0]} on standard output, but got both.")
+        if dry_run and self.score_only:
+            raise ValueError("Expected --dry-run or --score-only, but got both.")
 
     def number_of_worst(self, job: Job) -> int:
         """How many of the worst summaries are listed."""
@@ -184,16 +176,16 @@ def score(
     if _LAUNCHED in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ValueError(
             "Expected a single process, but torchrun has started several, which would all score "
-            "everything. For several GPUs or machines, use Ray Data: see docs/large-jobs.md."
+            "everything. For several GPUs or machines, use Ray Data: see docs/command-line.md."
         )
-    given = texts.choose(tuple(map(Path, inputs)))
-    if bool(given) == example:
+    patterns = texts.choose(tuple(map(Path, inputs)))
+    if bool(patterns) == example:
         raise ValueError(
             f"Expected either files or --example, but got {'both' if example else 'neither'}."
         )
     existing = output.existing
     shown.check(output, dry_run=dry_run)
-    paths = (Path(EXAMPLES),) if example else expand(given, output.output)
+    paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
     job = output.job(paths, table.layout(texts.source_file))
     chosen = measure.given()
     if dry_run:
@@ -221,7 +213,7 @@ def _score(
                 existing=existing,
                 wanted=shown.wanted(job),
                 progress=bar,
-                stop=lambda: stop.asked,
+                stop=lambda: stop.requested,
             )
         except BaseException as error:
             if not isinstance(error, NotResumableError):
@@ -259,10 +251,10 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
     explained = _explained(report, job, shown, scorer)
     is_data = shown.json or shown.score_only
     if shown.json:
-        found = report.to_dict()
+        content = report.to_dict()
         if shown.number_of_worst(job):
-            found["worst"] = worst_as_dicts(explained)
-        say(json.dumps(found, ensure_ascii=False, indent=1))
+            content["worst"] = worst_as_dicts(explained)
+        say(json.dumps(content, ensure_ascii=False, indent=1))
     elif shown.score_only:
         say(f"{report.interval(RECOMMENDED).mean:.4f}")
     elif job.output is not None and files.is_standard(job.output):
@@ -349,9 +341,9 @@ def _say_that_it_stops(bar: Bar) -> None:
 def _estimate(job: Job, chosen: dict[str, Any], *, as_json: bool) -> int:
     from estime_metric.scorer import EstimeScorer
 
-    found = estimate_job(job, EstimeScorer(**chosen))
+    estimate = estimate_job(job, EstimeScorer(**chosen))
     if as_json:
-        say(json.dumps(asdict(found), indent=1))
+        say(json.dumps(asdict(estimate), indent=1))
     else:
-        print_estimate(found)
-    return 1 if found.skipped else 0
+        print_estimate(estimate)
+    return 1 if estimate.skipped else 0

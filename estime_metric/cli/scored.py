@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from estime_metric import files
 from estime_metric.cli.console import WIDE, counted, printable, say, table_console
+from estime_metric.cli.screen import print_table
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
+from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -40,8 +42,12 @@ def print_pairs(report: Report, job: Job) -> None:
     layers = report.config.layer_tuple
     measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)))
     console = table_console()
-    grid = Table(
-        box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, expand=console.width < WIDE
+    grid = Grid(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        header_style="bold",
+        pad_edge=False,
+        expand=console.width < WIDE,
     )
     has_flag, has_file = job.threshold is not None, job.has_several_inputs
     for name in ("line", *(["layer"] if len(layers) > 1 else []), *measures):
@@ -60,6 +66,7 @@ def print_pairs(report: Report, job: Job) -> None:
             cells += [" ".join(pair.texts[1].split()) if pair.texts else ""]
             grid.add_row(*(Text(printable(cell)) for cell in cells))
     console.print(grid)
+    console.print()
 
 
 def print_report(report: Report, job: Job) -> None:
@@ -69,7 +76,7 @@ def print_report(report: Report, job: Job) -> None:
     totals = report.totals
     say(
         f"{counted(totals.pairs, 'pair')} scored, {counted(totals.skipped, 'row')} skipped, "
-        f"{counted(totals.blank, 'blank summary')}"
+        f"{counted(totals.blank, 'blank summary')}\n"
     )
     _print_means(report)
     if report.by_file:
@@ -136,18 +143,18 @@ def worst_as_dicts(explained: Sequence[Explained]) -> list[dict[str, Any]]:
     ]
 
 
-def print_estimate(found: Estimate) -> None:
+def print_estimate(estimate: Estimate) -> None:
     """What a job will cost."""
     say(
-        f"{counted(found.pairs, 'pair')} of {counted(found.sources, 'different source')}, "
-        f"{counted(found.skipped, 'row')} skipped, {found.characters:,} characters to encode"
+        f"{counted(estimate.pairs, 'pair')} of {counted(estimate.sources, 'different source')}, "
+        f"{counted(estimate.skipped, 'row')} skipped, {estimate.characters:,} characters to encode"
     )
     memory = ""
-    if found.memory is not None:
-        memory = f"; expected memory: at least {found.memory / 1e9:.2g} GB"
-    low, high = _duration(found.seconds_low), _duration(found.seconds_high)
+    if estimate.memory is not None:
+        memory = f"; expected memory: at least {estimate.memory / 1e9:.2g} GB"
+    low, high = _duration(estimate.seconds_low), _duration(estimate.seconds_high)
     expected = low if low == high else f"{low} to {high}"
-    say(f"expected time: {expected}{memory} (based on {counted(found.timed, 'timed pair')})")
+    say(f"expected time: {expected}{memory} (based on {counted(estimate.timed, 'timed pair')})")
 
 
 def _duration(seconds: float) -> str:
@@ -160,45 +167,42 @@ def _duration(seconds: float) -> str:
 
 def _print_means(report: Report) -> None:
     layers = report.config.layer_tuple
-    grid = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    grid.add_column("measure")
-    if len(layers) > 1:
-        grid.add_column("layer", justify="right")
-    grid.add_column("mean", justify="right")
-    grid.add_column("95% interval", justify="right")
-    grid.add_column("better is")
+    has_layers = len(layers) > 1
+    rows: list[tuple[Cell, ...]] = []
     for layer in layers:
         for name in dict.fromkeys((*_MEANS, *report.config.measures)):
-            found = report.interval(name, layer)
-            better = HIGHER_IS_BETTER.get(name)
-            grid.add_row(
-                name,
-                *([str(layer)] if len(layers) > 1 else []),
-                _mean(name, found.mean),
-                _interval(name, found),
-                "" if better is None else "higher" if better else "lower",
-            )
-    table_console().print(grid)
+            mean = report.interval(name, layer)
+            better = {True: "higher", False: "lower", None: ""}[HIGHER_IS_BETTER.get(name)]
+            place = (name, layer) if has_layers else (name,)
+            rows.append((*place, _mean(name, mean.mean), _interval(name, mean), better))
+    columns = (
+        Column("measure", text=True),
+        *([Column("layer")] if has_layers else []),
+        Column("mean"),
+        Column("95% interval"),
+        Column("better is", text=True),
+    )
+    print_table(Table("means", "", columns, (Section("", rows),)))
 
 
 def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
     names = [Path(file).name for file in by_file]
-    grid = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    grid.add_column("file", overflow="fold")
-    for name in ("pairs", RECOMMENDED, "95% interval", "alarms", "tokens"):
-        grid.add_column(name, justify="right", no_wrap=True)
+    rows: list[tuple[Cell, ...]] = []
     for file, means in by_file.items():
-        name = Path(file).name
-        shown = name if names.count(name) == 1 else file
-        grid.add_row(
-            Text(printable(shown)),
-            str(means[RECOMMENDED].count),
-            _mean(RECOMMENDED, means[RECOMMENDED].mean),
-            _interval(RECOMMENDED, means[RECOMMENDED]),
-            _mean("alarms", means["alarms"].mean),
-            _mean("tokens", means["tokens"].mean),
+        name, mean = Path(file).name, means[RECOMMENDED]
+        others = (_mean(measure, means[measure].mean) for measure in ("alarms", "tokens"))
+        rows.append(
+            (
+                name if names.count(name) == 1 else file,
+                mean.count,
+                _mean(RECOMMENDED, mean.mean),
+                _interval(RECOMMENDED, mean),
+                *others,
+            )
         )
-    table_console().print(grid)
+    numbers = ("pairs", RECOMMENDED, "95% interval", "alarms", "tokens")
+    columns = (Column("file", text=True), *map(Column, numbers))
+    print_table(Table("files", "", columns, (Section("", rows),)))
 
 
 def _mean(measure: str, value: float) -> str:
@@ -207,10 +211,10 @@ def _mean(measure: str, value: float) -> str:
     return f"{value:.2f}" if MEASURES[measure].kind == "count" else f"{value:.4f}"
 
 
-def _interval(measure: str, found: Interval) -> str:
-    if math.isnan(found.low):
+def _interval(measure: str, mean: Interval) -> str:
+    if math.isnan(mean.low):
         return ""
-    return f"{_mean(measure, found.low)} to {_mean(measure, found.high)}"
+    return f"{_mean(measure, mean.low)} to {_mean(measure, mean.high)}"
 
 
 def _shown(measure: str, value: files.Number) -> str:
@@ -233,20 +237,20 @@ def _reasons(explanation: Explanation) -> list[str]:
     """The words that count against a summary, in their order, and why."""
     if not explanation.tokens:
         return ["blank summary"]
-    found = []
+    reasons = []
     for verdict, reason in (("absent", "not in the source"), ("alarm", "alarms")):
         words = _words(explanation, verdict)
         more = f" and {len(words) - _WORDS} more" if len(words) > _WORDS else ""
         if words:
-            found.append(f"{reason}: {', '.join(words[:_WORDS])}{more}")
-    return found
+            reasons.append(f"{reason}: {', '.join(words[:_WORDS])}{more}")
+    return reasons
 
 
 def _words(explanation: Explanation, verdict: str) -> list[str]:
     """The different words of a summary with this verdict, in their order, without punctuation."""
-    found: dict[str, str] = {}  # without capitals -> as it is first written
+    words: dict[str, str] = {}  # without capitals -> as it is first written
     for word in explanation.words:
         text = " ".join(explanation.prediction[word.start : word.end].split())
         if word.verdict == verdict and any(map(str.isalnum, text)):
-            found.setdefault(text.casefold(), text)
-    return list(found.values())
+            words.setdefault(text.casefold(), text)
+    return list(words.values())

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric.cli.console import NAMED_ROWS, counted, note, warn, warn_of_more_rows
 from estime_metric.jobs import Job, Progress, count_pairs
-from estime_metric.jobs import scored_table as score_into_table
-
-if TYPE_CHECKING:
-    from estime_metric.scorer import EstimeScorer
 
 
 class Bar(Progress):
@@ -77,16 +70,3 @@ class Bar(Progress):
                 f"{counted(self.kept, 'pair')} already scored in {output}. Run the command again "
                 "with --resume to continue."
             )
-
-
-@contextmanager
-def scored_table(
-    path: Path, scorer: EstimeScorer, *, layout: files.Layout = files.TABLES, quiet: bool = False
-) -> Iterator[tuple[Path, int]]:
-    """A file of pairs as a temporary table of their scores (see `jobs.scored_table`), and how many
-    invalid rows were skipped; the screen shows how far it is.
-    """
-    with ExitStack() as stack:
-        with Bar(Job(inputs=(path,), layout=layout), quiet=quiet) as bar:
-            table = stack.enter_context(score_into_table(path, scorer, layout=layout, progress=bar))
-        yield table, bar.skipped

@@ -1,51 +1,46 @@
-"""Compares two or more systems on the same sources. Requires the extra ``meta``.
+"""Compares two or more systems on the same sources.
 
-`compare_results` compares results of `EstimeScorer.score`. `compare_rows` compares rows in the
-format of ``estime score -o``, which `read_systems` reads from files or computes. Scores with
-different signatures raise an error.
+`compare_results` compares results of `EstimeScorer.score`. `compare_scores` compares tables of
+scores, which `read_scores` reads. Scores with different signatures raise an error.
 """
 
 from __future__ import annotations
 
-try:
-    import pandas as _pandas  # noqa: F401
-    import scipy as _scipy  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "Comparing systems needs pandas and scipy: pip install 'estime-metric[meta]'."
-    ) from error
-
-from estime_metric.comparison.report import plot_copying, to_table
-from estime_metric.comparison.rows import Joined, ReadSystems, ScoredRow, join_rows, read_systems
-from estime_metric.comparison.systems import DEFAULT_MEASURES, compare_results, compare_rows
-from estime_metric.comparison.training_log import (
-    LoggedPoint,
-    TrainingCurve,
-    plot_training,
-    read_training_log,
+from estime_metric.comparison.joining import Joined, join_scores
+from estime_metric.comparison.reading import read_scores
+from estime_metric.comparison.report import plot_copying, to_dict, to_rows, to_tables
+from estime_metric.comparison.systems import (
+    DEFAULT_MEASURES,
+    Comparison,
+    System,
+    check_measures,
+    compare_results,
+    compare_scores,
 )
-from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ranked, System
+from estime_metric.comparison.verdicts import COVERAGE_GAP, RULE, Verdict, Vote
+from estime_metric.comparison.wording import SMALL_SAMPLE, notes, verdict_sentences
 from estime_metric.config import LOW_COVERAGE
 
 __all__ = [
+    "COVERAGE_GAP",
     "DEFAULT_MEASURES",
     "LOW_COVERAGE",
+    "RULE",
     "SMALL_SAMPLE",
     "Comparison",
     "Joined",
-    "LoggedPoint",
-    "Pair",
-    "Ranked",
-    "ReadSystems",
-    "ScoredRow",
     "System",
-    "TrainingCurve",
+    "Verdict",
+    "Vote",
+    "check_measures",
     "compare_results",
-    "compare_rows",
-    "join_rows",
+    "compare_scores",
+    "join_scores",
+    "notes",
     "plot_copying",
-    "plot_training",
-    "read_systems",
-    "read_training_log",
-    "to_table",
+    "read_scores",
+    "to_dict",
+    "to_rows",
+    "to_tables",
+    "verdict_sentences",
 ]

@@ -37,5 +37,5 @@ def id_of(cell: Any) -> str:
         ('7', '7.50', '007', 'v7.0')
     """
     text = name_of(cell)
-    found = _WHOLE.fullmatch(text)
-    return text if found is None else found["whole"]
+    whole_number = _WHOLE.fullmatch(text)
+    return text if whole_number is None else whole_number["whole"]

@@ -1,107 +1,189 @@
-"""Rows or results of several systems -> their comparison."""
+"""Scores or results of several systems -> their comparison, in numbers."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from estime_metric import files
-from estime_metric.comparison.rows import (
-    Joined,
-    ScoredRow,
-    join_rows,
-    one_signature,
-    shortened,
-)
-from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
-from estime_metric.measures import RECOMMENDED, measure_of, reported_name
-from estime_metric.stats.paired import compare_each
+from estime_metric.comparison.joining import Joined, join_scores, shortened
+from estime_metric.comparison.reading import check_numbers
+from estime_metric.comparison.verdicts import COVERAGE_GAP, RULE, Verdict, Vote
+from estime_metric.config import LOW_COVERAGE
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
+from estime_metric.stats.bootstrap import intervals, source_id
+from estime_metric.stats.intervals import Interval
+from estime_metric.stats.paired import PairedComparison, compare_each, equalized
 from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-DEFAULT_MEASURES = (
-    RECOMMENDED,
-    "alarms",
-    "alarm_rate",
-)  # what is compared by default
+DEFAULT_MEASURES = (*RULE, "alarm_rate")  # what is compared by default
+
+#: Measures whose means are reported in addition to the scores, since they can explain a difference.
+PROPERTIES = ("tokens", "coverage", "copied", "copied_density")
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
-_LAST_DIGIT = 1.5e-6
+LAST_DIGIT = 1.5e-6
+
+#: The names of two systems.
+Names = tuple[str, str]
 
 
-def compare_rows(
-    *sides: Sequence[ScoredRow],
-    names: Sequence[str] | None = None,
+@dataclass(frozen=True)
+class System:
+    """What a system wrote: the number of its ``summaries``, how many of them have no tokens
+    (``blank``), and the ``means`` of `PROPERTIES`, NaN for those that are not known; a blank
+    summary has the coverage 0.
+    """
+
+    name: str
+    summaries: int
+    blank: int
+    means: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several systems over the examples that all of them have.
+
+    Attributes:
+        systems: name -> what the system wrote.
+        means: measure (``alarms``, or ``alarms_layer12`` of several layers) -> system -> its mean with
+            the bootstrap interval by source. An example without a value of one system is excluded
+            for all.
+        tests: measure -> two systems -> their paired test, corrected for the number of pairs.
+        differences: measure -> two systems -> the interval of the mean difference, first minus
+            second.
+        examples, sources: how many examples there are, and how many different sources they have,
+            which are drawn and swapped as wholes; ``None`` if that is not known.
+        matched_by: the column by which the rows were joined.
+        signature: the one signature of all scores.
+        baseline: name of the system with which each other is compared; ``None``: every two are
+            compared.
+        n, seed: of the randomization.
+        unmatched: one sentence per example that is not compared.
+    """
+
+    systems: Mapping[str, System]
+    means: Mapping[str, Mapping[str, Interval]]
+    tests: Mapping[str, Mapping[Names, PairedComparison]]
+    differences: Mapping[str, Mapping[Names, Interval]]
+    examples: int
+    sources: int | None
+    matched_by: str
+    signature: str
+    baseline: str | None
+    n: int
+    seed: int
+    unmatched: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> list[Names]:
+        """The two systems of each comparison."""
+        return list(next(iter(self.tests.values())))
+
+    def ranking(self, measure: str) -> list[str]:
+        """The systems from the best mean of a measure to the worst; last those that the measure
+        cannot compare. ValueError for a measure that was not compared.
+        """
+        check_choice("measure", measure, self.means)
+        sign = -1.0 if higher_is_better(measure) else 1.0
+        means = self.means[measure]
+
+        def key(name: str) -> tuple[bool, float]:
+            return bool(_silence(measure, self.systems[name])), sign * means[name].mean
+
+        return sorted(self.systems, key=key)
+
+    def verdicts(self, first: str, second: str) -> list[Verdict]:
+        """What the measures say of two systems that were compared, in this order: by `RULE` if both
+        of its measures were compared, of each layer; otherwise by each measure alone.
+        """
+        endings = [name.removeprefix(RULE[0]) for name in self.tests if measure_of(name) == RULE[0]]
+        groups = [[f"{name}{ending}" for name in RULE] for ending in endings]
+        groups = [group for group in groups if set(group) <= set(self.tests)]
+        return [
+            Verdict([self.vote(name, first, second) for name in group])
+            for group in groups or [[name] for name in self.tests]
+        ]
+
+    def winner(self, first: str, second: str) -> str | None:
+        """The better one of two systems by the first of `verdicts`; ``None`` if no winner is
+        declared.
+        """
+        return self.verdicts(first, second)[0].winner
+
+    def vote(self, measure: str, first: str, second: str) -> Vote:
+        """What one measure says of two systems, in either order; ValueError if they were not
+        compared by this measure.
+        """
+        check_choice("measure", measure, self.tests)
+        names = next((names for names in self.pairs if set(names) == {first, second}), None)
+        if names is None:
+            raise ValueError(
+                "Expected arguments `first` and `second` to name two systems that were compared, but "
+                f"got {first!r} and {second!r}."
+            )
+        silence = _silence(measure, *(self.systems[name] for name in names))
+        return Vote(measure, *names, self.tests[measure][names], silence)
+
+
+def compare_scores(
+    systems: Mapping[str, pd.DataFrame],
+    *,
     baseline: str | None = None,
     measures: str | Sequence[str] | None = None,
     id_column: str | None = None,
     source_column: str = "source",
     n: int = 10_000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> Comparison:
-    """Compares two or more systems by their scored rows, on the examples that all of them have.
+    """Compares two or more systems by their scores, on the examples that all of them have.
 
-    P-values of one measure are corrected with Holm's method for the number of comparisons. If a
-    cell is empty or NaN, the example is excluded for that measure. Scores are rounded to six
-    decimals, as in files, and scores that differ by no more than the last digit are equal, because
-    rounding can change it.
-
-    Summaries of one source are not independent. If sources repeat, the bootstrap therefore draws
-    whole sources, and approximate randomization swaps the systems on whole sources. If the rows
-    have no column that identifies the source, each example is treated as independent, and
-    `Comparison.notes` says so.
+    P-values of one measure are corrected with Holm's method for the number of pairs of systems.
+    Scores are rounded to six decimals, as in files, and scores that differ by no more than the last
+    digit are equal. Summaries of one source are not independent: the bootstrap draws whole sources,
+    and approximate randomization swaps the systems on whole sources.
 
     Args:
-        sides: the rows of each system as ``estime score -o`` writes them, with the signature, in
-            any order.
-        names: the names of the systems (default: A, B, C, ...). If there are two systems and no
-            baseline, they are always called A and B in the result.
+        systems: the scores of each system, as `read_scores` gives them; of one table with a column
+            ``system``: ``dict(list(table.groupby("system")))``.
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
         measures: name or names of measures, of all layers that there are (default:
             `DEFAULT_MEASURES`).
-        id_column, source_column: as for `join_rows`.
-        n, confidence, seed: number of resamples and of random swaps, fraction of the resamples
-            within an interval, seed.
+        id_column, source_column: as for `join_scores`.
+        n, seed: number of random swaps, and their seed.
 
     Raises:
-        ValueError: there are fewer than two systems, a name occurs twice, the baseline is not one of
-            the systems, the signatures differ, the rows cannot be joined, a measure is unknown or
-            its column is missing, or a cell does not contain a number.
+        ValueError: there are fewer than two systems, the baseline is not one of them, the signatures
+            differ, the rows cannot be joined, a measure is unknown or its column is missing, or a
+            cell is not a number.
 
     Example:
-        >>> def rows(alarms):
-        ...     return [{"id": i, "alarms": x, "signature": "ESTIME|..."} for i, x in enumerate(alarms)]
-        >>> a, b = rows([0, 1, 0, 1, 0, 2, 0, 0]), rows([3, 4, 2, 1, 5, 3, 1, 2])
-        >>> compare_rows(a, b).verdict("alarms")
-        'A is better (approximate randomization, p = 0.0156)'
-        >>> found = compare_rows(a, b, a, names=["old", "new", "old again"])
-        >>> found.verdict("alarms", "old", "new")
-        'old is better (approximate randomization, p = 0.0469, corrected for 3 tests)'
-        >>> found.clusters("alarms")
-        [('old', 'old again'), ('new',)]
+        >>> ids = range(8)
+        >>> a = pd.DataFrame({"id": ids, "alarms": [0, 1, 0, 1, 0, 2, 0, 0], "signature": "ESTIME|..."})
+        >>> b = pd.DataFrame({"id": ids, "alarms": [3, 4, 2, 1, 5, 3, 1, 2], "signature": "ESTIME|..."})
+        >>> comparison = compare_scores({"old": a, "new": b}, measures="alarms", id_column="id")
+        >>> comparison.winner("old", "new"), comparison.tests["alarms"]["old", "new"].p_value
+        ('old', 0.015625)
     """
-    given = _names(names, len(sides), baseline)
-    signature = one_signature(sides, given)
-    chosen = _measures(measures)
-    return _compare(
-        join_rows(sides, given, id_column=id_column, source_column=source_column),
-        given,
-        signature=signature,
-        baseline=baseline,
-        measures=chosen,
-        options={"n": n, "confidence": confidence, "seed": seed},
-    )
+    _check_names(list(systems), baseline)
+    signature = one_signature(systems)
+    names = None if measures is None else check_measures(measures)
+    columns = _columns(names, systems)
+    numeric = {name: _with_numbers(table, columns, name) for name, table in systems.items()}
+    joined = join_scores(numeric, id_column=id_column, source_column=source_column)
+    return _compare(joined, columns, signature, baseline, n=n, seed=seed)
 
 
 def compare_results(
@@ -110,88 +192,221 @@ def compare_results(
     baseline: str | None = None,
     measures: str | Sequence[str] | None = None,
     n: int = 10_000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> Comparison:
     """Compares results of `EstimeScorer.score` on the same sources in the same order.
 
-    Scores are rounded to six decimals, as in files, so the numbers are those that `compare_rows`
-    gives for files of these results. If sources repeat, whole sources are drawn and swapped; if the
-    results do not have their sources, each pair counts as a separate source.
+    The numbers are those that `compare_scores` gives for files of these results. If the results do
+    not have their sources, each pair counts as a separate source.
 
     Args:
         results: one of each system.
-        names, baseline, measures, n, confidence, seed: as for `compare_rows`.
+        names: their names (default: A, B, C, ...).
+        baseline, measures, n, seed: as for `compare_scores`.
 
     Raises:
-        ValueError: as for `compare_rows`; the results have different lengths, or are about different
-            sources.
+        ValueError: as for `compare_scores`; a name occurs twice; the results have different lengths,
+            or are about different sources.
     """
-    given = _names(names, len(results), baseline)
-    _check_same_sources(results, given)
-    sides = [_rows(result) for result in results]
-    signature = one_signature(sides, given)
-    chosen = _measures(measures)
-    joined = join_rows(sides, given, id_column="order")
-    sources = next((one.sources for one in results if one.sources is not None), None)
-    if sources is not None:
-        in_order = tuple(sources[row["order"]] for row in joined.rows[0])
-        joined = replace(joined, sources=in_order)
-    return _compare(
-        joined,
-        given,
-        signature=signature,
-        baseline=baseline,
-        measures=chosen,
-        options={"n": n, "confidence": confidence, "seed": seed},
+    labels = list(ascii_uppercase[: len(results)] if names is None else names)
+    if len(labels) != len(results):
+        raise ValueError(
+            f"Expected argument `names` to name {len(results)} systems, but got {len(labels)} names."
+        )
+    _check_names(labels, baseline)
+    _check_same_sources(results, labels)
+    sources = next((result.sources for result in results if result.sources is not None), None)
+    systems = {}
+    for name, result in zip(labels, results, strict=True):
+        table = pd.DataFrame(files.measure_values(result.columns()))
+        table = table.assign(order=range(len(result)), signature=str(result.signature))
+        if sources is not None:
+            table[files.SOURCE_ID] = [source_id(source) for source in sources]
+        systems[name] = table
+    return compare_scores(
+        systems, baseline=baseline, measures=measures, id_column="order", n=n, seed=seed
     )
+
+
+def one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
+    """The one signature of all rows of all systems; ValueError if a row has none or there are
+    several.
+    """
+    of_systems = {}
+    for name, table in systems.items():
+        if table.empty:
+            raise ValueError(f"Expected {name} to have scored rows, but it has none.")
+        own = table.get(files.SIGNATURE, pd.Series(None, table.index, dtype=object))
+        for line in table.index[own.isna() | own.eq("")]:
+            raise ValueError(
+                f"Expected each row of {name} to have a signature, but line {line} has none."
+            )
+        if own.nunique() > 1:
+            raise ValueError(
+                f"Expected all rows of {name} to have the same signature, but got "
+                f"{' and '.join(own.unique()[:2])}."
+            )
+        of_systems[name] = str(own.iloc[0])
+    if len(set(of_systems.values())) > 1:
+        shown = "".join(f"\n  {name}: {signature}" for name, signature in of_systems.items())
+        raise ValueError(
+            "Expected all systems to have the same signature, because scores with different "
+            f"settings are not comparable, but got{shown}"
+        )
+    return next(iter(of_systems.values()))
+
+
+def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of measures; ValueError for one that cannot be compared."""
+    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    for name in names:
+        higher_is_better(name)
+    return names
+
+
+def higher_is_better(measure: str) -> bool:
+    """The direction of a measure, with or without a layer; ValueError if it does not have a direction
+    or is unknown.
+    """
+    name = measure_of(measure)
+    if name not in HIGHER_IS_BETTER:
+        raise ValueError(
+            f"Expected argument `measures` to name some of {', '.join(HIGHER_IS_BETTER)}, but got "
+            f"{measure!r}."
+        )
+    return HIGHER_IS_BETTER[name]
 
 
 def _compare(
     joined: Joined,
-    given: Sequence[str],
-    *,
+    columns: Sequence[str],
     signature: str,
     baseline: str | None,
-    measures: Sequence[str] | None,
-    options: dict[str, Any],
+    *,
+    n: int,
+    seed: int,
 ) -> Comparison:
-    """The comparison of systems with the ``given`` names, of which two without a baseline are called
-    A and B.
-    """
-    labels = ("A", "B") if len(given) == 2 and baseline is None else given
-    systems = tuple(
-        _system(label, name, rows)
-        for label, name, rows in zip(labels, given, joined.rows, strict=True)
-    )
-    first = None if baseline is None else labels.index(baseline)
-    scores, pairs = {}, {}
-    for column in _columns(measures, joined.rows[0][0], given[0]):
-        scores[column] = np.array([[_number(row, column) for row in rows] for rows in joined.rows])
-        tests = compare_each(
-            scores[column],
+    names = list(joined.tables)
+    examples = len(next(iter(joined.tables.values())))
+    # Each example is a separate source if the sources are not known.
+    sources = joined.sources or [source_id(str(number)) for number in range(examples)]
+    means, tests, differences = {}, {}, {}
+    for column in columns:
+        scores = np.array([table[column] for table in joined.tables.values()])
+        scores[:, np.isnan(scores).any(axis=0)] = np.nan
+        compared = compare_each(
+            scores,
             higher_is_better=higher_is_better(column),
-            baseline=first,
+            baseline=None if baseline is None else names.index(baseline),
             groups=joined.sources,
-            tolerance=_LAST_DIGIT,
-            **options,
+            tolerance=LAST_DIGIT,
+            n=n,
+            seed=seed,
         )
-        pairs[column] = tuple(
-            Pair(systems[places.first], systems[places.second], test, tests=len(tests))
-            for places, test in tests.items()
-        )
+        tests[column] = {
+            (names[places.first], names[places.second]): test for places, test in compared.items()
+        }
+        of_pairs = {
+            (names[i], names[j]): scores[i] - equalized(scores[i], scores[j], LAST_DIGIT)
+            for i, j in compared
+        }
+        means[column] = intervals(sources, dict(zip(names, scores, strict=True)))
+        differences[column] = intervals(sources, of_pairs)
     return Comparison(
-        systems=systems,
-        pairs=pairs,
-        scores=scores,
-        examples=len(joined.rows[0]),
-        matched_by=joined.column,
+        systems={name: _system(name, table) for name, table in joined.tables.items()},
+        means=means,
+        tests=tests,
+        differences=differences,
+        examples=examples,
+        sources=None if joined.sources is None else len(set(joined.sources)),
+        matched_by=joined.matched_by,
         signature=signature,
         baseline=baseline,
-        options=options,
+        n=n,
+        seed=seed,
         unmatched=joined.unmatched,
-        sources=joined.sources,
     )
+
+
+def _silence(measure: str, *systems: System) -> str:
+    """Why a measure cannot compare systems, as the end of a sentence; empty if it can."""
+    definition = MEASURES[measure_of(measure)]
+    reasons = []
+    for system in systems:
+        if definition.kind == "count" and 2 * system.blank > system.summaries:
+            reasons.append(
+                f"{system.blank} of {system.summaries} summaries of {system.name} are blank"
+            )
+        elif definition.checked_only and system.means["coverage"] < LOW_COVERAGE:
+            reasons.append(f"only {_checked(system)} were checked")
+    if not reasons and definition.checked_only:
+        shares = [system.means["coverage"] for system in systems]
+        if max(shares) - min(shares) > COVERAGE_GAP:
+            reasons.append(f"{' and '.join(map(_checked, systems))} were checked")
+    return " and ".join(reasons)
+
+
+def _checked(system: System) -> str:
+    return f"{system.means['coverage']:.0%} of the tokens of {system.name}"
+
+
+def _system(name: str, table: pd.DataFrame) -> System:
+    """Means of the properties; of several layers the first, since layers do not differ in these."""
+    means, blank = {}, 0
+    for measure in PROPERTIES:
+        column = next((column for column in table if measure_of(column) == measure), None)
+        values = pd.Series(dtype=float) if column is None else table[column]
+        if measure == "tokens":
+            blank = int((values == 0).sum())
+        if measure == "coverage":
+            values = values.fillna(0.0)  # nothing of a blank summary was checked
+        means[measure] = float(values.mean())
+    return System(name, len(table), blank, means)
+
+
+def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
+    """A table with numbers in the ``columns`` and in those of `PROPERTIES`, rounded as in the files of
+    ``estime score``; NaN for an empty cell.
+    """
+    for column in columns:
+        if column not in table:
+            raise ValueError(
+                f"Expected a column {column!r} in {name}, but its columns are "
+                f"{', '.join(table.columns)}."
+            )
+    numbers = {}
+    for column in table:
+        if column in columns or measure_of(column) in PROPERTIES:
+            check_numbers(table, column, name, allow_missing=True)
+            numbers[column] = pd.to_numeric(table[column]).astype(np.float64).round(6)
+    return table.assign(**numbers)
+
+
+def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]) -> list[str]:
+    """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
+    read.
+    """
+    name, table = next(iter(systems.items()))
+    columns = {
+        measure: [column for column in table if measure in (column, measure_of(column))]
+        for measure in measures or DEFAULT_MEASURES
+    }
+    lacking = [measure for measure, of_measure in columns.items() if not of_measure]
+    if lacking and (measures is not None or len(lacking) == len(columns)):
+        raise ValueError(
+            f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(table)}."
+        )
+    return [column for of_measure in columns.values() for column in of_measure]
+
+
+def _check_names(names: Sequence[str], baseline: str | None) -> None:
+    if len(names) < 2:
+        raise ValueError(f"Expected two systems or more, but got {len(names)}.")
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ValueError(f"Expected each name of a system once, but got {name!r} twice.")
+    if baseline is not None:
+        check_choice("baseline", baseline, names)
 
 
 def _check_same_sources(results: Sequence[EstimeResult], names: Sequence[str]) -> None:
@@ -216,91 +431,3 @@ def _check_same_sources(results: Sequence[EstimeResult], names: Sequence[str]) -
                     f"index {index} {first} has {shortened(source)!r} and {name} has "
                     f"{shortened(other)!r}."
                 )
-
-
-def _measures(measures: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names of the measures, all of which have a direction; ``None`` for the default."""
-    if measures is None:
-        return None
-    names = (measures,) if isinstance(measures, str) else tuple(measures)
-    for name in names:
-        higher_is_better(name)
-    return names
-
-
-def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tuple[str, ...]:
-    """The names of the systems, checked."""
-    if count < 2:
-        raise ValueError(f"Expected two systems or more, but got {count}.")
-    letters = [first + second for first in ("", *ascii_uppercase) for second in ascii_uppercase]
-    found = tuple(names) if names is not None else tuple(letters[:count])
-    if len(found) != count:
-        raise ValueError(
-            f"Expected argument `names` to name {count} systems, but got {len(found)} names."
-        )
-    twice = [name for index, name in enumerate(found) if name in found[:index]]
-    if twice and (count > 2 or baseline is not None):
-        raise ValueError(f"Expected each name of a system once, but got {twice[0]!r} twice.")
-    if baseline is not None:
-        check_choice("baseline", baseline, found)
-    return found
-
-
-def _rows(result: EstimeResult) -> list[ScoredRow]:
-    columns = {
-        reported_name(measure, layer, result.layers): result.values(measure, layer).tolist()
-        for measure in result.measures
-        for layer in result.layers
-    }
-    rows = zip(*columns.values(), strict=True)
-    return [
-        {"order": order, "signature": result.signature, **dict(zip(columns, values, strict=True))}
-        for order, values in enumerate(rows)
-    ]
-
-
-def _columns(measures: Sequence[str] | None, row: ScoredRow, name: str) -> list[str]:
-    """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
-    read.
-    """
-    found = {
-        measure: [column for column in row if measure in (column, measure_of(column))]
-        for measure in measures or DEFAULT_MEASURES
-    }
-    lacking = [measure for measure, columns in found.items() if not columns]
-    if lacking and (measures is not None or len(lacking) == len(found)):
-        raise ValueError(
-            f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}."
-        )
-    return [column for columns in found.values() for column in columns]
-
-
-def _system(name: str, given_name: str, rows: Sequence[ScoredRow]) -> System:
-    """Means of what is reported in addition to the scores; of several layers the first, since layers
-    do not differ in these.
-    """
-    values = {}
-    for measure in BESIDE:
-        column = next((key for key in rows[0] if measure_of(key) == measure), None)
-        values[measure] = [] if column is None else [_number(row, column) for row in rows]
-    # Nothing of a blank summary was checked.
-    values["coverage"] = [0.0 if math.isnan(value) else value for value in values["coverage"]]
-    means = {}
-    for measure, found in values.items():
-        known = [value for value in found if not math.isnan(value)]
-        means[measure] = math.fsum(known) / len(known) if known else math.nan
-    return System(name, values["tokens"].count(0.0), means, given_name)
-
-
-def _number(row: ScoredRow, column: str) -> float:
-    """A cell, rounded as in the files of ``estime score``; NaN if it is empty."""
-    if column in row and row[column] in (None, ""):
-        return math.nan
-    try:
-        number = files.plain(float(row[column]))
-    except (KeyError, TypeError, ValueError) as error:
-        place = f" in line {row['line']}" if "line" in row else ""
-        raise ValueError(
-            f"Expected a number in column {column!r}, but got {row.get(column)!r}{place}."
-        ) from error
-    return math.nan if number is None else float(number)

@@ -7,7 +7,7 @@ reads and returns a dictionary (`Values`), never a row of positions.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -139,36 +139,28 @@ def build(handlers: Handlers) -> gr.Blocks:
     Raises:
         RefusedError: the first encoder cannot be loaded.
     """
-    # Before anything is built: the encoder may be refused.
-    opening = opening_setting(handlers.encoders)
+    first = handlers.encoders.info(handlers.encoders.names[0])  # before anything is built
     blocks = gr.Blocks(
         title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True
     )
     with blocks:
         _html(page.asset("header.html"))
-        controls = Controls(handlers.encoders, opening)
-        with gr.Tabs():
-            with gr.Tab("Explain", id=ExplainTab.name) as tab:
-                explain = ExplainTab(handlers, controls)
-            selected = tab.select(lambda: ExplainTab.name, None, controls.selected, **_INSTANT)
-            explain.redraw_after(selected.then)
-            with gr.Tab("Compare", id=CompareTab.name) as tab:
-                compare = CompareTab(handlers, controls)
-            selected = tab.select(lambda: CompareTab.name, None, controls.selected, **_INSTANT)
-            compare.redraw_after(selected.then)
-            with gr.Tab("Score a file", id=FileTab.name) as tab:
-                FileTab(handlers, controls)
-            tab.select(lambda: FileTab.name, None, controls.selected, **_INSTANT)
+        controls = Controls(handlers.encoders, Setting(model=first.name, layer=first.layer))
+        with gr.Tabs() as tabs:
+            with gr.Tab("Explain", id="explain") as tab:
+                explain = explain_tab(handlers, controls)
+            explain.redraw_after(controls.note_selected(tab).then)
+            with gr.Tab("Compare", id="compare") as tab:
+                compare = compare_tab(handlers, controls)
+            compare.redraw_after(controls.note_selected(tab).then)
+            with gr.Tab("Score a file", id="file") as tab:
+                file = FileTab(handlers, controls)
+            controls.note_selected(tab)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
             _html(page.asset("help.html"))
         controls.connect(redrawn=[explain, compare])
+        file.open_rows_in(explain, tabs)
     return blocks
-
-
-def opening_setting(encoders: Encoders) -> Setting:
-    """The first encoder at its default layer; raises as `build`."""
-    first = encoders.info(encoders.names[0])
-    return Setting(model=first.name, layer=first.layer)
 
 
 class Controls:
@@ -204,7 +196,7 @@ class Controls:
                 1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer"
             )
         #: The tab that is seen, and the encoder that was loaded last.
-        self.selected = gr.State(ExplainTab.name)
+        self.selected = gr.State("explain")
         self.loaded = gr.State(first.name)
 
     @property
@@ -219,6 +211,10 @@ class Controls:
             unit=values[self.unit],
             layer=int(values[self.layer]),
         )
+
+    def note_selected(self, tab: gr.Tab) -> Any:
+        """Has a tab note that it is selected; the event."""
+        return tab.select(lambda: tab.id, None, self.selected, **_INSTANT)
 
     def connect(self, redrawn: Sequence[PairTab]) -> None:
         """Loads an encoder when it is chosen, and redraws the tabs when a setting has changed."""
@@ -253,191 +249,118 @@ class Controls:
 
 
 class PairTab:
-    """A tab that draws what its texts and the setting give. A subclass makes the components, then
-    calls `connect`.
+    """A tab that draws what its texts and the setting give.
 
-    Attributes:
-        name: its id.
+    Args:
+        name: its id, and the label of its button.
         controls: the settings.
+        draw: a setting and the texts -> HTML.
+        boxes: label and lines of the box of each text.
+        examples: label and texts of each example.
+        opening: index of the example with which the tab opens.
     """
 
-    name: str
-
-    def __init__(self, controls: Controls) -> None:
-        self.controls = controls
-        #: The setting of what is shown.
-        self.drawn = gr.State(controls.opening)
-        self._inputs: set[Any] = set()
-        self._outputs: list[Any] = []
+    def __init__(
+        self,
+        name: str,
+        controls: Controls,
+        draw: Callable[..., str],
+        boxes: Mapping[str, int],
+        examples: Sequence[tuple[str, Sequence[str]]],
+        opening: int,
+    ) -> None:
+        self.name, self.controls, self._draw = name, controls, draw
+        _, texts = examples[opening]
+        with gr.Row(elem_classes="demo-columns"):
+            with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+                example = gr.Dropdown(
+                    [(label, index) for index, (label, _) in enumerate(examples)],
+                    value=opening,
+                    label="Example",
+                    elem_id=f"{name}-example",
+                    filterable=False,
+                )
+                self.texts = [
+                    gr.Textbox(
+                        text,
+                        label=label,
+                        elem_id=f"{name}-{label.lower().replace(' ', '-')}",
+                        lines=lines,
+                        max_lines=lines,
+                        html_attributes=gr.InputHTMLAttributes(spellcheck=False),
+                    )
+                    for text, (label, lines) in zip(texts, boxes.items(), strict=True)
+                ]
+                button = gr.Button(name.capitalize(), variant="primary", elem_id=name)
+            with gr.Column(scale=3, min_width=320):
+                shown = draw(controls.opening, *texts)
+                self.shown = _html(shown, elem_id=f"{name}-result", min_height=300)
+        self.drawn = gr.State(controls.opening)  # the setting of what is shown
+        self.draw_after(button.click)
+        chosen = example.select(
+            lambda index: list(examples[index][1]), example, self.texts, **_INSTANT
+        )
+        self.draw_after(chosen.then)
 
     def draw(self, values: Values) -> Values:
-        """What the texts and the setting give, for the components that show it."""
-        raise NotImplementedError
-
-    def connect(
-        self,
-        *,
-        inputs: set[Any],
-        outputs: list[Any],
-        starts: Sequence[Callable[..., Any]],
-        shows: str,
-    ) -> None:
-        """Says which components `draw` reads and returns, at which events it is called, and the id
-        of the element to bring into view then.
-        """
-        self._inputs = {*inputs, *self.controls.inputs}
-        self._outputs = [*outputs, self.drawn]
-        for start in starts:
-            drawn = start(
-                self.draw_anew, self._inputs, self._outputs, **_sharing("explain", EXPLAINING)
-            )
-            drawn.then(None, js=SHOW_RESULT % shows, api_visibility="private")
-
-    def draw_anew(self, values: Values) -> Values:
-        """Draws, and keeps the setting in mind."""
-        return {**self.draw(values), self.drawn: self.controls.setting(values)}
+        """What the texts and the setting give, and the setting."""
+        setting = self.controls.setting(values)
+        texts = [values[text] or "" for text in self.texts]
+        return {self.shown: self._draw(setting, *texts), self.drawn: setting}
 
     def draw_if_changed(self, values: Values) -> Values:
         """Draws if the tab is visible and the setting has changed since the last drawing."""
         setting, drawn = self.controls.setting(values), values[self.drawn]
         if values[self.controls.selected] != self.name or setting == drawn:
             return {self.drawn: drawn}
-        return self.draw_anew(values)
+        return self.draw(values)
+
+    def draw_after(self, event: Callable[..., Any]) -> None:
+        """Has an event, such as ``button.click``, draw, and bring what is drawn into view."""
+        drawn = event(
+            self.draw,
+            {*self.texts, *self.controls.inputs},
+            [self.shown, self.drawn],
+            **_sharing("explain", EXPLAINING),
+        )
+        drawn.then(None, js=SHOW_RESULT % f"{self.name}-result", api_visibility="private")
 
     def redraw_after(self, event: Callable[..., Any], **options: Any) -> None:
-        """Has an event, such as ``button.click``, call `draw_if_changed`."""
+        """Has an event call `draw_if_changed`."""
         event(
             self.draw_if_changed,
-            {self.controls.selected, self.drawn, *self._inputs},
-            self._outputs,
+            {self.controls.selected, self.drawn, *self.texts, *self.controls.inputs},
+            [self.shown, self.drawn],
             **_sharing("explain", EXPLAINING),
             **options,
         )
 
 
-class ExplainTab(PairTab):
+def explain_tab(handlers: Handlers, controls: Controls) -> PairTab:
     """One pair, explained."""
-
-    name = "explain"
-
-    def __init__(self, handlers: Handlers, controls: Controls) -> None:
-        super().__init__(controls)
-        self._handlers = handlers
-        source, summary = _EXAMPLES.sources[OPENING], _EXAMPLES.summaries[OPENING]
-        with gr.Row(elem_classes="demo-columns"):
-            with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-                example = _examples(example_labels(), OPENING, "example")
-                self.source = _text_box("Source", source, "source", lines=9)
-                self.summary = _text_box("Summary", summary, "summary", lines=5)
-                button = gr.Button("Explain", variant="primary", elem_id="explain")
-            with gr.Column(scale=3, min_width=320):
-                explained, drawable = handlers.explain(source, summary, controls.opening)
-                self.shown = _html(explained, elem_id="explained", min_height=300)
-                with gr.Accordion(
-                    "Plot of the matches", open=False, elem_id="picture", visible=drawable
-                ) as self.accordion:
-                    self.picture = _html("", elem_id="drawn", min_height=200)
-        self.opened = gr.State(False)  # the plot is drawn only while it is seen
-        texts = [self.source, self.summary]
-        chosen = example.select(self.take_example, example, texts, **_INSTANT)
-        self.connect(
-            inputs={*texts, self.opened},
-            outputs=[self.shown, self.picture, self.accordion],
-            starts=[chosen.then, button.click],
-            shows="explained",
+    examples = [
+        (f"{others['verdict']}: {_beginning(summary)}", (source, summary))
+        for source, summary, others in zip(
+            _EXAMPLES.sources, _EXAMPLES.summaries, _EXAMPLES.others, strict=True
         )
-        expanded = self.accordion.expand(lambda: True, None, self.opened, **_INSTANT)
-        expanded.then(
-            self.draw_picture,
-            {*texts, *controls.inputs},
-            self.picture,
-            **_sharing("explain", EXPLAINING),
-        )
-        self.accordion.collapse(lambda: False, None, self.opened, **_INSTANT)
-
-    def take_example(self, number: int) -> Values:
-        """The texts of an example."""
-        return {
-            self.source: _EXAMPLES.sources[number],
-            self.summary: _EXAMPLES.summaries[number],
-        }
-
-    def draw(self, values: Values) -> Values:
-        """The explanation and, if it is seen, the plot."""
-        explained, drawable = self._handlers.explain(
-            values[self.source] or "", values[self.summary] or "", self.controls.setting(values)
-        )
-        return {
-            self.shown: explained,
-            self.picture: self.draw_picture(values) if values[self.opened] and drawable else "",
-            self.accordion: gr.update(visible=drawable),
-        }
-
-    def draw_picture(self, values: Values) -> str:
-        """The plot of the matches."""
-        return self._handlers.draw(
-            values[self.source] or "", values[self.summary] or "", self.controls.setting(values)
-        )
+    ]
+    boxes = {"Source": 9, "Summary": 5}
+    return PairTab("explain", controls, handlers.explain, boxes, examples, OPENING)
 
 
-class CompareTab(PairTab):
-    """Two summaries of one source."""
-
-    name = "compare"
-
-    def __init__(self, handlers: Handlers, controls: Controls) -> None:
-        super().__init__(controls)
-        self._handlers = handlers
-        self.examples = comparisons()
-        sources = [example["source"] for example in self.examples]
-        number = sources.index(_EXAMPLES.sources[OPENING])
-        opening = self.examples[number]
-        with gr.Row(elem_classes="demo-columns"):
-            with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-                example = _examples(
-                    [_beginning(source) for source in sources], number, "compare-example"
-                )
-                self.source = _text_box("Source", opening["source"], "compare-source", lines=6)
-                self.first = _text_box("Summary A", opening["first"], "compare-a", lines=4)
-                self.second = _text_box("Summary B", opening["second"], "compare-b", lines=4)
-                button = gr.Button("Compare", variant="primary", elem_id="compare")
-            with gr.Column(scale=3, min_width=320):
-                verdict, compared = handlers.compare(**opening, setting=controls.opening)
-                self.verdict = _html(verdict, elem_id="verdict")
-                self.compared = _html(compared, elem_id="compared", min_height=300)
-        texts = [self.source, self.first, self.second]
-        chosen = example.select(self.take_example, example, texts, **_INSTANT)
-        self.connect(
-            inputs={*texts},
-            outputs=[self.verdict, self.compared],
-            starts=[chosen.then, button.click],
-            shows="verdict",
-        )
-
-    def take_example(self, number: int) -> Values:
-        """The texts of an example."""
-        example = self.examples[number]
-        return {
-            self.source: example["source"],
-            self.first: example["first"],
-            self.second: example["second"],
-        }
-
-    def draw(self, values: Values) -> Values:
-        """The verdict and the two explanations."""
-        verdict, compared = self._handlers.compare(
-            source=values[self.source] or "",
-            first=values[self.first] or "",
-            second=values[self.second] or "",
-            setting=self.controls.setting(values),
-        )
-        return {self.verdict: verdict, self.compared: compared}
+def compare_tab(handlers: Handlers, controls: Controls) -> PairTab:
+    """Two summaries of one source, for each source of the examples."""
+    summaries: dict[str, list[str]] = {}
+    for source, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
+        summaries.setdefault(source, []).append(summary)
+    examples = [(_beginning(source), (source, *two[:2])) for source, two in summaries.items()]
+    opening = list(summaries).index(_EXAMPLES.sources[OPENING])
+    boxes = {"Source": 6, "Summary A": 4, "Summary B": 4}
+    return PairTab("compare", controls, handlers.compare, boxes, examples, opening)
 
 
 class FileTab:
-    """A file of pairs, and the download of its scores."""
-
-    name = "file"
+    """A file of pairs, the download of its scores, and the way from a row to its explanation."""
 
     def __init__(self, handlers: Handlers, controls: Controls) -> None:
         self._handlers, self.controls = handlers, controls
@@ -474,11 +397,14 @@ class FileTab:
                     elem_id="download",
                 )
                 empty = page.render("empty", limits=handlers.encoders.limits)
-                self.shown = _html(empty, elem_id="scored", min_height=200)
+                self.shown = _html(
+                    empty, elem_id="scored", min_height=200, js_on_load=page.asset("rows.js")
+                )
+        self.pairs = gr.State([])  # source and summary of each listed row
         scoring = button.click(
             self.score,
             {self.file, self.source_column, self.summary_column, *controls.inputs},
-            [self.shown, self.download],
+            [self.shown, self.download, self.pairs],
             show_progress="minimal",
             **_sharing("file", SCORING),
         )
@@ -495,57 +421,40 @@ class FileTab:
     def score(self, values: Values) -> Iterator[Values]:
         """Scores the file; shows how far that has come and, at the end, offers the scores."""
         with TemporaryDirectory() as folder:  # what is yielded is copied to where it can be fetched
-            for html, scores in self._handlers.score_file(
+            for step in self._handlers.score_file(
+                self.controls.setting(values),
                 values[self.file],
                 values[self.source_column] or "",
                 values[self.summary_column] or "",
-                self.controls.setting(values),
                 Path(folder),
             ):
-                there = scores is not None
+                is_done = step.scores is not None
                 yield {
-                    self.shown: html,
-                    self.download: gr.update(value=str(scores) if there else None, visible=there),
+                    self.shown: step.html,
+                    self.download: gr.update(
+                        value=str(step.scores) if is_done else None, visible=is_done
+                    ),
+                    self.pairs: step.pairs,
                 }
 
+    def open_rows_in(self, explain: PairTab, tabs: gr.Tabs) -> None:
+        """Has a row of the table open its explanation in the first tab."""
 
-def example_labels() -> list[str]:
-    """A line for each example."""
-    return [
-        f"{others['verdict']}: {_beginning(summary)}"
-        for summary, others in zip(_EXAMPLES.summaries, _EXAMPLES.others, strict=True)
-    ]
+        def take(values: Values, event: gr.EventData) -> Values:
+            texts = values[self.pairs][event.row]
+            return {
+                **dict(zip(explain.texts, texts, strict=True)),
+                tabs: gr.Tabs(selected=explain.name),
+                self.controls.selected: explain.name,
+            }
 
-
-def comparisons() -> list[dict[str, str]]:
-    """The sources of the examples, each with two of its summaries, in the format of
-    `Handlers.compare`.
-    """
-    summaries: dict[str, list[str]] = {}
-    for source, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
-        summaries.setdefault(source, []).append(summary)
-    return [
-        {"source": source, "first": some[0], "second": some[1]}
-        for source, some in summaries.items()
-    ]
+        outputs = [*explain.texts, tabs, self.controls.selected]
+        explain.draw_after(self.shown.select(take, {self.pairs}, outputs, **_INSTANT).then)
 
 
 def _html(value: str, **options: Any) -> gr.HTML:
     """HTML with a separate style instead of Gradio's style for running text."""
     return gr.HTML(value, apply_default_css=False, **options)
-
-
-def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
-    """A choice of examples by their numbers."""
-    choices = [(label, index) for index, label in enumerate(labels)]
-    return gr.Dropdown(choices, value=number, label="Example", elem_id=name, filterable=False)
-
-
-def _text_box(label: str, value: str, name: str, *, lines: int) -> gr.Textbox:
-    attributes = gr.InputHTMLAttributes(spellcheck=False)
-    return gr.Textbox(
-        value, label=label, elem_id=name, lines=lines, max_lines=lines, html_attributes=attributes
-    )
 
 
 def _sharing(name: str, limit: int) -> dict[str, Any]:

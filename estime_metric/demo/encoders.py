@@ -99,7 +99,7 @@ class Encoders:
             tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
             if tokens > most:
                 reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} the limit of this page is {most:,}."
-                refuse(reason, "max-tokens")
+                refuse(reason, "explain")
 
     def scorer(self, setting: Setting, *, every_layer: bool = False) -> EstimeScorer:
         """A scorer whose encoder is loaded; only those who ask for the same encoder wait for it.

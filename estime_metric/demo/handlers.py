@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from estime_metric import files
 from estime_metric.demo import page
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import RefusedError, refuse
-from estime_metric.explain import plot_alarms
 from estime_metric.explain.html import comparison, fragment
-from estime_metric.explanation import Explanation
-from estime_metric.measures import BASE_MEASURES, RECOMMENDED
+from estime_metric.measures import BASE_MEASURES
 
 #: The ending of an uploaded file -> the ending of the file of its scores.
 UPLOADS = {".jsonl": ".jsonl", ".csv": ".csv", ".tsv": ".csv"}
@@ -23,7 +21,22 @@ UPLOADS = {".jsonl": ".jsonl", ".csv": ".csv", ".tsv": ".csv"}
 #: The boxes of the page in which the columns of a file are named.
 BOXES = {"source_column": "Source column", "summary_column": "Summary column"}
 
+
 _LOG = logging.getLogger(__name__)
+
+
+class Step(NamedTuple):
+    """What the page shows while a file is scored, and at the end.
+
+    Attributes:
+        html: how far it has come, or the scores.
+        scores: the file of scores, once it is written.
+        pairs: source and summary of each listed row.
+    """
+
+    html: str
+    scores: Path | None = None
+    pairs: Sequence[tuple[str, str]] = ()
 
 
 class Handlers:
@@ -34,70 +47,52 @@ class Handlers:
 
     def __init__(self, encoders: Encoders) -> None:
         self.encoders = encoders
-        self._drawing = threading.Lock()  # matplotlib draws one figure at a time
 
-    def explain(self, source: str, summary: str, setting: Setting) -> tuple[str, bool]:
-        """The explanation of one pair, or a message; and whether there is something for `draw` to
-        draw.
-        """
+    def explain(self, setting: Setting, source: str, summary: str) -> str:
+        """The explanation of one pair, or a message."""
         try:
             if not source.strip() and not summary.strip():
                 raise RefusedError("Paste a source and its summary, or pick an example.")
             (explanation,) = self.encoders.explain([summary], source, setting)
-            return page.renamed(fragment(explanation, key="estime-explained")), _has_match(
-                explanation
-            )
-        except Exception as error:
-            return _message(error), False
-
-    def draw(self, source: str, summary: str, setting: Setting) -> str:
-        """The plot of one pair, or a message; nothing if there is no match."""
-        try:
-            (explanation,) = self.encoders.explain([summary], source, setting)
-            if not _has_match(explanation):
-                return ""
-            with self._drawing:
-                return page.picture(plot_alarms(explanation), explanation)
+            return page.renamed(fragment(explanation, key="estime-explained"))
         except Exception as error:
             return _message(error)
 
-    def compare(self, source: str, first: str, second: str, setting: Setting) -> tuple[str, str]:
-        """A sentence on two summaries of one source, and their explanations; or a message and
-        nothing.
-        """
+    def compare(self, setting: Setting, source: str, first: str, second: str) -> str:
+        """A sentence on two summaries of one source and their explanations, or a message."""
         try:
             if not source.strip() or not first.strip() or not second.strip():
                 raise RefusedError("Paste a source and two summaries of it, or pick an example.")
-            found = self.encoders.explain([first, second], source, setting)
-            drawn = comparison(found, ["Summary A", "Summary B"], key="estime-compared")
-            return page.verdict(found), page.renamed(drawn)
+            explanations = self.encoders.explain([first, second], source, setting)
+            compared = comparison(explanations, ["Summary A", "Summary B"], key="estime-compared")
+            return page.renamed(page.verdict(*explanations) + compared)
         except Exception as error:
-            return _message(error), ""
+            return _message(error)
 
     def score_file(
         self,
+        setting: Setting,
         path: str | None,
         source_column: str,
         summary_column: str,
-        setting: Setting,
         folder: Path,
-    ) -> Iterator[tuple[str, Path | None]]:
-        """Scores a file; yields HTML for the page and, at the end, the file of scores, in
+    ) -> Iterator[Step]:
+        """Scores a file; yields what the page shows and, at the end, the file of scores, in
         ``folder``.
         """
         try:
             if path is None:
                 raise RefusedError("Choose a file first.")
-            yield page.READING, None
+            yield Step(page.READING)
             pairs = self.read(Path(path), source_column, summary_column)
             for progress in self.score(pairs, setting):
-                scores = None
+                scores, shown = None, page.scored(progress)
                 if progress.done and progress.rows:
                     scores = folder / f"scores{UPLOADS[Path(path).suffix.lower()]}"
                     files.write_rows(scores, progress.rows)
-                yield page.scored(progress), scores
+                yield Step(shown, scores, [(pair.source, pair.summary) for pair in progress.listed])
         except Exception as error:
-            yield _message(error), None
+            yield Step(_message(error))
 
     def read(self, path: Path, source_column: str, summary_column: str) -> files.Pairs:
         """The pairs of a file, its invalid rows among the problems. A file that is too large, is of
@@ -110,7 +105,7 @@ class Handlers:
             most = f"{limits.max_file_bytes / 1e6:g} MB"
             refuse(
                 f"The file has {size / 1e6:.1f} MB; the limit of this page is {most}.",
-                "max-file-bytes",
+                "score",
             )
         layout = files.Layout(
             source_column=source_column.strip() or "source",
@@ -121,9 +116,7 @@ class Handlers:
             for rows, line in enumerate(files.read_lines(path, layout), start=1):
                 if rows > limits.max_pairs:
                     most = f"{limits.max_pairs:,}"
-                    refuse(
-                        f"The file has more than {most} rows, the most for this page.", "max-pairs"
-                    )
+                    refuse(f"The file has more than {most} rows, the most for this page.", "score")
                 pairs.add_row(line, layout)
         except files.ColumnError as error:
             raise RefusedError(
@@ -144,42 +137,36 @@ class Handlers:
         """
         limits = self.encoders.limits
         scorer = self.encoders.scorer(setting)
-        rows = len(pairs) + len(pairs.problems)
-        progress = page.Progress(rows, problems=list(pairs.problems), signature=scorer.signature)
-        ours = files.score_columns(BASE_MEASURES, scorer.resolved_config.layer_tuple)
-        prefix = (
-            "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
+        progress = page.Progress(
+            len(pairs) + len(pairs.problems), list(pairs.problems), scorer.signature
         )
+        added = files.score_columns(BASE_MEASURES, scorer.resolved_config.layer_tuple)
+        has_clash = any(not others.keys().isdisjoint(added) for others in pairs.others)
         end = time.monotonic() + limits.max_seconds
-        for index in range(len(pairs)):
-            pair = pairs.select([index])
+        for index, (line, source, summary) in enumerate(
+            zip(pairs.lines, pairs.sources, pairs.summaries, strict=True)
+        ):
             if time.monotonic() >= end:
                 progress.late = True
                 break
-            source, summary = pair.sources[0], pair.summaries[0]
             try:
                 limits.check_pair(source, summary)
                 self.encoders.check(scorer, source, summary)
                 result = scorer.score([summary], [source])
             except ValueError as error:
-                progress.problems.append(f"line {pair.lines[0]}: {error}")
+                progress.problems.append(f"line {line}: {error}")
                 continue
-            scored = page.Scored(
-                line=pair.lines[0],
-                summary=summary,
-                alarms=float(result["alarms"][0]),
-                recommended=float(result[RECOMMENDED][0]),
-                coverage=float(result["coverage"][0]),
+            (values,) = result
+            progress.scored.append(page.Scored(line, source, summary, values))
+            progress.rows += files.score_rows(
+                pairs.select([index]),
+                result.columns(),
+                result.signature,
+                "estime_" if has_clash else "",
             )
-            progress.scored.append(scored)
-            progress.rows += files.score_rows(pair, result, prefix)
             yield progress
         progress.done = True
         yield progress
-
-
-def _has_match(explanation: Explanation) -> bool:
-    return any(word.best is not None for word in explanation.words)
 
 
 def _message(error: Exception) -> str:

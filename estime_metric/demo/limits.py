@@ -18,7 +18,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one request; ``estime demo --help`` shows these descriptions.
+    """The limits of one request.
 
     Attributes:
         max_source_chars: Longest source, in characters.
@@ -58,10 +58,10 @@ class Limits:
             if len(text) > most:
                 refuse(
                     f"The {name} has {len(text):,} characters; the limit of this page is {most:,}.",
-                    f"max-{name}-chars",
+                    "explain",
                 )
 
 
-def refuse(reason: str, option: str) -> NoReturn:
-    """Refuses a request (RefusedError), and says which option of ``estime demo`` raises the limit."""
-    raise RefusedError(f"{reason} On your own machine, `estime demo --{option}` raises this limit.")
+def refuse(reason: str, command: str) -> NoReturn:
+    """Refuses a request (RefusedError), and names the command that has no such limit."""
+    raise RefusedError(f"{reason} On your own machine, `estime {command}` has no such limit.")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple
 
-import numpy as np
 from markupsafe import Markup
 
 from estime_metric.config import LOW_COVERAGE
@@ -21,9 +18,6 @@ from estime_metric.explain.wording import share
 from estime_metric.explanation import Explanation
 from estime_metric.files import Row
 from estime_metric.measures import RECOMMENDED
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def asset(name: str) -> str:
@@ -43,13 +37,12 @@ LISTED = 100
 
 
 class Scored(NamedTuple):
-    """A pair as the page lists it: its line in the file, its summary, its measures."""
+    """A pair of a file with its line and its measures."""
 
     line: int
+    source: str
     summary: str
-    alarms: float
-    recommended: float
-    coverage: float
+    values: dict[str, float]
 
 
 @dataclass
@@ -58,22 +51,31 @@ class Progress:
 
     Attributes:
         rows_in_file: rows of the file, also invalid ones.
+        problems: one sentence for each row that is not scored, with its line.
+        signature: of all scores.
         scored: the pairs scored so far.
         rows: as ``estime score --output`` writes them; new columns begin with ``estime_`` if the
             file has their names.
-        problems: one sentence for each row that is not scored, with its line.
         late: whether the time ended before the file did.
         done: whether nothing more is to come.
-        signature: of all scores.
     """
 
     rows_in_file: int
+    problems: list[str]
+    signature: str
     scored: list[Scored] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
     late: bool = False
     done: bool = False
-    signature: str = ""
+
+    @property
+    def listed(self) -> list[Scored]:
+        """The pairs that the page lists."""
+        return self.scored[:LISTED]
+
+    def mean(self, measure: str) -> float:
+        """The mean of a measure over the pairs scored so far."""
+        return fmean(pair.values[measure] for pair in self.scored)
 
 
 def renamed(inner: str) -> str:
@@ -83,39 +85,16 @@ def renamed(inner: str) -> str:
     return f"<{name}>{inner}</{name}>"
 
 
-def picture(figure: Figure, explanation: Explanation) -> str:
-    """A figure as an image without background; the style inverts it on a dark page."""
-    drawn = BytesIO()
-    figure.savefig(drawn, format="svg", transparent=True)
-    description = f"Positions in the source of the best matches of {len(explanation.words)} words"
-    code = b64encode(drawn.getvalue()).decode("ascii")
-    return f'<img class="demo-picture" alt="{description}" src="data:image/svg+xml;base64,{code}">'
-
-
-def verdict(explanations: Sequence[Explanation]) -> str:
-    """Which of two summaries is the more consistent one, or why that cannot be said."""
-    unit = explanations[0].unit
-    named = dict(zip("AB", explanations, strict=True))
-    values = {name: explanation.value(RECOMMENDED) for name, explanation in named.items()}
-    low = {
-        name: shown for name, shown in named.items() if not shown.value("coverage") >= LOW_COVERAGE
-    }
-    if low:
-        reasons = [
-            f"only {shown.overlap} of {shown.tokens} {unit}s of {name}"
-            for name, shown in low.items()
-        ]
-        text = (
-            f"<b>No winner:</b> {' and '.join(reasons)} occur in the source, too few to judge by."
-        )
-    elif values["A"] == values["B"]:
+def verdict(first: Explanation, second: Explanation) -> str:
+    """Which of two summaries is more consistent."""
+    values = {"A": first.value(RECOMMENDED), "B": second.value(RECOMMENDED)}
+    better, worse = sorted(values, key=values.__getitem__)
+    text = (
+        f"<b>{better}</b> is the more consistent one: {RECOMMENDED} {share(values[better])} against "
+        f"{share(values[worse])} for <b>{worse}</b>."
+    )
+    if values["A"] == values["B"]:
         text = f"Both have an {RECOMMENDED} of {share(values['A'])}."
-    else:
-        better, worse = sorted(values, key=values.__getitem__)
-        text = (
-            f"<b>{better}</b> is the more consistent one: {RECOMMENDED} {share(values[better])} against "
-            f"{share(values[worse])} for <b>{worse}</b>."
-        )
     return f'<p class="demo-verdict" role="status">{text}</p>'
 
 
@@ -128,30 +107,17 @@ def notice(message: str) -> str:
 
 def scored(progress: Progress) -> str:
     """How far a file has come and, once it is done, its scores."""
-    pairs = progress.scored
+    finished = len(progress.scored) + len(progress.problems)
     return render(
         "scored",
         progress=progress,
-        count=f"{len(pairs):,} of {progress.rows_in_file:,} rows scored",
-        done=(len(pairs) + len(progress.problems)) / max(1, progress.rows_in_file),
-        mean=_mean(pairs) if pairs else None,
-        listed=LISTED,
+        count=f"{len(progress.scored):,} of {progress.rows_in_file:,} rows scored",
+        done=finished / max(1, progress.rows_in_file),
         low=LOW_COVERAGE,
         recommended=RECOMMENDED,
         share=share,
         beginning=_beginning,
         code=lambda text: Markup(with_code(text)),
-    )
-
-
-def _mean(pairs: Sequence[Scored]) -> Scored:
-    """The mean of each measure, of no line and no summary."""
-    return Scored(
-        line=0,
-        summary="",
-        alarms=float(np.mean([pair.alarms for pair in pairs])),
-        recommended=float(np.mean([pair.recommended for pair in pairs])),
-        coverage=float(np.mean([pair.coverage for pair in pairs])),
     )
 
 

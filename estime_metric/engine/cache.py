@@ -131,8 +131,10 @@ class SourceCache:
             return cls(folder=cache)
         if isinstance(cache, SupportsIndex) and not isinstance(cache, bool):
             return cls(memory_bytes=integer("cache", cache, least=0))
-        wanted = "be bytes of memory, a folder, a SourceCache or None"
-        raise TypeError(f"Expected argument `cache` to {wanted}, but got {cache!r}.")
+        raise TypeError(
+            "Expected argument `cache` to be bytes of memory, a folder, a SourceCache or None, but got "
+            f"{cache!r}."
+        )
 
     def get(self, key: str) -> Tensor | None:
         """The embeddings stored under ``key``, on the CPU, not to be changed in place; ``None`` if
@@ -140,16 +142,16 @@ class SourceCache:
         """
         with self._lock:
             self._count(key)
-            found, _ = self._entries.pop(key, (None, 0))
-            if found is not None:
-                self._entries[key] = found, self._time
-            elif (found := self._newest.get(key)) is None:
-                found = self._read(key)
-                if found is not None:
-                    self._keep(key, found)
-            self.hits += found is not None
-            self.misses += found is None
-            return found
+            embeddings, _ = self._entries.pop(key, (None, 0))
+            if embeddings is not None:
+                self._entries[key] = embeddings, self._time
+            elif (embeddings := self._newest.get(key)) is None:
+                embeddings = self._read(key)
+                if embeddings is not None:
+                    self._keep(key, embeddings)
+            self.hits += embeddings is not None
+            self.misses += embeddings is None
+            return embeddings
 
     def put(self, key: str, embeddings: Tensor) -> None:
         """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger

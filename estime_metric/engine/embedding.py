@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,7 +12,8 @@ from torch import Tensor
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.memory import put, to_host
+from estime_metric.engine.encoder.memory import ahead_of, put, to_host
+from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.text.masking import MaskedText, mask_units
 from estime_metric.engine.text.pairs import PairBatch
 from estime_metric.engine.text.units import Units
@@ -21,21 +23,19 @@ Embeddings: TypeAlias = dict[Units, Tensor]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class PlannedBatch:
-    """A batch of pairs that is ready for the encoder.
+class _Plan:
+    """What has to be done for a batch of pairs.
 
     Attributes:
-        pairs: the batch.
+        batch: the batch.
         cached: embeddings that the cache had, on the CPU.
-        missing: the sets of units that have to be encoded.
-        windows: the windows of each set.
+        missing: the windows of each set of units that has to be encoded.
         keys: under which the cache stores a source that is encoded now.
     """
 
-    pairs: PairBatch
+    batch: PairBatch
     cached: Embeddings
-    missing: list[Units]
-    windows: list[MaskedText]
+    missing: dict[Units, MaskedText]
     keys: dict[Units, str]
 
 
@@ -58,7 +58,21 @@ class Embedder:
         self._cache = cache
         self._carried: Embeddings = {}
 
-    def plan(self, batch: PairBatch) -> PlannedBatch:
+    def embed(
+        self, batches: Iterator[PairBatch], advance: Callable[[float], None]
+    ) -> Iterator[tuple[PairBatch, Embeddings]]:
+        """Each batch with the embeddings of all its sets of units, of which none is kept here.
+
+        While a GPU encodes a batch, the next one is made and planned. ``advance`` is called after each
+        forward pass with the number of pairs that it has completed, a fraction of the batch. Raises the
+        errors of `MaskedEncoder.encode`.
+        """
+        plans = ahead_of(self._encoder.device, (self._plan(batch) for batch in batches))
+        with closing(plans):
+            for plan in plans:
+                yield plan.batch, self._embed(plan, advance)
+
+    def _plan(self, batch: PairBatch) -> _Plan:
         """Looks the sources up, and cuts all other texts into windows. Touches no device."""
         cached: Embeddings = {}
         keys: dict[Units, str] = {}
@@ -66,40 +80,36 @@ class Embedder:
             signature = self._config.signature()
             for source in batch.sources:
                 key = source_key(signature, source.tokens, source.first, source.stop, source.index)
-                found = self._cache.get(key)
-                if found is None:
+                embeddings = self._cache.get(key)
+                if embeddings is None:
                     keys[source] = key
                 else:
-                    cached[source] = found
-        missing = [units for units in batch.to_embed if units not in cached]
-        windows = [mask_units(units, self._config) for units in missing]
-        return PlannedBatch(batch, cached=cached, missing=missing, windows=windows, keys=keys)
+                    cached[source] = embeddings
+        missing = {
+            units: mask_units(units, self._config)
+            for units in batch.to_embed
+            if units not in cached
+        }
+        return _Plan(batch, cached, missing, keys)
 
-    def embed(self, planned: PlannedBatch, on_progress: Callable[[float], None]) -> Embeddings:
-        """The embeddings of all sets of units of a batch.
-
-        ``on_progress`` is called after each forward pass with its fraction of the batch. Raises the
-        errors of `MaskedEncoder.encode`.
-        """
+    def _embed(self, plan: _Plan, advance: Callable[[float], None]) -> Embeddings:
         encoded = self._encoder.encode(
-            planned.windows,
+            list(plan.missing.values()),
             self._config.layer_tuple,
             token_budget=self._config.token_budget,
-            on_progress=on_progress,
+            on_progress=lambda share: advance(share * plan.batch.rows),
         )
-        embeddings = dict(zip(planned.missing, encoded, strict=True))
-        if self._cache is not None:
-            self._store(self._cache, {key: embeddings[one] for one, key in planned.keys.items()})
-        for source, states in planned.cached.items():
-            embeddings[source] = put(states, self._encoder.device)
-        embeddings |= self._carried
-        self._carried = {}
-        carried = planned.pairs.carried
-        if carried is not None and carried in embeddings:
-            self._carried[carried] = embeddings[carried].clone()  # not a view of the whole batch
+        embeddings = dict(zip(plan.missing, encoded, strict=True))
+        with inference_context(self._encoder.device):
+            if self._cache is not None:
+                on_host = to_host([embeddings[source] for source in plan.keys])
+                for key, of_source in zip(plan.keys.values(), on_host, strict=True):
+                    self._cache.put(key, of_source)
+            for source, of_source in plan.cached.items():
+                embeddings[source] = put(of_source, self._encoder.device)
+            embeddings |= self._carried
+            carried = plan.batch.carried
+            self._carried = {}
+            if carried in embeddings:  # a copy: not a view of the whole batch
+                self._carried[carried] = embeddings[carried].clone()
         return embeddings
-
-    @staticmethod
-    def _store(cache: SourceCache, new: dict[str, Tensor]) -> None:
-        for key, states in zip(new, to_host(list(new.values())), strict=True):
-            cache.put(key, states)

@@ -6,7 +6,7 @@ Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from estime_metric.engine.embedding import Embeddings
 from estime_metric.engine.encoder.memory import put_all, to_host
-from estime_metric.engine.text.pairs import PairBatch, SourceGroup, SummaryUnits
+from estime_metric.engine.text.pairs import PairBatch, PredictionUnits, SourceGroup
 from estime_metric.engine.text.units import Units
 
 MOST_PRODUCTS = 4_000_000  # dot products that are computed together: 16 MB in float32
@@ -30,8 +30,7 @@ SMALLEST_SIMILARITY = 1e-9
 TIE_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2**-6, torch.float16: 2**-9}
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """For each summary unit its best matches in the source; each field is of shape (l, s).
 
     Attributes:
@@ -40,10 +39,8 @@ class Matches:
         same_at: position of that source unit, the first if several are equal; int64.
         other: ``o(i)``, the greatest dot product with a source unit of another id; as ``same``.
         other_at: position of that source unit; as ``same_at``.
-        winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3);
-            int64.
-        ties: whether ``same`` and ``other`` are so close that rounding may change the verdict;
-        bool.
+        winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3); int64.
+        ties: whether ``same`` and ``other`` are so close that rounding may change the verdict; bool.
         winner_ties: how many source units of another id are as close to ``same``; int64.
         best_ties: whether another source unit is as close to the best match of any id; bool.
     """
@@ -81,30 +78,24 @@ class Matches:
         bool."""
         return self.alarms | self.same.isneginf()
 
-    def __len__(self) -> int:
+    @property
+    def units(self) -> int:
+        """How many summary units they are of."""
         return self.same.shape[1]
 
     def only(self, rows: Tensor) -> Matches:
         """The matches of some summary units; ``rows`` is bool or int64."""
-        return Matches(**{name: getattr(self, name)[:, rows] for name in _FIELDS})
+        return Matches._make(values[:, rows] for values in self)
 
     @classmethod
     def cat(cls, parts: Sequence[Matches]) -> Matches:
         """The matches of all summary units of the parts, one after the other."""
-        return cls(
-            **{name: torch.cat([getattr(part, name) for part in parts], dim=1) for name in _FIELDS}
-        )
+        return cls._make(torch.cat(values, dim=1) for values in zip(*parts, strict=True))
 
-    def split(self, sizes: Sequence[int]) -> list[Matches]:
+    def split(self, sizes: list[int]) -> list[Matches]:
         """The matches of consecutive groups of summary units of the given sizes."""
-        pieces = {name: getattr(self, name).split(list(sizes), dim=1) for name in _FIELDS}
-        return [
-            Matches(**{name: pieces[name][number] for name in _FIELDS})
-            for number in range(len(sizes))
-        ]
-
-
-_FIELDS = tuple(field.name for field in fields(Matches))
+        pieces = (torch.split(values, sizes, dim=1) for values in self)
+        return [Matches._make(fields) for fields in zip(*pieces, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,13 +104,13 @@ class MatchedPair:
 
     Attributes:
         source: the units of the source.
-        summary: the units of the summary.
+        prediction: the units of the summary.
         checked: matches of the units that are checked; with words that overlap nowhere, of all.
         every: matches of all units; of those that are checked if no others were embedded.
     """
 
     source: Units
-    summary: SummaryUnits
+    prediction: PredictionUnits
     checked: Matches
     every: Matches
 
@@ -127,7 +118,7 @@ class MatchedPair:
 class _OnDevice(NamedTuple):
     """What the device has to know of a source and its summaries; int64 of shape (n,) each."""
 
-    summary_ids: Tensor  # of all sets of units that were embedded, one after the other
+    prediction_ids: Tensor  # of all sets of units that were embedded, one after the other
     source_ids: Tensor
     occurring: Tensor  # rows of the words that occur in the source; empty if units are tokens
 
@@ -137,13 +128,13 @@ def match_batch(batch: PairBatch, embeddings: Embeddings, *, normalize: bool) ->
 
     Args:
         batch: the pairs.
-        embeddings: what `Embedder.embed` returned for them.
+        embeddings: those of its sets of units, by `Embedder.embed`.
         normalize: scale embeddings to length one first (appendix C).
     """
-    groups = [group for group in batch.groups if group.summaries]
+    groups = [group for group in batch.groups if group.predictions]
     if not groups:
         return []
-    device = embeddings[groups[0].summaries[0].checked].device
+    device = embeddings[groups[0].predictions[0].checked].device
     arrays = [array for group in groups for array in _arrays(group, embeddings)]
     placed = iter(put_all(arrays, device))  # one copy to the device for all groups
     return [
@@ -161,39 +152,40 @@ def _arrays(group: SourceGroup, embeddings: Embeddings) -> list[NDArray[np.int64
     A source without embeddings has no ids here: no unit of these summaries was embedded, though a
     later batch may need them.
     """
-    summary_ids = np.concatenate(
-        [units.ids for summary in group.summaries for units in summary.embedded]
+    source, predictions = group.source, group.predictions
+    prediction_ids = np.concatenate(
+        [units.ids for prediction in predictions for units in prediction.embedded]
     )
-    source_ids = group.source.ids if group.source in embeddings else group.source.ids[:0]
+    source_ids = source.ids if source in embeddings else source.ids[:0]
     occurring = np.empty(0, dtype=np.int64)
-    if group.source.of_words:
-        occurring = np.flatnonzero(np.concatenate([one.occurring for one in group.summaries]))
-    return [summary_ids, source_ids, occurring]
+    if source.of_words:
+        occurring = np.flatnonzero(np.concatenate([units.occurring for units in predictions]))
+    return [prediction_ids, source_ids, occurring]
 
 
 def _match_group(
     group: SourceGroup, embeddings: Embeddings, placed: _OnDevice, normalize: bool
 ) -> list[MatchedPair]:
-    sets = [units for summary in group.summaries for units in summary.embedded]
-    of_summaries = torch.cat([embeddings[units] for units in sets], dim=1)
-    of_source = embeddings.get(group.source, of_summaries[:, :0])
-    found = match(
-        of_summaries, of_source, placed.summary_ids, placed.source_ids, normalize=normalize
+    sets = [units for prediction in group.predictions for units in prediction.embedded]
+    of_predictions = torch.cat([embeddings[units] for units in sets], dim=1)
+    of_source = embeddings.get(group.source, of_predictions[:, :0])
+    of_all = match(
+        of_predictions, of_source, placed.prediction_ids, placed.source_ids, normalize=normalize
     )
-    matches = dict(zip(sets, found.split([len(units) for units in sets]), strict=True))
+    matches = dict(zip(sets, of_all.split([len(units) for units in sets]), strict=True))
     if group.source.of_words:
-        sizes = [int(summary.occurring.sum()) for summary in group.summaries]
-        checked = found.only(placed.occurring).split(sizes)
+        sizes = [int(prediction.occurring.sum()) for prediction in group.predictions]
+        checked = of_all.only(placed.occurring).split(sizes)
     else:
-        checked = [matches[summary.checked] for summary in group.summaries]
+        checked = [matches[prediction.checked] for prediction in group.predictions]
     return [
         MatchedPair(
             source=group.source,
-            summary=summary,
-            checked=of_checked if len(of_checked) else matches[summary.checked],
-            every=matches[summary.every],
+            prediction=prediction,
+            checked=of_checked if of_checked.units else matches[prediction.checked],
+            every=matches[prediction.every],
         )
-        for summary, of_checked in zip(group.summaries, checked, strict=True)
+        for prediction, of_checked in zip(group.predictions, checked, strict=True)
     ]
 
 
@@ -201,22 +193,21 @@ def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
     """The same pairs with their matches on the CPU: one copy from the device for each field, for
     all pairs.
     """
-    sets = [*(pair.checked for pair in pairs), *(pair.every for pair in pairs)]
-    copies = {name: to_host([getattr(one, name) for one in sets]) for name in _FIELDS}
-    found = [
-        Matches(**{name: copies[name][number] for name in _FIELDS}) for number in range(len(sets))
-    ]
-    checked, every = found[: len(pairs)], found[len(pairs) :]
+    matches = [*(pair.checked for pair in pairs), *(pair.every for pair in pairs)]
+    fields = (to_host(values) for values in zip(*matches, strict=True))
+    on_host = list(map(Matches._make, zip(*fields, strict=True)))
     return [
-        replace(pair, checked=of_checked, every=of_every)
-        for pair, of_checked, of_every in zip(pairs, checked, every, strict=True)
+        replace(pair, checked=checked, every=every)
+        for pair, checked, every in zip(
+            pairs, on_host[: len(pairs)], on_host[len(pairs) :], strict=True
+        )
     ]
 
 
 def match(
-    summary: Tensor,
+    prediction: Tensor,
     source: Tensor,
-    summary_ids: Tensor,
+    prediction_ids: Tensor,
     source_ids: Tensor,
     *,
     normalize: bool = False,
@@ -226,16 +217,16 @@ def match(
     of any dtype.
 
     Args:
-        summary, source: embeddings of summary units, of shape (l, s, d), and of all source units,
-            of shape (l, t, d).
-        summary_ids, source_ids: int64 of shape (s,) and (t,).
+        prediction, source: embeddings of summary units, of shape (l, s, d), and of all source
+            units, of shape (l, t, d).
+        prediction_ids, source_ids: int64 of shape (s,) and (t,).
         normalize: scale embeddings to length one first (appendix C).
         most_products: dot products that are computed together, so that memory does not grow with
             the product of both lengths.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
-    layers, rows, _ = summary.shape
+    layers, rows, _ = prediction.shape
     columns = source.shape[1]
     width = max(1, min(columns, most_products // max(1, layers)))
     height = max(1, min(rows, most_products // max(1, layers * width)))
@@ -247,16 +238,16 @@ def match(
     parts = [
         _match_rows(_floats(part, normalize), source, ids, source_ids, normalize, width, tolerance)
         for part, ids in zip(
-            torch.split(summary, height, dim=1), torch.split(summary_ids, height), strict=True
+            torch.split(prediction, height, dim=1), torch.split(prediction_ids, height), strict=True
         )
     ]
     return parts[0] if len(parts) == 1 else Matches.cat(parts)
 
 
 def _match_rows(
-    summary: Tensor,
+    prediction: Tensor,
     source: Tensor,
-    summary_ids: Tensor,
+    prediction_ids: Tensor,
     source_ids: Tensor,
     normalize: bool,
     width: int,
@@ -266,7 +257,7 @@ def _match_rows(
     ``tolerance`` is the tolerance of ties per unit of length in the summary, of shape (l, 1) or a
     number.
     """
-    same = summary.new_full(summary.shape[:2], -torch.inf)  # (l, s)
+    same = prediction.new_full(prediction.shape[:2], -torch.inf)  # (l, s)
     other = same.clone()
     same_at = torch.zeros_like(same, dtype=torch.int64)
     other_at = same_at.clone()
@@ -277,16 +268,16 @@ def _match_rows(
         """Dot products (l, s, block) with a block of the source, once for the same id and once for
         another.
         """
-        dots = summary @ _floats(source[:, start : start + width], normalize).transpose(1, 2)
-        equal = summary_ids[:, None] == source_ids[None, start : start + width]  # (s, block)
+        dots = prediction @ _floats(source[:, start : start + width], normalize).transpose(1, 2)
+        equal = prediction_ids[:, None] == source_ids[None, start : start + width]  # (s, block)
         return dots.masked_fill(~equal, -torch.inf), dots.masked_fill_(equal, -torch.inf)
 
-    of_same = of_other = summary.new_empty(*summary.shape[:2], 0)
+    of_same = of_other = prediction.new_empty(*prediction.shape[:2], 0)
     for start in blocks:
         of_same, of_other = products(start)
         _keep_best(same, same_at, of_same, start)
         _keep_best(other, other_at, of_other, start)
-    rounding = tolerance * torch.linalg.vector_norm(summary, dim=-1)  # (l, s)
+    rounding = tolerance * torch.linalg.vector_norm(prediction, dim=-1)  # (l, s)
     least = torch.maximum(same, other) - rounding
     for start in blocks:  # once more, now that the best matches are known
         if len(blocks) > 1:

@@ -68,8 +68,8 @@ def count_units(pairs: Sequence[MatchedPair]) -> Family:
     there are.
     """
     return {
-        "overlap": _column([int(pair.summary.occurring.sum()) for pair in pairs]),
-        "tokens": _column([len(pair.summary.units) for pair in pairs]),
+        "overlap": _column([int(pair.prediction.occurring.sum()) for pair in pairs]),
+        "tokens": _column([len(pair.prediction.units) for pair in pairs]),
     }
 
 
@@ -78,7 +78,7 @@ def count_new_ngrams(pairs: Sequence[MatchedPair]) -> Family:
     shares = []
     for source, of_source in _by_source(pairs):
         known = SourceNgrams.of(source.text)
-        shares += [known.new_shares(pair.summary.units.text) for pair in of_source]
+        shares += [known.new_shares(pair.prediction.units.text) for pair in of_source]
     words, bigrams, trigrams = zip(*shares, strict=True)
     return {
         "new_words": _column(words),
@@ -128,7 +128,7 @@ def count_fragments(pairs: Sequence[MatchedPair]) -> Family:
     for source, of_source in _by_source(pairs):
         automaton = automaton_of(source.names.tolist())
         for pair in of_source:
-            units = pair.summary.units
+            units = pair.prediction.units
             named = zip(units.names.tolist(), units.known, strict=True)
             names = [name if known else None for name, known in named]
             lengths.append(fragment_lengths(names, automaton))
@@ -151,16 +151,16 @@ def count_order(pairs: Sequence[MatchedPair]) -> Family:
 def sum_cosines(pairs: Sequence[MatchedPair], input_embeddings: InputEmbeddings) -> Family:
     """``cosines``: see `cosine_sum`. On the device."""
     device = pairs[0].every.same.device
-    summaries = put_all([pair.summary.units.ids for pair in pairs], device)
+    predictions = put_all([pair.prediction.units.ids for pair in pairs], device)
     sources = put_all([pair.source.ids for pair in pairs], device)
     sums = [
-        cosine_sum(input_embeddings(summary), input_embeddings(source), pair.every.best_at)
-        for pair, summary, source in zip(pairs, summaries, sources, strict=True)
+        cosine_sum(input_embeddings(prediction), input_embeddings(source), pair.every.best_at)
+        for pair, prediction, source in zip(pairs, predictions, sources, strict=True)
     ]
     return {"cosines": torch.stack(sums)}
 
 
-def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
+def cosine_sum(prediction: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
     """Sum over the summary units of the cosine between the context-free embeddings of the unit and
     of its best match.
 
@@ -168,9 +168,9 @@ def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
     shape (l, s); 0 if either side is empty. Divided by ``s`` it is ``soft``. Source: Vasilyev &
     Bohannon, arXiv 2112.11638.
     """
-    if not len(summary) or not len(source):
-        return torch.zeros(len(best_at), device=summary.device)
-    units = normalize(summary.float(), dim=-1)  # (s, d)
+    if not len(prediction) or not len(source):
+        return torch.zeros(len(best_at), device=prediction.device)
+    units = normalize(prediction.float(), dim=-1)  # (s, d)
     matched = normalize(source.float(), dim=-1)  # (t, d)
     return torch.stack([(units * matched[positions]).sum() for positions in best_at])
 
@@ -221,7 +221,7 @@ def _column(values: Sequence[float]) -> Tensor:
 
 def _owners(sets: Sequence[Matches], device: torch.device) -> Tensor:
     """The number of the set that each unit belongs to; int64 of shape (units,)."""
-    return put(np.repeat(np.arange(len(sets)), [len(one) for one in sets]), device)
+    return put(np.repeat(np.arange(len(sets)), [matches.units for matches in sets]), device)
 
 
 def _sums(values: Tensor, owners: Tensor, sets: int) -> Tensor:
@@ -231,11 +231,11 @@ def _sums(values: Tensor, owners: Tensor, sets: int) -> Tensor:
 
 def _to_cpu(on_device: Family) -> Family:
     """Statistics of a device as float64 on the CPU: one copy for integers, one for floats."""
-    found: Family = {}
+    on_cpu: Family = {}
     for names in (
         [name for name, values in on_device.items() if not values.is_floating_point()],
         [name for name, values in on_device.items() if values.is_floating_point()],
     ):
         together = torch.stack([on_device[name] for name in names]).cpu().double()
-        found |= dict(zip(names, together, strict=True))
-    return found
+        on_cpu |= dict(zip(names, together, strict=True))
+    return on_cpu

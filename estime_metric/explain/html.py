@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from estime_metric.explain import wording
-from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.explain.data import Drawable, Verdict
 from estime_metric.measures import RECOMMENDED
 
 
@@ -35,23 +35,20 @@ _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\uff
 
 
 def to_html(
-    explanations: Explanation | Sequence[Explanation],
+    explanations: Drawable | Sequence[Drawable],
     *,
-    standalone: bool = True,
     title: str = "ESTIME: alarms and their evidence",
     headings: Sequence[str] | None = None,
 ) -> str:
-    """Draws one explanation or several: the summary with its verdicts next to the source with the
-    evidence.
+    """A page of one explanation or several: each summary with its verdicts next to its source with the
+    evidence. Style and script are inside, and it loads nothing from anywhere.
 
-    Nothing in the texts is read as HTML. Several explanations have one legend above them, and one
-    signature if it is the same for all; a whole page begins with an index of them, the largest
-    inconsistency first.
+    Nothing in the texts is read as HTML. Several explanations are shown in the order of their
+    inconsistency, the largest first, with an index. What the numbers and colors mean is written
+    once above them, and so is the signature if it is the same for all.
 
     Args:
-        explanations: what is shown, in this order; an empty list gives a page that says so.
-        standalone: a whole page, with style and script inside, that loads nothing from anywhere;
-            else only its fragments, for a page that has ``STYLE`` and ``SCRIPT``.
+        explanations: what is shown; an empty list gives a page that says so.
         title: title of the page.
         headings: a line above each explanation, also its name in the index; by default the numbers
             of several.
@@ -59,34 +56,35 @@ def to_html(
     Raises:
         ValueError: ``headings`` is of another length.
     """
-    shown = [explanations] if isinstance(explanations, Explanation) else list(explanations)
+    shown = list(explanations) if isinstance(explanations, Sequence) else [explanations]
     several = len(shown) > 1
     if headings is None:
         headings = [f"Pair {number}" if several else "" for number in range(1, len(shown) + 1)]
     if len(headings) != len(shown):
         wanted = f"one line for each of the {len(shown)} explanations"
         raise ValueError(f"Expected argument `headings` to have {wanted}, but got {len(headings)}.")
-    signatures = {explanation.signature for explanation in shown}
-    common = signatures.pop() if several and len(signatures) == 1 else ""
+    worst_first = sorted(
+        zip(headings, shown, strict=True), key=lambda section: -section[1].value(RECOMMENDED)
+    )
+    is_common = several and len({explanation.signature for explanation in shown}) == 1
     parts = [
         _fragment(
             [explanation],
             ["Summary"],
             f"estime-{number}",
             heading,
-            not several,
-            with_signature=not common,
+            with_key=not several,
+            with_signature=not is_common,
         )
-        for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
+        for number, (heading, explanation) in enumerate(worst_first, start=1)
     ]
     if several:
-        parts.insert(0, _render("key", **_legend(shown[0]), signature=common))
-    if not standalone:
-        return "".join(parts)
+        counts, signature = wording.counts(shown[0]), shown[0].signature if is_common else ""
+        parts.insert(0, _render("key", counts=counts, **_legend(shown[0]), signature=signature))
     return _render(
         "page",
         title=title,
-        index=_index(shown, headings) if several else [],
+        index=[_index_row(*section) for section in worst_first] if several else [],
         fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
         script=Markup(SCRIPT),
@@ -94,26 +92,26 @@ def to_html(
     )
 
 
-def fragment(explanation: Explanation, *, key: str = "estime", heading: str = "") -> str:
+def fragment(explanation: Drawable, *, key: str = "estime") -> str:
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
     Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``)
     and the positions of its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``,
     in characters). The source is cut into spans with ``data-start`` and ``data-end`` wherever
-    evidence begins or ends. ``key`` is the id of the element, different for each on a page;
-    ``heading`` a line above it.
+    evidence begins or ends. ``key`` is the id of the element, different for each on a page, which
+    needs ``STYLE`` and ``SCRIPT``.
     """
-    return _fragment([explanation], ["Summary"], key, heading)
+    return _fragment([explanation], ["Summary"], key)
 
 
-def notebook(explanation: Explanation) -> str:
+def notebook(explanation: Drawable) -> str:
     """One explanation with style and script, as a cell of a notebook shows it."""
     shown = fragment(explanation, key=f"estime-{id(explanation)}")
     return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
 
 
 def comparison(
-    explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime"
+    explanations: Sequence[Drawable], names: Sequence[str], *, key: str = "estime"
 ) -> str:
     """Several summaries above their one source: a `fragment` with their counts in a table, and
     names above them.
@@ -132,12 +130,35 @@ def comparison(
     return _fragment(explanations, names, key)
 
 
+def result(
+    means: Sequence[tuple[str, Sequence[tuple[str, float, str, str]]]],
+    worst: Sequence[tuple[int, float, float, str]],
+    signature: str,
+) -> str:
+    """Means and the worst summaries, as a cell of a notebook shows them.
+
+    Args:
+        means: a table for each layer: its caption, and its rows with the measure, the mean, the
+            interval and the meaning.
+        worst: index, inconsistency, alarms and text of each summary.
+        signature: of all values.
+    """
+    return _render(
+        "result",
+        means=means,
+        worst=worst,
+        measure=RECOMMENDED,
+        signature=signature,
+        style=Markup(STYLE),
+    )
+
+
 def _fragment(
-    explanations: Sequence[Explanation],
+    explanations: Sequence[Drawable],
     names: Sequence[str],
     key: str,
     heading: str = "",
-    with_legend: bool = True,
+    with_key: bool = True,
     with_signature: bool = True,
 ) -> str:
     counts = [wording.counts(explanation) for explanation in explanations]
@@ -145,11 +166,10 @@ def _fragment(
         {
             "name": name,
             "text": explanation.prediction,
-            "counts": own,
             "remark": wording.remark(explanation),
             "pieces": list(_summary_pieces(explanation)),
         }
-        for name, explanation, own in zip(names, explanations, counts, strict=True)
+        for name, explanation in zip(names, explanations, strict=True)
     ]
     return _render(
         "fragment",
@@ -161,27 +181,25 @@ def _fragment(
         source_pieces=list(_source_pieces(explanations)),
         hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
         **_legend(explanations[0]),
-        with_legend=with_legend,
+        with_key=with_key,
         signature=explanations[0].signature if with_signature else "",
     )
 
 
-def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
-    order = sorted(enumerate(explanations), key=lambda one: -one[1].value(RECOMMENDED))
-    return [
-        {
-            "key": f"estime-{number + 1}",
-            "heading": headings[number],
-            "alarms": explanation.alarms,
-            "checked": f"{explanation.overlap} of {explanation.tokens}",
-            "inconsistency": wording.share(explanation.value(RECOMMENDED)),
-            "beginning": " ".join(explanation.prediction[:300].split()),
-        }
-        for number, explanation in order
-    ]
+def _index_row(heading: str, explanation: Drawable) -> dict[str, Any]:
+    alarms, checked, tokens = (
+        round(explanation.value(name)) for name in ("alarms", "overlap", "tokens")
+    )
+    return {
+        "heading": heading,
+        "alarms": alarms,
+        "checked": f"{checked} of {tokens}",
+        "inconsistency": wording.share(explanation.value(RECOMMENDED)),
+        "beginning": " ".join(explanation.prediction[:300].split()),
+    }
 
 
-def _legend(explanation: Explanation) -> dict[str, Any]:
+def _legend(explanation: Drawable) -> dict[str, Any]:
     """Samples of words, each with class, strength and meaning, and what the colors mean."""
     samples = [
         (f"estime-{sample.verdict} estime-colored", f"{sample.strength:.2f}", sample.meaning)
@@ -212,27 +230,27 @@ def _displayable(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
-    """The summary in pieces: each unit with the attributes of its element, the text between units
+def _summary_pieces(explanation: Drawable) -> Iterator[tuple[str, dict[str, str]]]:
+    """The summary in pieces: each word with the attributes of its element, the text between words
     without.
     """
     cursor = 0
-    for unit in explanation.words:
-        yield explanation.prediction[cursor : unit.start], {}
-        yield explanation.prediction[unit.start : unit.end], _attributes(explanation, unit)
-        cursor = unit.end
+    for word in explanation.words:
+        yield explanation.prediction[cursor : word.start], {}
+        yield explanation.prediction[word.start : word.end], _attributes(explanation, word)
+        cursor = word.end
     yield explanation.prediction[cursor:], {}
 
 
-def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
-    strength = wording.strength(unit)
+def _attributes(explanation: Drawable, word: Verdict) -> dict[str, str]:
+    strength = wording.strength(word)
     attributes = {
-        "class": f"estime-unit estime-{unit.verdict}{' estime-colored' if strength else ''}",
+        "class": f"estime-unit estime-{word.verdict}{' estime-colored' if strength else ''}",
         "role": "button",
-        "tabindex": "0" if unit.verdict == "alarm" else "-1",
-        "aria-label": wording.note(explanation, unit),
+        "tabindex": "0" if word.verdict == "alarm" else "-1",
+        "aria-label": wording.note(explanation, word),
     }
-    for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
+    for name, evidence in (("data-best", word.best), ("data-same", word.same)):
         if evidence is not None:
             attributes[name] = f"{evidence.start}-{evidence.end}"
     if strength:
@@ -240,7 +258,7 @@ def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     return attributes
 
 
-def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
+def _source_pieces(explanations: Sequence[Drawable]) -> Iterator[tuple[int, int, str]]:
     """The source of one or several explanations, cut wherever evidence begins or ends: start, end,
     text.
     """

@@ -11,20 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.explain.data import Verdict
 from estime_metric.operating_points import deciding
 
 PATH = Path(__file__).with_name("marked.json")
-
-
-@dataclass(frozen=True, slots=True)
-class GradedShare:
-    """The fraction that annotators marked among the checked words with a graded alarm of at least
-    ``least`` and less than the ``least`` of the next entry.
-    """
-
-    least: float
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,35 +24,36 @@ class MarkedShares:
     Attributes:
         data: the summaries from which they were computed.
         absent: among the words that do not occur in the source.
-        graded: among the checked words, by their graded alarm, in ascending order.
+        graded: the lowest graded alarm and the fraction of each class of checked words, in
+            ascending order.
     """
 
     data: str
     absent: float
-    graded: tuple[GradedShare, ...]
+    graded: tuple[tuple[float, float], ...]
 
-    def share(self, unit: UnitVerdict) -> float:
+    def share(self, word: Verdict) -> float:
         """The fraction among words with this verdict and graded alarm."""
-        if unit.verdict == "absent":
+        if word.verdict == "absent":
             return self.absent
-        return [one.share for one in self.graded if one.least <= unit.graded_alarm][-1]
+        return [share for least, share in self.graded if least <= word.graded_alarm][-1]
 
     @property
     def summary(self) -> str:
         """The fractions in one sentence."""
-        graded = [f"{one.share:.0%} from {one.least:g}" for one in reversed(self.graded)]
+        graded = [f"{share:.0%} from {least:g}" for least, share in reversed(self.graded)]
         return (
             f"Annotators marked as errors {self.absent:.0%} of the words that are not in the source and, by graded alarm, "
             f"{', '.join(graded)} ({self.data})."
         )
 
 
-def marked_shares(explanation: Explanation) -> MarkedShares | None:
-    """The fractions for the settings of an explanation; ``None`` if there are none."""
-    wanted = deciding(explanation.signature)
+def marked_shares(signature: str) -> MarkedShares | None:
+    """The fractions for a signature; ``None`` if there are none."""
+    settings = deciding(signature)
     for entry in _entries():
-        if deciding(entry["signature"]) == wanted:
-            graded = tuple(GradedShare(one["least"], one["share"]) for one in entry["graded"])
+        if deciding(entry["signature"]) == settings:
+            graded = tuple((group["least"], group["share"]) for group in entry["graded"])
             return MarkedShares(entry["data"], entry["absent"]["share"], graded)
     return None
 

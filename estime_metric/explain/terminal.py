@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
 
 from rich import box
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from estime_metric.explain import wording
-from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+from estime_metric.explain.data import Drawable, Span, Verdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
@@ -29,12 +26,12 @@ _DIRECTIONS = frozenset(
 )  # would reorder the rest of a line
 
 
-def to_terminal(explanation: Explanation, console: Console | None = None) -> None:
+def to_terminal(explanation: Drawable, console: Console | None = None) -> None:
     """Prints `render` of an explanation; ``console`` defaults to standard output."""
     (console or Console()).print(render(explanation))
 
 
-def render(explanation: Explanation) -> TerminalExplanation:
+def render(explanation: Drawable) -> TerminalExplanation:
     """An explanation that a rich console can print, at any width."""
     return TerminalExplanation(explanation)
 
@@ -47,7 +44,7 @@ class TerminalExplanation:
     It is readable without colors, and never interprets a text as markup or control codes.
     """
 
-    explanation: Explanation
+    explanation: Drawable
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         explanation = self.explanation
@@ -74,21 +71,17 @@ class TerminalExplanation:
         yield Text(f"\n{explanation.signature}", style=QUIET, overflow="fold")
 
 
-def _counts(explanation: Explanation) -> Table:
+def _counts(explanation: Drawable) -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="bold", no_wrap=True)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(style=QUIET)
     for count in wording.counts(explanation):
-        grid.add_row(
-            count.shown,
-            count.name,
-            f"{count.meaning}: {count.detail}" if count.detail else count.meaning,
-        )
+        grid.add_row(count.shown, count.name, count.meaning)
     return grid
 
 
-def _summary(explanation: Explanation) -> Text:
+def _summary(explanation: Drawable) -> Text:
     shown, cursor, number = Text(), 0, 0
     for word in explanation.words:
         shown.append(_safe(explanation.prediction[cursor : word.start]))
@@ -100,24 +93,22 @@ def _summary(explanation: Explanation) -> Text:
     return shown.append(_safe(explanation.prediction[cursor:]))
 
 
-def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> Table:
-    word_width = min(max(4, *(cell_len(_own(explanation, alarm)) for alarm in alarms)), width // 5)
+def _table(explanation: Drawable, alarms: list[Verdict], width: int) -> Table:
     number_width = len(str(len(alarms)))
-    context_width = (width - _BESIDE - word_width - number_width) // 2
+    context_width = (width - _BESIDE - width // 6 - number_width) // 2
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("", justify="right", no_wrap=True, width=number_width)
-    texts = {
-        "word": word_width,
-        "best match in the source": context_width,
-        "closest same word": context_width,
-    }
-    for name, cells in texts.items():
+    for name, cells in (
+        ("word", width // 6),
+        ("best match in the source", context_width),
+        ("closest same word", context_width),
+    ):
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
     table.add_column("margin", justify="right", no_wrap=True, width=6)
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
             str(number),
-            Text.assemble((_own(explanation, alarm), _style(alarm))),
+            Text(_own(explanation, alarm), _style(alarm)),
             _in_context(explanation.source, alarm.best, context_width, BEST),
             _in_context(explanation.source, alarm.same, context_width, SAME),
             wording.margin(alarm),
@@ -125,20 +116,16 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     return table
 
 
-def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> RenderResult:
-    context_width = max(8, width - 8)
+def _blocks(explanation: Drawable, alarms: list[Verdict], width: int) -> RenderResult:
     for number, alarm in enumerate(alarms, start=1):
         own = _own(explanation, alarm), _style(alarm)
         yield Text.assemble(f"[{number}] ", own, (f"  margin {wording.margin(alarm)}", QUIET))
         for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
-            line = Text.assemble(
-                (f"{name}  ", QUIET),
-                _in_context(explanation.source, evidence, context_width, style),
-            )
-            yield Padding(line, (0, 0, 0, 2))
+            line = Text(f"  {name}  ", QUIET, no_wrap=True, overflow="ellipsis")
+            yield line.append_text(_in_context(explanation.source, evidence, width - 8, style))
 
 
-def _style(word: UnitVerdict) -> str:
+def _style(word: Verdict) -> str:
     """The color of a word: the larger its graded alarm, the stronger."""
     strength = wording.strength(word)
     if not strength:
@@ -147,29 +134,23 @@ def _style(word: UnitVerdict) -> str:
     return f"{weight}{STYLES[word.verdict]}red"
 
 
-def _own(explanation: Explanation, word: UnitVerdict) -> str:
+def _own(explanation: Drawable, word: Verdict) -> str:
     return _line(explanation.prediction[word.start : word.end])
 
 
-def _in_context(text: str, evidence: Evidence | None, max_cells: int, style: str) -> Text:
-    """Evidence in brackets, with as much of the text around it as fits into ``max_cells``."""
+def _in_context(text: str, evidence: Span | None, cells: int, style: str) -> Text:
+    """Evidence in brackets, in the middle of a line of text that may be cut at its end."""
     if evidence is None:
         return Text("none", QUIET)
-    left = _line(text[max(0, evidence.start - max_cells) : evidence.start])
-    found = _line(text[evidence.start : evidence.end]).strip()
-    right = _line(text[evidence.end : evidence.end + max_cells])
-    spare = max(0, max_cells - cell_len(found) - 4)  # brackets and ellipses
-    left_cells = max(spare // 2, spare - cell_len(right))
-    left = _fitting(left[::-1], left_cells)[::-1]
-    right = _fitting(right, spare - cell_len(left))
-    before = "\u2026" if evidence.start - max_cells > 0 or len(left) < evidence.start else ""
-    after = "\u2026" if len(right) < len(text) - evidence.end else ""
-    return Text.assemble(before, left, "[", (found, style), "]", right, after)
-
-
-def _fitting(text: str, max_cells: int) -> str:
-    ends = accumulate(map(cell_len, text))
-    return text[: sum(1 for _ in takewhile(lambda end: end <= max_cells, ends))]
+    start = max(0, evidence.start - 2 * cells // 5)
+    return Text.assemble(
+        "\u2026" if start else "",
+        _line(text[start : evidence.start]),
+        "[",
+        (_line(text[evidence.start : evidence.end]).strip(), style),
+        "]",
+        _line(text[evidence.end : evidence.end + cells]),
+    )
 
 
 def _line(text: str) -> str:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from estime_metric.config import LOW_COVERAGE
+from estime_metric.explain.data import Drawable, Verdict
 from estime_metric.explain.marked import marked_shares
-from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.measures import RECOMMENDED
 
 #: A word that was checked is colored from this graded alarm on.
@@ -19,14 +19,11 @@ ALARM_FROM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is shown, what it means in general and for this pair, and whether it has the color
-    of alarms.
-    """
+    """A number: how it is shown, what it means, and whether it has the color of alarms."""
 
     name: str
     shown: str
     meaning: str
-    detail: str = ""
     alarming: bool = False
 
 
@@ -55,25 +52,25 @@ LEGEND = (
 )
 
 
-def strength(unit: UnitVerdict) -> float:
-    """How strongly a unit is colored, 0 to 1: its graded alarm, 1 if it is absent, 0 below
+def strength(word: Verdict) -> float:
+    """How strongly a word is colored, 0 to 1: its graded alarm, 1 if it is absent, 0 below
     `LEAST_COLORED`.
     """
-    if unit.verdict == "absent":
+    if word.verdict == "absent":
         return 1.0
-    return unit.graded_alarm if unit.graded_alarm >= LEAST_COLORED else 0.0
+    return word.graded_alarm if word.graded_alarm >= LEAST_COLORED else 0.0
 
 
-def origin(explanation: Explanation) -> str:
+def origin(explanation: Drawable) -> str:
     """What the colors mean, and how often annotators marked words of each kind if that is known for these
     settings.
     """
-    marked = marked_shares(explanation)
-    said = "The color is the graded alarm of a word, from 0 to 1."
-    return said if marked is None else f"{said} {marked.summary}"
+    marked = marked_shares(explanation.signature)
+    meaning = "The color is the graded alarm of a word, from 0 to 1."
+    return meaning if marked is None else f"{meaning} {marked.summary}"
 
 
-def counts(explanation: Explanation) -> list[Count]:
+def counts(explanation: Drawable) -> list[Count]:
     """The numbers of an explanation: first the one by which to compare summaries, then its parts and the
     paper's score.
     """
@@ -86,13 +83,13 @@ def counts(explanation: Explanation) -> list[Count]:
         ),
         Count(
             "alarms",
-            str(explanation.alarms),
+            f"{explanation.value('alarms'):.0f}",
             f"{unit}s whose best match in the source is a different {unit}: the paper's score",
-            alarming=explanation.alarms > 0,
+            alarming=explanation.value("alarms") > 0,
         ),
         Count(
             "graded alarms",
-            f"{explanation.graded_alarms:.2f}",
+            f"{explanation.value('graded_alarms'):.2f}",
             f"like alarms, but each checked {unit} counts from 0 to 1",
         ),
         Count(
@@ -113,57 +110,70 @@ def share(value: float) -> str:
     return "\u2013" if math.isnan(value) else f"{value:.3f}"
 
 
-def remark(explanation: Explanation) -> str | None:
+def remark(explanation: Drawable) -> str | None:
     """A sentence about a pair if little or nothing was checked, otherwise ``None``."""
     unit = explanation.unit
-    if not explanation.tokens:
+    checked, total = (round(explanation.value(name)) for name in ("overlap", "tokens"))
+    if not total:
         return "The summary is empty, so there was nothing to check."
-    if not explanation.overlap and unit == "word":
+    if not checked and unit == "word":
         return "The summary shares no word with its source, so all its words count as alarms."
-    if not explanation.overlap:
+    if not checked:
         return (
             "The summary shares no token with its source, so nothing was checked, and 0 alarms do not mean that the "
             "summary is consistent. The inconsistency is 1, the worst value."
         )
-    if explanation.value("coverage") < LOW_COVERAGE:
+    if checked / total < LOW_COVERAGE:
         return (
-            f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked, and "
+            f"The source has only {checked} of the {total} {unit}s, so few were checked, and "
             "the number of alarms is not informative. The inconsistency also counts the unchecked ones."
         )
     return None
 
 
-def note(explanation: Explanation, unit: UnitVerdict) -> str:
-    """One sentence on a unit, or on a word made of several: its verdict and its evidence."""
-    own = quoted(explanation.prediction[unit.start : unit.end])
-    graded = f"graded alarm {unit.graded_alarm:.2f}"
-    by = graded if unit.margin is None else f"margin {margin(unit)}, {graded}"
-    marked = marked_shares(explanation)
-    said = (
-        ""
-        if marked is None
-        else f"; annotators marked {marked.share(unit):.0%} of such words as errors"
-    )
-    if unit.verdict == "alarm":
-        best = _best_match(explanation, unit)
-        return f"{own} is an alarm: its best match in the source is {best} ({by}){said}."
-    if unit.verdict == "match":
-        return f"{own} is a match: its best match in the source is the same ({by})."
-    leads_to = (
-        "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
-    )
-    if explanation.is_written_in_source(unit):
-        return f"{own} occurs in the source, but not as the same {explanation.unit}, so it is not checked{leads_to}."
-    return f"{own} is not in the source, so it is not checked{leads_to}{said}."
+def plain_text(explanation: Drawable) -> str:
+    """An explanation as a few lines of text: the counts, the alarms with their best matches, the
+    signature.
+    """
+    lines = [", ".join(f"{count.name} {count.shown}" for count in counts(explanation))]
+    lines += filter(None, [remark(explanation)])
+    for word in explanation.words:
+        if word.verdict == "alarm" and word.best is not None:
+            own, best = (
+                " ".join(text[span.start : span.end].split())
+                for text, span in ((explanation.prediction, word), (explanation.source, word.best))
+            )
+            lines.append(f"- {own!r}: best match in the source is {best!r} (margin {margin(word)})")
+    return "\n".join([*lines, explanation.signature])
 
 
-def margin(unit: UnitVerdict) -> str:
+def note(explanation: Drawable, word: Verdict) -> str:
+    """One sentence on a word: its verdict and its evidence."""
+    own = quoted(explanation.prediction[word.start : word.end])
+    best = "" if word.best is None else quoted(explanation.source[word.best.start : word.best.end])
+    graded = f"graded alarm {word.graded_alarm:.2f}"
+    numbers = graded if word.margin is None else f"margin {margin(word)}, {graded}"
+    shares = marked_shares(explanation.signature)
+    marked = (
+        f"; annotators marked {shares.share(word):.0%} of such words as errors" if shares else ""
+    )
+    if word.verdict == "alarm":
+        return f"{own} is an alarm: its best match in the source is {best} ({numbers}){marked}."
+    if word.verdict == "match":
+        return f"{own} is a match: its best match in the source is the same ({numbers})."
+    context = f"; its context leads to {best}" if best else ""
+    if explanation.is_written_in_source(word):
+        return f"{own} occurs in the source, but not as the same {explanation.unit}, so it is not checked{context}."
+    return f"{own} is not in the source, so it is not checked{context}{marked}."
+
+
+def margin(word: Verdict) -> str:
     """A margin with its sign and about three digits, or nothing."""
-    if unit.margin is None:
+    if word.margin is None:
         return ""
-    size = abs(unit.margin)
+    size = abs(word.margin)
     decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
-    return f"{unit.margin:+.{decimals}f}".replace("-", "\u2212")
+    return f"{word.margin:+.{decimals}f}".replace("-", "\u2212")
 
 
 def quoted(text: str) -> str:
@@ -171,7 +181,3 @@ def quoted(text: str) -> str:
     not affect the text around it.
     """
     return f"\u201c\u2068{' '.join(text.split())}\u2069\u201d"
-
-
-def _best_match(explanation: Explanation, unit: UnitVerdict) -> str:
-    return "" if unit.best is None else quoted(explanation.source[unit.best.start : unit.best.end])

@@ -7,7 +7,6 @@ from estime_metric.files.lines import Line, Row
 from estime_metric.files.metadata import (
     meta_path,
     read_meta,
-    read_scored,
     read_signature,
     write_meta,
 )
@@ -94,7 +93,6 @@ __all__ = [
     "read_meta",
     "read_pairs",
     "read_rows",
-    "read_scored",
     "read_signature",
     "remove_unfinished",
     "replace_table",

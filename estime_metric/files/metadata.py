@@ -6,15 +6,12 @@ Parquet has a place for it; next to JSON Lines and CSV is a file ``NAME.meta.jso
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from estime_metric.files.formats import read_rows
 from estime_metric.files.formats.parquet import read_key
-from estime_metric.files.lines import Line
-from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
 from estime_metric.files.replacing import write_text
 from estime_metric.files.streams import GZIP, is_standard
 
@@ -36,12 +33,12 @@ def read_meta(path: str | Path) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except ValueError as error:
         raise ValueError(
             f"Expected the metadata of {path.name} to be JSON, but got: {error}."
         ) from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _meta_text(path: Path) -> bytes | None:
@@ -68,19 +65,6 @@ def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
 def meta_json(meta: Mapping[str, Any], indent: int | None = None) -> str:
     """Metadata as JSON."""
     return json.dumps(meta, ensure_ascii=False, indent=indent, default=str)
-
-
-def read_scored(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Line]:
-    """The lines of a table as `read_rows` gives them, each row with the column ``signature`` if one
-    is known.
-    """
-    signature = read_meta(path).get("signature")
-    for line in read_rows(Path(path), options):
-        if signature and not line.problem:
-            own = line.row.get("signature", signature)
-            yield replace(line, row={**line.row, "signature": own})
-        else:
-            yield line
 
 
 def read_signature(path: str | Path) -> str | None:

@@ -72,11 +72,11 @@ def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
 def _read_table(path: Path, layout: Layout) -> Iterator[Line]:
     lines = read_rows(path, layout.options)
     head = list(islice(lines, _HEAD))
-    found = list(dict.fromkeys(column for line in head for column in line.row))
+    columns = list(dict.fromkeys(column for line in head for column in line.row))
     for argument in ("source_column", "summary_column"):
         column = getattr(layout, argument)
-        if found and column not in found:
-            raise ColumnError(path, argument, column, found)
+        if columns and column not in columns:
+            raise ColumnError(path, argument, column, columns)
     for line in chain(head, lines):
         problem = line.problem or pair_problem(
             line.row, layout.source_column, layout.summary_column
@@ -114,13 +114,9 @@ def _read_aligned(summaries: Path, sources: Path, layout: Layout) -> Iterator[Li
     """Pairs of the lines of two text files, as rows with the two columns of the layout."""
     of_sources = text_lines.read(sources, layout.options)
     of_summaries = text_lines.read(summaries, layout.options)
-    number = 0
     for number, (source, summary) in enumerate(zip_longest(of_sources, of_summaries), start=1):
         if source is None or summary is None:
-            more = 1 + sum(1 for _ in (of_sources if summary is None else of_summaries))
-            longer = number - 1 + more
-            counts = (number - 1, longer) if source is None else (longer, number - 1)
-            raise _unequal(sources, summaries, *counts)
+            raise _unequal(sources, summaries, f"one of them ends before line {number}")
         row = {
             layout.source_column: source.row.get(text_lines.TEXT),
             layout.summary_column: summary.row.get(text_lines.TEXT),
@@ -138,16 +134,16 @@ def check_aligned(path: Path, layout: Layout) -> None:
     sources = layout.source_file
     if sources is None or not (path.is_file() and sources.is_file()):
         return
-    counts = [sum(1 for _ in text_lines.read(one, layout.options)) for one in (sources, path)]
+    counts = [sum(1 for _ in text_lines.read(file, layout.options)) for file in (sources, path)]
     if counts[0] != counts[1]:
-        raise _unequal(sources, path, *counts)
+        raise _unequal(sources, path, f"got {counts[0]} and {counts[1]}")
 
 
-def _unequal(sources: Path, summaries: Path, of_sources: int, of_summaries: int) -> ValueError:
+def _unequal(sources: Path, summaries: Path, difference: str) -> ValueError:
     return ValueError(
-        f"Expected {sources.name} and {summaries.name} to have the same number of lines, but got "
-        f"{of_sources} and {of_summaries}. If a text contains a line break, pass JSON Lines with "
-        "the columns source and summary."
+        f"Expected {sources.name} and {summaries.name} to have the same number of lines, but "
+        f"{difference}. If a text contains a line break, pass JSON Lines with the columns source "
+        "and summary."
     )
 
 

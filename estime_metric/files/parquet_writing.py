@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from estime_metric._extras import needs_extra
 from estime_metric.files.lines import Row
 from estime_metric.files.metadata import KEY, meta_json
 from estime_metric.files.values import to_json
@@ -25,10 +26,8 @@ def write_parquet(
 
     Raises ImportError without pyarrow, OSError if the file cannot be written.
     """
-    try:
+    with needs_extra("files", "Parquet needs pyarrow"):
         import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
     types = _column_types(_groups(rows()))
     while (column := _write(path, rows, types, meta)) is not None:
         types[column] = _text()  # its first rows had a type that does not fit a later one
@@ -65,8 +64,8 @@ def _column_types(groups: Iterator[list[Row]]) -> dict[str, Any]:
     types: dict[str, Any] = {}
     for group in groups:
         for name in dict.fromkeys(name for row in group for name in row):
-            found = _type_of([row.get(name) for row in group])
-            types[name] = _common(types[name], found) if name in types else found
+            kind = _type_of([row.get(name) for row in group])
+            types[name] = _common(types[name], kind) if name in types else kind
     return types
 
 
@@ -75,11 +74,11 @@ def _type_of(values: Sequence[Any]) -> Any:
     return _text() if array is None or not _can_be_written(array.type) else array.type
 
 
-def _common(one: Any, other: Any) -> Any:
-    """The type that can represent the values of both."""
+def _common(*kinds: Any) -> Any:
+    """The type that can represent the values of all."""
     import pyarrow
 
-    fields = [pyarrow.schema([("column", kind)]) for kind in (one, other)]
+    fields = [pyarrow.schema([("column", kind)]) for kind in kinds]
     try:
         return pyarrow.unify_schemas(fields, promote_options="permissive").field("column").type
     except pyarrow.ArrowException:

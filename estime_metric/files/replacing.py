@@ -16,10 +16,6 @@ from pathlib import Path
 
 from estime_metric.files.streams import is_standard
 
-#: Windows removes no file that is open. Elsewhere it is removed while it is locked, so that no other
-#: run can have locked it.
-_CLOSE_FIRST = sys.platform == "win32"
-
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
@@ -67,11 +63,9 @@ def locked(path: Path) -> Iterator[None]:
                 continue  # the run that had the lock has just removed the file
             try:
                 yield
-            finally:
-                if not _CLOSE_FIRST:
-                    _remove(name)
-        if _CLOSE_FIRST:
-            _remove(name)  # fails if another run has opened it since, which will remove it then
+            finally:  # while it is locked, so that no other run can have locked it
+                with suppress(OSError):  # Windows removes no open file: there it stays
+                    name.unlink()
         return
 
 
@@ -95,11 +89,6 @@ def _lock_or_refuse(descriptor: int, path: Path) -> None:
 def _is_named(descriptor: int, name: Path) -> bool:
     """Whether the open file is still the file with that name."""
     return name.exists() and os.path.samestat(os.fstat(descriptor), name.stat())
-
-
-def _remove(name: Path) -> None:
-    with suppress(OSError):
-        name.unlink()
 
 
 def _lock(descriptor: int) -> None:

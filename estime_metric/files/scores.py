@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from estime_metric.files.lines import Row
 from estime_metric.files.pairs import Pairs
 from estime_metric.files.values import plain
 from estime_metric.measures import reported_name
-
-if TYPE_CHECKING:
-    from estime_metric.result import EstimeResult
 
 Number = int | float | None  # ``None`` if a measure is undefined
 
@@ -29,20 +26,17 @@ def score_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
     return [LINE, *measure_columns(measures, layers), SIGNATURE]
 
 
-def measure_values(result: EstimeResult) -> dict[str, list[Number]]:
-    """The values of a result by the columns of `measure_columns`, in the format of files."""
-    places = [(measure, layer) for layer in result.layers for measure in result.measures]
-    names = measure_columns(result.measures, result.layers)
-    return {
-        name: [plain(value) for value in result.values(measure, layer).tolist()]
-        for name, (measure, layer) in zip(names, places, strict=True)
-    }
+def measure_values(columns: Mapping[str, Sequence[float]]) -> dict[str, list[Number]]:
+    """The columns of a result (`EstimeResult.columns`) in the format of files."""
+    return {name: [plain(value) for value in values] for name, values in columns.items()}
 
 
-def score_rows(pairs: Pairs, result: EstimeResult, prefix: str = "") -> list[Row]:
-    """`rows_with` the values of a result, and its signature in each row."""
-    signature = {SIGNATURE: [result.signature] * len(pairs)}
-    return rows_with(pairs, {**measure_values(result), **signature}, prefix)
+def score_rows(
+    pairs: Pairs, columns: Mapping[str, Sequence[float]], signature: str, prefix: str = ""
+) -> list[Row]:
+    """`rows_with` the columns of a result, and its signature in each row."""
+    signatures = {SIGNATURE: [signature] * len(pairs)}
+    return rows_with(pairs, {**measure_values(columns), **signatures}, prefix)
 
 
 def rows_with(pairs: Pairs, columns: Mapping[str, Sequence[Any]], prefix: str = "") -> list[Row]:

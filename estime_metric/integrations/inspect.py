@@ -9,15 +9,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-try:
+from estime_metric._extras import needs_extra
+
+with needs_extra("inspect", "ESTIME in Inspect needs inspect-ai"):
     import anyio
     from anyio.lowlevel import current_token
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
-except ImportError as missing:
-    raise ImportError(
-        "ESTIME in Inspect needs inspect-ai: pip install 'estime-metric[inspect]'."
-    ) from missing
 
 from estime_metric.measures import RECOMMENDED
 

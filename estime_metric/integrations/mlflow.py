@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from estime_metric._extras import needs_extra
 from estime_metric.integrations.judging import Judge, MicroBatcher
 from estime_metric.scorer import EstimeScorer
 
-try:
+with needs_extra("mlflow", "ESTIME in MLflow needs mlflow"):
     from mlflow import MlflowClient
     from mlflow.entities import Feedback, Trace
     from mlflow.genai import scorers
-except ImportError as missing:
-    raise ImportError(
-        "ESTIME in MLflow needs mlflow: pip install 'estime-metric[mlflow]'."
-    ) from missing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

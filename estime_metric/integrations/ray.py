@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric._extras import needs_extra
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.job import BYTES
 from estime_metric.validation import check_column, integer
@@ -158,9 +159,7 @@ class _BlockScorer:
 
 
 def _import_ray() -> Any:
-    try:
+    with needs_extra("ray", "Ray needs its package"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise ImportError("Ray needs its package: pip install 'estime-metric[ray]'.") from error
     return ray

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Tensor
 
+from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.integrations.states import (
@@ -24,26 +25,20 @@ from estime_metric.integrations.states import (
     values_of,
 )
 from estime_metric.measures import (
+    BASE_MEASURES,
     FURTHER_MEASURES,
     MEASURES,
     RECOMMENDED,
-    STATISTICS,
     Measure,
     reported_name,
 )
-from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_choice, check_pairs
 
-try:
+with needs_extra("torchmetrics", "ESTIME in TorchMetrics needs torchmetrics"):
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
-except ImportError as missing:
-    message = (
-        "ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[torchmetrics]'."
-    )
-    raise ImportError(message) from missing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,6 +65,24 @@ class MetricOptions(EstimeOptions, total=False):
 #: The keyword arguments of `ESTIME` that are not options of `EstimeConfig`.
 _OWN = ("measure", "return_dict", "reduction", "cache")
 
+#: The measures that every metric counts, so that metrics of different measures have equal states and
+#: a ``MetricCollection`` lets them share one. Those that mask further tokens cost more.
+_COUNTED = tuple(name for name, measure in MEASURES.items() if not measure.needs_every_unit)
+
+
+def _check_measure(measure: Any, return_dict: bool) -> None:
+    if not isinstance(measure, str):
+        raise TypeError(
+            f"Expected argument `measure` to be one name, but got {measure!r}. For several, pass "
+            "`return_dict=True, measures=[...]`."
+        )
+    check_choice("measure", measure, MEASURES)
+    if return_dict:
+        raise ValueError(
+            f"Expected argument `measure` or `return_dict=True`, but got both. To have {measure!r} in the dictionary, "
+            f"pass `return_dict=True, measures=[{measure!r}]`."
+        )
+
 
 class ESTIME(Metric):
     r"""Computes the inconsistency of summaries with their sources.
@@ -82,16 +95,18 @@ class ESTIME(Metric):
     - ``ids`` (int64 tensor of shape (n,), or list of int), optional: a unique identifier of each
       example, such as its row number. Examples with the same id are counted once across all
       processes, because ``DistributedSampler`` repeats examples.
-    - ``indices`` (int64 tensor, or list of int), optional: which of these pairs to count, as often
-      as they are listed; ``BootStrapper``, which resamples only tensors, needs
-      ``indices=torch.arange(n)`` as its first keyword argument.
+    - ``indices`` (int64 tensor, or list of int), optional, not together with ``ids``: which of these
+      pairs to count, as often as they are listed. ``BootStrapper`` resamples only tensors and reads
+      the number of pairs from its first argument: pass it ``indices=torch.arange(n)`` as the first
+      keyword.
 
-    As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
+    As output of ``forward`` and ``compute`` it returns float32 on the metric's device (the states
+    are float64):
 
     - a scalar tensor, the mean of ``measure`` over the summaries for which it is defined; NaN if
       there is none, also before the first ``update``. A warning reports how many were excluded.
-    - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among
-      them, and as ``blank`` the number of summaries without tokens; see
+    - with ``return_dict=True`` a dictionary of such means, one for each of ``BASE_MEASURES`` and of
+      ``measures``, and as ``blank`` the number of summaries without tokens; see
       ``estime_metric.measures.MEASURES`` for range and direction of each. If several layers are
       read, the keys are ``alarms_layer12`` and so on. A dictionary has no single direction, so
       ``higher_is_better`` is ``None``; `MetricTracker` needs a metric with a ``measure``.
@@ -111,7 +126,7 @@ class ESTIME(Metric):
         measure: the measure that is returned. ``None`` returns ``"inconsistency"``, by which you can
             select checkpoints and compare systems. ``"alarms"`` is the paper's score, but a blank
             summary has its best value. ``higher_is_better`` and the plot follow the measure.
-        return_dict: return all measures that were computed.
+        return_dict: return a dictionary of measures instead of one ``measure``.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
             folder, a `SourceCache`, or ``None`` for none. By default, all metrics of a process share
@@ -119,10 +134,14 @@ class ESTIME(Metric):
         kwargs: options of `EstimeConfig`, which override those in ``config``, and the keyword
             arguments of ``torchmetrics.Metric``.
 
+    Metrics in a ``MetricCollection`` that differ only in ``measure`` or ``return_dict`` score each
+    pair once. If one of them has a ``measure`` that also reads tokens which do not occur in the
+    source (``soft``, ``coherence``, ``alarms_alltokens``), name it in ``measures`` of all.
+
     Raises:
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
-            ``return_dict``. In ``update``: invalid texts, ``ids`` or ``indices``, or lengths that
-            differ; the message names argument and index.
+            ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
+            ``indices``, or lengths that differ; the message names argument and index.
         EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
@@ -133,7 +152,7 @@ class ESTIME(Metric):
         >>> metric.update(["The cat slept."], sources=["The cat slept while the dog sat in the garden."])
         >>> value = metric.compute()
         >>> value.shape, value.dtype, bool(0 <= value <= 1)
-        (torch.Size([]), torch.float64, True)
+        (torch.Size([]), torch.float32, True)
     """
 
     is_differentiable: bool = False
@@ -169,7 +188,7 @@ class ESTIME(Metric):
                     f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?"
                 )
         if measure is not None:
-            check_choice("measure", measure, MEASURES)
+            _check_measure(measure, return_dict)
         elif not return_dict:
             measure = RECOMMENDED
         check_choice("reduction", reduction, ("mean", "none", None))
@@ -182,13 +201,14 @@ class ESTIME(Metric):
         self.reduction = None if reduction == "none" else reduction
         self.source_cache = SourceCache.of(cache)
         self._scorer: EstimeScorer | None = None
+        self._measures = tuple(
+            name for name in MEASURES if name in {*_COUNTED, *self.config.measures}
+        )
         self._layers = (
             self.scorer.score([], []).layers
             if self.config.layers == "all"
             else self.config.layer_tuple
         )
-        nothing = torch.empty(0, 1, len(STATISTICS), device="cpu")
-        self._measures = EstimeResult(nothing, self.config).measures
         if len(self._layers) > 1 and not return_dict:
             raise ValueError(
                 f"Expected argument `return_dict` to be True if several layers are read, but got {return_dict!r}."
@@ -200,20 +220,14 @@ class ESTIME(Metric):
         self.add_state("configuration", torch.zeros(32, dtype=torch.float64), dist_reduce_fx="max")
 
     @property
-    def _names(self) -> list[str]:
-        """What the values of the states are called, layer by layer."""
-        if len(self._layers) < 2:
-            return list(self._measures)
-        return [
-            reported_name(measure, layer, self._layers)
-            for layer in self._layers
-            for measure in self._measures
-        ]
+    def _dictionary(self) -> tuple[str, ...]:
+        """The measures of the dictionary."""
+        return tuple(dict.fromkeys((*BASE_MEASURES, *self.config.measures)))
 
     @property
     def _returned(self) -> Measure | None:
-        """The measure that is returned; ``None`` if it is a dictionary of all."""
-        return None if self.measure is None or self.return_dict else MEASURES[self.measure]
+        """The measure that is returned; ``None`` if it is a dictionary."""
+        return None if self.measure is None else MEASURES[self.measure]
 
     @property
     def higher_is_better(self) -> bool | None:  # type: ignore[override]
@@ -237,10 +251,10 @@ class ESTIME(Metric):
     def scorer(self) -> EstimeScorer:
         """What scores; it works on the metric's device unless the configuration names another."""
         if self._scorer is None:
+            measures = tuple(name for name in self._measures if name in FURTHER_MEASURES)
             device = self.config.device or str(self.device)
-            self._scorer = EstimeScorer(
-                replace(self.config, device=device), cache=self.source_cache
-            )
+            config = replace(self.config, device=device, measures=measures)
+            self._scorer = EstimeScorer(config, cache=self.source_cache)
         return self._scorer
 
     @property
@@ -262,8 +276,14 @@ class ESTIME(Metric):
         if others or sources is None:
             came = f"{1 + len(others)} positional arguments" if others else "none"
             raise TypeError(
-                f"Expected the texts that were summarized by keyword, as `sources=`, but got {came}: other metrics have "
-                "reference summaries as the second positional argument."
+                f"Expected the texts that were summarized by keyword, as `sources=`, but got {came}. In a "
+                "MetricCollection with metrics that compare with references, call "
+                "`update(preds=..., target=..., sources=...)`."
+            )
+        if ids is not None and indices is not None:
+            raise ValueError(
+                "Expected argument `ids` or `indices`, but got both: BootStrapper resamples each tensor, so the ids "
+                "would no longer belong to the pairs. Pass `indices=torch.arange(n)` alone, as the first keyword."
             )
         if self._is_synced:
             # What is added now would be lost, since `unsync` restores the states from before.
@@ -315,8 +335,16 @@ class ESTIME(Metric):
         values = values_of(kept).view(-1, *self.total.shape)  # (n, l, m)
         if self.reduction == "mean":
             values = self._means(values)  # (l, m)
-        found = dict(zip(self._names, values.flatten(-2).unbind(-1), strict=True))
-        return found if self._returned is None else found[self._returned.name]
+        by_layer = values.float().unbind(-2)  # (n, m) or (m,) each
+        if self._returned is not None:
+            return by_layer[0][..., self._measures.index(self._returned.name)]
+        return {
+            reported_name(measure, layer, self._layers): of_layer[
+                ..., self._measures.index(measure)
+            ]
+            for layer, of_layer in zip(self._layers or (0,), by_layer, strict=True)
+            for measure in self._dictionary
+        }
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plots ``val``, one value or several as ``forward`` and ``compute`` return them, by
@@ -338,7 +366,7 @@ class ESTIME(Metric):
         if undefined.
         """
         count = self.count + (~values.isnan()).sum(0)
-        returned = self._measures if self._returned is None else [self._returned.name]
+        returned = self._dictionary if self._returned is None else [self._returned.name]
         defined = {measure: int(count[0, self._measures.index(measure)]) for measure in returned}
         pairs = int(
             count[0, self._measures.index("tokens")]

@@ -6,9 +6,9 @@ from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.record import NotResumableError
-from estime_metric.jobs.run import Progress, Report, score_files, scored_table
+from estime_metric.jobs.report import Report, ScoredPair, Totals, Wanted
+from estime_metric.jobs.run import Progress, score_files
 from estime_metric.jobs.stop import Stop
-from estime_metric.jobs.summary import ScoredPair, Totals, Wanted
 
 __all__ = [
     "Estimate",
@@ -24,5 +24,4 @@ __all__ = [
     "estimate_job",
     "expand",
     "score_files",
-    "scored_table",
 ]

@@ -1,4 +1,4 @@
-"""The files that a job reads: their names, their lines, and whether they are still the same."""
+"""The files that a job reads: their names and their lines."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ import glob
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from estime_metric import files
 from estime_metric.jobs.job import Job
 
 Place = tuple[str, int]  # the file of a pair and its line there
-
-#: Blocks of a large input that are looked at to see whether it is still the same, bytes of each,
-#: and of a file that is looked at whole.
-_BLOCKS, _BLOCK = 64, 1 << 16
-WHOLE = _BLOCKS * _BLOCK
 
 
 def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Path, ...]:
@@ -142,32 +137,3 @@ def count_pairs(job: Job) -> int | None:
     if not all(path.is_file() for path in job.inputs):
         return None
     return sum(not line.problem for line in job_lines(job))
-
-
-@dataclass(frozen=True)
-class Fingerprint:
-    """What shows whether a file is still the same: its ``size``, a ``digest`` (above 4 MB of 64
-    blocks), and the time of its last change, ``modified``.
-    """
-
-    size: int
-    digest: str
-    modified: int
-
-    def __str__(self) -> str:
-        return f"{self.size} bytes, digest {self.digest[:8]}"
-
-
-def fingerprint(path: Path) -> Fingerprint | None:
-    """The fingerprint of a file; ``None`` if it is not a plain file."""
-    if not path.is_file():
-        return None
-    size = path.stat().st_size
-    digest = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as stream:
-        for number in range(_BLOCKS):
-            stream.seek(
-                max(size - _BLOCK, 0) * number // (_BLOCKS - 1) if size > WHOLE else number * _BLOCK
-            )
-            digest.update(stream.read(_BLOCK))
-    return Fingerprint(size, digest.hexdigest(), path.stat().st_mtime_ns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,20 +85,11 @@ class Job:
         return self.layout.source_column, self.layout.summary_column
 
     def options(self) -> dict[str, Any]:
-        """What has to be equal to resume a run, in addition to the inputs and the metric."""
-        layout = self.layout
-        return {
-            "source_column": layout.source_column,
-            "summary_column": layout.summary_column,
-            "source_file": None if layout.source_file is None else str(layout.source_file),
-            "delimiter": layout.options.delimiter,
-            "encoding": layout.options.encoding,
-            "unquoted": layout.options.unquoted,
-            "prefix": self.prefix,
-            "keep_texts": self.keep_texts,
-            "look_ahead": self.look_ahead,
-            "threshold": self.threshold,
-        }
+        """What has to be equal to resume a run, in addition to inputs, threshold and metric."""
+        layout = asdict(self.layout)
+        read_options = layout.pop("options")
+        own = {name: getattr(self, name) for name in ("prefix", "keep_texts", "look_ahead")}
+        return {**layout, **read_options, **own}
 
 
 def chunk_limits(job: Job, scorer: EstimeScorer) -> files.ChunkLimits:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any
 
 from estime_metric import files
@@ -45,54 +45,35 @@ def rows_path(output: Path) -> Path:
 
 
 class RowsFile:
-    """The file of rows, to which chunks are appended. Close it with ``with``.
+    """The file of rows, to which chunks are appended.
 
     Args:
         path: the file.
-        record: the record of the job. If it is ``None``, the file exists, and what it has is kept.
+        record: the record of the job.
+        resume: whether the file exists, and what it has is kept; otherwise it begins with the
+            record.
 
     Attributes:
-        record: the record of the job.
         pairs, skipped: how many pairs and invalid lines the chunks have.
         digest: digest of the lines of the input up to the end of the last chunk; empty if there is
             none.
 
     Raises:
-        NotResumableError: an existing file is damaged.
+        NotResumableError: an existing file is damaged or of another job.
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: Path, record: Record | None) -> None:
+    def __init__(self, path: Path, record: Record, *, resume: bool = False) -> None:
         self._path = path
         self.pairs, self.skipped, self.digest = 0, 0, ""
-        if record is None:
-            self.record, size = self._read()
-            self._stream = path.open("ab")
-            self._stream.truncate(size)
+        if resume:
+            check_same_job(record, next(self._contents()))
+            _cut_off_half_line(path)
+            for chunk in self.chunks():
+                self._count(chunk)
         else:
-            self.record = record
-            self._stream = path.open("wb")
-            try:
-                self._append(record.to_json())
-            except BaseException:
-                self.close()
-                raise
-
-    def __enter__(self) -> RowsFile:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the file, complete or not."""
-        with suppress(OSError):  # it still has what did not fit onto a full disk
-            self._stream.close()
+            path.write_bytes(b"")
+            self._append(record)
 
     def append(self, chunk: Chunk) -> None:
         """Keeps a chunk; once this returns, it is on disk."""
@@ -101,45 +82,36 @@ class RowsFile:
 
     def chunks(self) -> Iterator[Chunk]:
         """The chunks, in order."""
-        with self._path.open("rb") as stream:
-            next(stream)
-            for line in stream:
-                yield Chunk(**json.loads(line))
+        for content in islice(self._contents(), 1, None):
+            try:
+                yield Chunk(**content)
+            except TypeError as error:
+                raise _damaged(self._path) from error
 
     def _count(self, chunk: Chunk) -> None:
         self.pairs += len(chunk.rows)
         self.skipped += chunk.skipped
         self.digest = chunk.digest
 
-    def _append(self, content: Any) -> None:
-        with files.named(self._path):
-            self._stream.write(files.encode_json_lines([content]))
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
+    def _append(self, content: dict[str, Any]) -> None:
+        with files.named(self._path), self._path.open("ab") as stream:
+            stream.write(files.encode_json_lines([content]))
+            stream.flush()
+            os.fsync(stream.fileno())
 
-    def _read(self) -> tuple[Record, int]:
-        """Counts the chunks of an existing file; returns its record, and how many bytes are whole
-        lines.
-        """
-        size, record = 0, None
+    def _contents(self) -> Iterator[Any]:
+        """The record and the chunks, as JSON data."""
         with self._path.open("rb") as stream:
             for line in stream:
-                if not line.endswith(b"\n"):
-                    break
                 try:
-                    content = json.loads(line)
-                    if record is None:
-                        record = Record.from_json(content, self._path)
-                    else:
-                        self._count(Chunk(**content))
-                except (TypeError, ValueError) as error:
-                    if isinstance(error, NotResumableError):
-                        raise
+                    yield json.loads(line)
+                except ValueError as error:
                     raise _damaged(self._path) from error
-                size += len(line)
-        if record is None:
-            raise _damaged(self._path)
-        return record, size
+
+
+def _cut_off_half_line(path: Path) -> None:
+    with path.open("rb+") as stream:
+        stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))
 
 
 def _is_begun(path: Path) -> bool:
@@ -155,25 +127,25 @@ def _damaged(path: Path) -> NotResumableError:
 
 
 @contextmanager
-def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | Record]:
-    """The rows of a job, which no other run can write to meanwhile (BlockingIOError); if the output
-    is finished and is resumed, its record.
+def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | None]:
+    """The rows of a job, which no other run can write to meanwhile (BlockingIOError); ``None`` if
+    the output is finished and is resumed.
 
     Rows that go to no file are in a temporary one.
 
     Args:
         job: what is scored into what.
-        record: record of a run that starts.
+        record: its record.
         existing: what to do with an existing output, one of `EXISTING`.
 
     Raises:
         FileExistsError: the output exists, and ``existing`` is ``"refuse"``.
-        NotResumableError: it cannot be resumed, or it is of other settings.
+        NotResumableError: it cannot be resumed, or it is of another job.
         OSError: it cannot be written.
     """
     if job.output is None or files.is_standard(job.output):
-        with TemporaryDirectory() as folder, RowsFile(Path(folder) / "rows.jsonl", record) as rows:
-            yield rows
+        with TemporaryDirectory() as folder:
+            yield RowsFile(Path(folder) / "rows.jsonl", record)
         return
     path = rows_path(job.output)
     with files.locked(job.output):
@@ -186,22 +158,19 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
                 "again."
             )
         files.check_writable(job.output, overwrite=existing != "refuse")
-        is_there = job.output.exists() and job.output.stat().st_size > 0
-        if existing == "resume" and not is_begun and is_there:
-            yield _finished_record(job.output, record)
-            return
-        with RowsFile(path, None if existing == "resume" and is_begun else record) as rows:
-            check_same_job(record, rows.record)
-            yield rows
+        has_output = job.output.exists() and job.output.stat().st_size > 0
+        if existing == "resume" and has_output and not is_begun:
+            _check_finished(job.output, record)
+            yield None
+        else:
+            yield RowsFile(path, record, resume=existing == "resume" and is_begun)
 
 
-def _finished_record(output: Path, record: Record) -> Record:
+def _check_finished(output: Path, record: Record) -> None:
     meta = files.read_meta(output)
     if not meta.get("finished"):
         raise NotResumableError(
             f"Expected {output} to be an unfinished run, but it cannot be resumed. Use `overwrite` "
             "to replace it."
         )
-    earlier = Record.from_json(meta, output)
-    check_same_job(record, earlier)
-    return earlier
+    check_same_job(record, meta)

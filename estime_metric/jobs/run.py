@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
-from estime_metric.config import EstimeConfig
-from estime_metric.jobs.inputs import (
-    Digest,
-    clash_problem,
-    first_pairs,
-    job_lines,
-    kept_columns,
-    read_texts,
-)
+from estime_metric.jobs.inputs import Digest, clash_problem, first_pairs, job_lines, kept_columns
 from estime_metric.jobs.job import Job, chunk_limits
-from estime_metric.jobs.record import NotResumableError, Record
+from estime_metric.jobs.record import NotResumableError, finished_meta, start_record
+from estime_metric.jobs.report import Report, Wanted
 from estime_metric.jobs.rows import EXISTING, Chunk, RowsFile, opened_rows, rows_path
-from estime_metric.jobs.summary import MEASURES_BY_FILE, ScoredPair, Summary, Totals, Wanted
-from estime_metric.measures import RECOMMENDED, reported_name
-from estime_metric.signature import Signature
-from estime_metric.stats.intervals import Interval
+from estime_metric.measures import RECOMMENDED
 from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
@@ -53,87 +40,6 @@ class Progress:
         """Called after each chunk with the number of pairs that are kept now, those of an earlier
         run included, and with a sentence for each invalid line of the chunk.
         """
-
-
-@dataclass(frozen=True)
-class Report:
-    """How a run ended.
-
-    Attributes:
-        totals: totals of all scored pairs, including earlier runs; only ``pairs`` and ``skipped``
-            if the input is not scored to its end.
-        done: whether the whole input is scored; otherwise what follows is empty.
-        resumed: pairs that an earlier run had scored.
-        config: the fully resolved configuration.
-        seconds: duration of this run, without loading the encoder.
-        means: for each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the
-            mean of all pairs with its 95% interval by source.
-        few_sources: as `BootstrapMeans.few_sources`.
-        by_file: file -> measure -> its mean, see `Summary`.
-        worst, first: the pairs that were `Wanted`, with their texts if they can be read again.
-        values: the ``inconsistency`` of all pairs, if wanted.
-        encoded, repeated: how many sources were encoded, and how many of them again, because they
-            are in an earlier chunk too.
-        without_pairs: the inputs in which no row is a pair.
-        flagged_from: the threshold of the flags, if any.
-    """
-
-    totals: Totals
-    done: bool
-    resumed: int
-    config: EstimeConfig
-    seconds: float = 0.0
-    means: Mapping[str, Interval] = field(default_factory=dict)
-    few_sources: int | None = None
-    by_file: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
-    worst: Sequence[ScoredPair] = ()
-    first: Sequence[ScoredPair] = ()
-    values: array[float] | None = None
-    encoded: int = 0
-    repeated: int = 0
-    without_pairs: tuple[Path, ...] = ()
-    flagged_from: float | None = None
-
-    @property
-    def signature(self) -> Signature:
-        """The signature of the scores."""
-        return self.config.signature()
-
-    def interval(self, measure: str, layer: int | None = None) -> Interval:
-        """The mean of a measure with its 95% interval by source.
-
-        ``layer`` is one of several layers. ValueError: the job does not have the measure or the
-        layer, or it is not done.
-        """
-        layers = self.config.layer_tuple
-        name = measure if layer is None else reported_name(measure, layer, layers)
-        check_choice("measure", name, tuple(self.means))
-        return self.means[name]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything about the whole job as plain numbers and strings, for JSON: as
-        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), ``seconds``, with a threshold
-        ``flagged`` (summaries) and ``threshold``, and with several files ``files``, the means of
-        each.
-        """
-        totals = self.totals
-        flags = {"flagged": totals.flagged, "threshold": self.flagged_from}
-        by_file = {
-            file: {name: mean.to_dict() for name, mean in means.items()}
-            for file, means in self.by_file.items()
-        }
-        return {
-            "pairs": totals.pairs,
-            "skipped": totals.skipped,
-            "blank": totals.blank,
-            "unchecked": totals.unchecked,
-            **({} if self.flagged_from is None else flags),
-            "measures": {name: mean.to_dict() for name, mean in self.means.items()},
-            **({"files": by_file} if by_file else {}),
-            "seconds": round(self.seconds, 3),
-            "signature": str(self.signature),
-            "short_signature": self.signature.short,
-        }
 
 
 def score_files(
@@ -175,60 +81,46 @@ def score_files(
         raise ValueError(
             f"Expected one layer with argument `threshold`, but got the layers {layers}."
         )
-    names = files.measure_columns(empty.measures, empty.layers)
-    added = _added_columns(job, names)
+    added = _added_columns(job, files.measure_columns(empty.measures, empty.layers))
     for line in first:
         problem = clash_problem(line, job, added)
         if problem:
             raise ValueError(f"{line.path.name} line {line.number} {problem}.")
-    summary = Summary(job, names, empty.layers, wanted)
-    with opened_rows(job, Record.start(job, config), existing) as rows:
+    record = start_record(job, config)
+    report = Report(job, config, empty.measures, wanted, record["threshold"].get(RECOMMENDED))
+    lines, digest = job_lines(job, added), Digest()
+    with opened_rows(job, record, existing) as rows:
         began = perf_counter()
-        if isinstance(rows, Record):
-            return _report_of_finished(job, rows, config, summary)
-        resumed = rows.pairs
-        progress.start(resumed)
-        digest = Digest()
-        lines = _after_kept(job_lines(job, added), rows, digest)
-        for part in files.cut(lines, job.layout, chunk_limits(job, scorer)):
-            pairs, problems = _pairs_of(part, job)
-            result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
-            for line in part:
-                digest.add(line)
-            chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
-            rows.append(chunk)
-            if job.output is not None and files.is_standard(job.output):
-                files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
-            progress.keep(rows.pairs, problems)
-            if stop():
-                totals = Totals(pairs=rows.pairs, skipped=rows.skipped)
-                return Report(totals, done=False, resumed=resumed, config=config)
-        for chunk in rows.chunks():
-            summary.add(chunk.rows)
-        summary.totals.skipped = rows.skipped
-        report = _report(job, rows.record, config, summary, resumed)
-        if job.output is not None and not files.is_standard(job.output):
-            meta = {**rows.record.to_meta(), **_counted(report)}
-            files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
-            rows_path(job.output).unlink()
-    return replace(report, seconds=perf_counter() - began)
-
-
-@contextmanager
-def scored_table(
-    path: Path,
-    scorer: EstimeScorer,
-    *,
-    layout: files.Layout = files.TABLES,
-    progress: Progress | None = None,
-) -> Iterator[Path]:
-    """A file of pairs as a temporary table of their scores, as ``estime score -o scores.jsonl``
-    writes it, with the other columns and without the texts. Errors as of `score_files`.
-    """
-    with TemporaryDirectory() as folder:
-        output = Path(folder) / "scores.jsonl"
-        score_files(Job(inputs=(path,), output=output, layout=layout), scorer, progress=progress)
-        yield output
+        if rows is None:
+            assert job.output is not None
+            _read_finished(job.output, lines, digest, report)
+        else:
+            report.resumed = rows.pairs
+            progress.start(rows.pairs)
+            unscored = _after_kept(lines, rows, digest)
+            for part in files.cut(unscored, job.layout, chunk_limits(job, scorer)):
+                pairs, problems = _pairs_of(part, job)
+                result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
+                for line in part:
+                    digest.add(line)
+                chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
+                rows.append(chunk)
+                if job.output is not None and files.is_standard(job.output):
+                    files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
+                progress.keep(rows.pairs, problems)
+                if stop():
+                    report.totals.pairs, report.totals.skipped = rows.pairs, rows.skipped
+                    return report
+            for chunk in rows.chunks():
+                report.add(chunk.rows)
+            report.totals.skipped = rows.skipped
+            if job.output is not None and not files.is_standard(job.output):
+                meta = {**finished_meta(record), **report.to_meta(), "digest": str(digest)}
+                files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
+                rows_path(job.output).unlink()
+        report.read_texts()
+        report.done, report.seconds = True, perf_counter() - began
+    return report
 
 
 def _added_columns(job: Job, names: Sequence[str]) -> list[str]:
@@ -250,11 +142,39 @@ def _after_kept(
     for line in islice(lines, rows.pairs + rows.skipped):
         digest.add(line)
     if rows.digest not in ("", str(digest)):
-        raise NotResumableError(
-            "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
-            "Use `overwrite` to start again."
-        )
+        raise _changed_input()
     return lines
+
+
+def _read_finished(
+    output: Path, lines: Iterable[files.Line], digest: Digest, report: Report
+) -> None:
+    """Adds the rows of a finished output to the report; NotResumableError if they or the input were
+    changed.
+    """
+    meta = files.read_meta(output)
+    for line in lines:
+        digest.add(line)
+    if str(digest) != meta["digest"]:
+        raise _changed_input()
+    rows = (line.row for line in files.read_rows(output))
+    while block := list(islice(rows, _TOGETHER)):
+        report.add(block)
+    report.totals.skipped = meta["totals"]["skipped"]
+    report.resumed = report.totals.pairs
+    now = json.loads(json.dumps(report.to_meta()))
+    if any(value != meta[name] for name, value in now.items()):
+        raise NotResumableError(
+            f"Expected {output} to have the rows that the earlier run wrote, but they were "
+            "changed. Use `overwrite` to start again."
+        )
+
+
+def _changed_input() -> NotResumableError:
+    return NotResumableError(
+        "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
+        "Use `overwrite` to start again."
+    )
 
 
 def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[str]]:
@@ -284,7 +204,7 @@ def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[s
 def _rows(pairs: files.Pairs, result: EstimeResult, job: Job) -> list[files.Row]:
     from estime_metric.stats.bootstrap import source_id  # imports numpy: slow
 
-    columns: dict[str, Sequence[Any]] = dict(files.measure_values(result))
+    columns: dict[str, Sequence[Any]] = dict(files.measure_values(result.columns()))
     if job.threshold is not None:
         columns[files.FLAG] = result.flags(job.threshold).int().tolist()
     columns[files.SOURCE_ID] = [source_id(source) for source in pairs.sources]
@@ -297,59 +217,3 @@ def _output_rows(chunks: Iterable[Chunk], job: Job) -> Iterator[files.Row]:
     for chunk in chunks:
         for row in chunk.rows:
             yield row if has_texts else files.other_columns(row, job.layout)
-
-
-def _report(
-    job: Job, record: Record, config: EstimeConfig, summary: Summary, resumed: int
-) -> Report:
-    shown = [*summary.worst, *summary.first]
-    texts = read_texts(job, [pair.place for pair in shown if pair.texts is None])
-
-    def with_texts(pairs: Sequence[ScoredPair]) -> tuple[ScoredPair, ...]:
-        return tuple(replace(pair, texts=pair.texts or texts.get(pair.place)) for pair in pairs)
-
-    return Report(
-        totals=summary.totals,
-        done=True,
-        resumed=resumed,
-        config=config,
-        means={name: summary.means.interval(name) for name in summary.means.names},
-        few_sources=summary.means.few_sources,
-        by_file={
-            file: {name: means.interval(name) for name in MEASURES_BY_FILE}
-            for file, means in summary.by_file.items()
-        },
-        worst=with_texts(summary.worst),
-        first=with_texts(summary.first),
-        values=summary.values,
-        encoded=summary.encoded,
-        repeated=summary.repeated,
-        without_pairs=tuple(path for path in job.inputs if str(path) not in summary.files),
-        flagged_from=record.threshold.get(RECOMMENDED),
-    )
-
-
-def _report_of_finished(job: Job, record: Record, config: EstimeConfig, summary: Summary) -> Report:
-    """The report of an output that is finished; NotResumableError if its rows were changed."""
-    assert job.output is not None
-    lines = files.read_rows(job.output)
-    while rows := [line.row for line in islice(lines, _TOGETHER)]:
-        summary.add(rows)
-    meta = files.read_meta(job.output)
-    summary.totals.skipped = meta["totals"]["skipped"]
-    report = _report(job, record, config, summary, summary.totals.pairs)
-    if json.loads(json.dumps(_counted(report))) != {name: meta[name] for name in _counted(report)}:
-        raise NotResumableError(
-            f"Expected {job.output} to have the rows that the earlier run wrote, but they were "
-            "changed. Use `overwrite` to start again."
-        )
-    return report
-
-
-def _counted(report: Report) -> dict[str, Any]:
-    """What the metadata of the output says of its rows."""
-    return {
-        "totals": report.totals.to_json(),
-        "measures": {name: mean.to_dict() for name, mean in report.means.items()},
-        "few_sources": report.few_sources,
-    }

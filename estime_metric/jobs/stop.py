@@ -11,15 +11,15 @@ from typing import Any
 
 class Stop:
     """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``,
-    which was 0, and calls ``said``; a second Ctrl-C interrupts immediately.
+    which was 0, and calls ``on_stop``; a second Ctrl-C interrupts immediately.
     """
 
-    def __init__(self, said: Callable[[], None] = lambda: None) -> None:
-        self.signal, self._said = 0, said
+    def __init__(self, on_stop: Callable[[], None] = lambda: None) -> None:
+        self.signal, self._on_stop = 0, on_stop
         self._before: dict[int, Any] = {}
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         """Whether a signal came."""
         return self.signal != 0
 
@@ -35,8 +35,8 @@ class Stop:
             signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.asked and number == signal.SIGINT:
+        if self.requested and number == signal.SIGINT:
             raise KeyboardInterrupt
-        if not self.asked:
+        if not self.requested:
             self.signal = number
-            self._said()
+            self._on_stop()

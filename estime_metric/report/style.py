@@ -4,14 +4,17 @@ to disk.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from estime_metric.files import is_standard, replaced
+from estime_metric.stats.checks import Floats
 
 #: Okabe and Ito's colors, without the yellow that is lost on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -67,6 +70,28 @@ def make_grid(
         set_title(axes, title)
 
 
+def draw_named_points(axes: Axes, points: Floats, names: Sequence[str]) -> None:
+    """Points, (n, 2), each with its name on the side that is away from the nearest other point."""
+    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLORS[1], edgecolors="white", zorder=3)
+    axes.margins(0.16, 0.12)
+    places = points / np.maximum(np.ptp(points, axis=0), np.finfo(float).tiny)
+    distances = np.linalg.norm(places[:, None] - places, axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.argmin(axis=1)
+    for point, other, name in zip(points, points[nearest], names, strict=True):
+        is_right = point[0] >= other[0]
+        axes.annotate(
+            name,
+            tuple(point),
+            (5 if is_right else -5, 0),
+            textcoords="offset points",
+            fontsize=TICK,
+            ha="left" if is_right else "right",
+            va="center",
+            zorder=4,
+        )
+
+
 def save(figure: Figure, path: str | Path) -> tuple[Path, ...]:
     """Writes a figure in the format that the ending of ``path`` names, .png (200 dots per inch),
     .svg or .pdf, or as .png and as .svg if it names none; returns what was written. The same figure
@@ -83,8 +108,8 @@ def save(figure: Figure, path: str | Path) -> tuple[Path, ...]:
     else:
         paths = tuple(path.with_name(path.name + ending) for ending in (".png", ".svg"))
     with matplotlib.rc_context({"svg.hashsalt": "estime"}):
-        for one in paths:
-            ending = one.suffix.lower()
-            with replaced(one) as unfinished:
+        for file in paths:
+            ending = file.suffix.lower()
+            with replaced(file) as unfinished:
                 figure.savefig(unfinished, dpi=200, format=ending[1:], metadata=_METADATA[ending])
     return paths

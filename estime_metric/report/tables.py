@@ -4,15 +4,11 @@ align and escape.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 from estime_metric import files
 
@@ -50,9 +46,10 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column, with a heading; columns of a ``group`` have one heading more over them.
+    """A column.
 
     Args:
+        group: what several columns have in common; the heading begins with it.
         decimals: digits after the point of a float; integers and text are printed as they are.
         text: aligned to the left; numbers go to the right.
     """
@@ -121,24 +118,6 @@ class Table:
                         f"section {section.title!r} has {len(row)}."
                     )
 
-    @property
-    def groups(self) -> list[ColumnGroup]:
-        """The headings over the columns, left to right."""
-        groups: list[ColumnGroup] = []
-        for group, columns in groupby(column.group for column in self.columns):
-            width = len(list(columns))
-            groups += [ColumnGroup(group, width)] if group else [ColumnGroup("", 1)] * width
-        return groups
-
-
-class ColumnGroup(NamedTuple):
-    """A heading over columns, and the number of columns below it; a column without a group is below
-    an empty heading.
-    """
-
-    heading: str
-    width: int
-
 
 def show(cell: Cell, column: Column) -> str:
     """A cell as it is read: floats rounded, nothing as ``–``."""
@@ -183,13 +162,12 @@ def to_markdown(table: Table) -> str:
 
 def to_csv(table: Table) -> str:
     """The table as CSV, with a first column ``section``; numbers unrounded, no value as nothing."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["section", *(column.heading for column in table.columns)])
-    for section in table.sections:
-        for row in section.rows:
-            writer.writerow([section.title, *("" if _is_empty(cell) else cell for cell in row)])
-    return stream.getvalue()
+    from pandas import DataFrame  # slow
+
+    columns = ["section", *(column.heading for column in table.columns)]
+    rows = [(section.title, *row) for section in table.sections for row in section.rows]
+    frame = DataFrame(rows, columns=columns, dtype=object)
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
 def to_latex(table: Table) -> str:
@@ -205,13 +183,7 @@ def to_latex(table: Table) -> str:
         rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}",
         r"\toprule",
     ]
-    if any(group.heading for group in table.groups):
-        spanned = [
-            rf"\multicolumn{{{group.width}}}{{c}}{{{escape(group.heading)}}}"
-            for group in table.groups
-        ]
-        lines.append(" & ".join(spanned) + r" \\")
-    lines.append(" & ".join(escape(column.name) for column in table.columns) + r" \\")
+    lines.append(" & ".join(escape(column.heading) for column in table.columns) + r" \\")
     for section in table.sections:
         lines.append(r"\midrule")
         if section.title:

@@ -2,8 +2,7 @@
 
 Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap
 draws the number of times that a resample contains a source from a Poisson distribution with mean 1,
-independently of all other sources: memory does not grow with the number of pairs, and parts of a
-job can be added up. The draws depend on the text of the source alone, and all sums are sums of
+independently of all other sources: memory does not grow with the number of pairs. The draws depend on the text of the source alone, and all sums are sums of
 whole millionths, which are exact. So neither order nor batches nor a restart change an interval.
 
 Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
@@ -12,7 +11,8 @@ Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from estime_metric.stats.intervals import CONFIDENCE, Interval
 
 Floats = npt.NDArray[np.float64]
+Name = TypeVar("Name", bound=Hashable)
 
 RESAMPLES = 1000
 FEW_SOURCES = 20  # with fewer sources, intervals are too narrow
@@ -36,7 +37,6 @@ class BootstrapMeans:
 
     Args:
         names: the columns.
-        resamples: how many resamples are drawn.
 
     Attributes:
         few_sources: how many different sources there are if they are fewer than `FEW_SOURCES`,
@@ -46,16 +46,15 @@ class BootstrapMeans:
         >>> means = BootstrapMeans(["alarms"])
         >>> ids = [source_id(text) for text in ("one", "one", "two", "three")]
         >>> means.add(ids, {"alarms": [0, 2, 1, 5]})
-        >>> found = means.interval("alarms")
-        >>> found.mean, found.count, found.low <= found.mean <= found.high, means.few_sources
+        >>> interval = means.interval("alarms")
+        >>> interval.mean, interval.count, interval.low <= interval.mean <= interval.high, means.few_sources
         (2.0, 4, True, 3)
     """
 
-    def __init__(self, names: Sequence[str], resamples: int = RESAMPLES) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
-        self.resamples = resamples
-        self._sums = np.zeros((len(self.names), 1 + resamples))
-        self._counts = np.zeros((len(self.names), 1 + resamples))
+        self._sums = np.zeros((len(self.names), 1 + RESAMPLES))
+        self._counts = np.zeros((len(self.names), 1 + RESAMPLES))
         self._sources: set[str] = set()  # the first ones
         # Of each column, the first sources with a value.
         self._defined_for: tuple[set[str], ...] = tuple(set() for _ in self.names)
@@ -65,7 +64,9 @@ class BootstrapMeans:
         """How many different sources there are, if they are few."""
         return len(self._sources) if len(self._sources) < FEW_SOURCES else None
 
-    def add(self, source_ids: Sequence[str], columns: Mapping[str, Sequence[float | None]]) -> None:
+    def add(
+        self, source_ids: Sequence[str], columns: Mapping[str, Sequence[float | None] | Floats]
+    ) -> None:
         """Adds some summaries: the `source_id` of each, and in each column a value of each; NaN and
         ``None`` are excluded from the mean of the column.
         """
@@ -82,7 +83,7 @@ class BootstrapMeans:
             if len(self._sources) == FEW_SOURCES:
                 break
             self._sources.add(source)
-        weights = np.stack([_draws(source, self.resamples) for source in sources])
+        weights = np.stack([_draws(source) for source in sources])
         of_source = np.zeros((len(source_ids), len(places)))  # 1 for the source of each summary
         of_source[np.arange(len(source_ids)), [places[source] for source in source_ids]] = 1.0
         defined = np.isfinite(values)
@@ -101,22 +102,6 @@ class BootstrapMeans:
                     break
                 known.add(sources[place])
 
-    def __iadd__(self, other: BootstrapMeans) -> BootstrapMeans:
-        """Adds what another part of a job has added; ValueError if its columns differ."""
-        if (self.names, self.resamples) != (other.names, other.resamples):
-            raise ValueError(
-                f"Expected means of the columns {', '.join(self.names)} over {self.resamples} "
-                f"resamples, but got {', '.join(other.names)} over {other.resamples}."
-            )
-        self._sums += other._sums
-        self._counts += other._counts
-        self._sources = set(sorted(self._sources | other._sources)[:FEW_SOURCES])
-        self._defined_for = tuple(
-            set(sorted(own | others)[:_LEAST])
-            for own, others in zip(self._defined_for, other._defined_for, strict=True)
-        )
-        return self
-
     def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
         """The mean of a column and the interval that contains the fraction ``confidence``, between
         0 and 1, of the resamples. If only one source has a value in the column, there is no
@@ -132,6 +117,15 @@ class BootstrapMeans:
         return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))
 
 
+def intervals(
+    source_ids: Sequence[str], columns: Mapping[Name, Sequence[float | None] | Floats]
+) -> dict[Name, Interval]:
+    """The mean and the interval of each of some columns; arguments as for `BootstrapMeans.add`."""
+    means = BootstrapMeans(tuple(map(str, columns)))
+    means.add(source_ids, {str(name): values for name, values in columns.items()})
+    return {name: means.interval(str(name)) for name in columns}
+
+
 def source_id(source: str) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of a source's text in UTF-8: what identifies the
     source in the column ``source_id`` of scored files, and seeds its draws.
@@ -143,7 +137,7 @@ def source_id(source: str) -> str:
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _draws(source: str, resamples: int) -> Floats:
+def _draws(source: str) -> Floats:
     """How often the sample (once) and each resample contain the source with this `source_id`."""
     rng = np.random.default_rng(int.from_bytes(bytes.fromhex(source), "little"))
-    return np.concatenate([[1.0], rng.poisson(1.0, size=resamples)])
+    return np.concatenate([[1.0], rng.poisson(1.0, size=RESAMPLES)])

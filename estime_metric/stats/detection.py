@@ -15,6 +15,7 @@ import pandas as pd
 
 from estime_metric.stats.checks import Floats, alike
 from estime_metric.stats.groups import group_codes
+from estime_metric.stats.intervals import CONFIDENCE
 from estime_metric.stats.ranks import Codes, by_class, dense, ratio
 from estime_metric.stats.resampling import draw_items_in_blocks, interval
 
@@ -22,7 +23,6 @@ Labels = npt.NDArray[np.int64]
 
 #: Percentiles of the scores that `choose_threshold` tries as thresholds.
 PERCENTILES = np.arange(0, 100, 0.2)
-CONFIDENCE = 0.95
 
 _TOGETHER = 1_000_000  # numbers of resamples in memory at the same time: 8 MB of float64
 
@@ -110,8 +110,8 @@ def calibrate(
     NaN.
 
     Example:
-        >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
-        >>> found.threshold, round(found.accuracy, 3)
+        >>> calibration = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
+        >>> calibration.threshold, round(calibration.accuracy, 3)
         (0.25, 0.833)
     """
     values, judged = alike(1, scores=scores, labels=labels)
@@ -212,5 +212,5 @@ def _accuracies_outside(chosen_on: Floats, tried_on: Floats) -> Floats:
     """
     usable = np.flatnonzero(np.isfinite(chosen_on[:, 0]) & np.isfinite(tried_on[:, 0]))
     best = np.argmax(chosen_on[usable], axis=1)
-    found: Floats = tried_on[usable, best]
-    return found
+    accuracies: Floats = tried_on[usable, best]
+    return accuracies

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
@@ -25,19 +24,8 @@ class Interval:
     high: float
     count: int
 
-    @classmethod
-    def from_dict(cls, found: Mapping[str, float | int | None]) -> Interval:
-        """An interval as `to_dict` gives it."""
-        mean, low, high = (
-            math.nan if found[name] is None else float(found[name] or 0)
-            for name in ("mean", "low", "high")
-        )
-        return cls(mean, low, high, int(found["count"] or 0))
-
     def to_dict(self) -> dict[str, float | int | None]:
         """Plain numbers for JSON; ``None`` in place of NaN."""
-        numbers = {"mean": self.mean, "low": self.low, "high": self.high}
-        found: dict[str, float | int | None] = {
-            name: None if math.isnan(value) else value for name, value in numbers.items()
-        }
-        return {**found, "count": self.count}
+        ends = {"mean": self.mean, "low": self.low, "high": self.high}
+        plain = {name: None if math.isnan(value) else value for name, value in ends.items()}
+        return {**plain, "count": self.count}

@@ -1,27 +1,24 @@
-"""Is one system better than another? Paired tests on scores of the same examples.
+"""Is one system better than another? A paired test on scores of the same examples.
 
-Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the
-bootstrap (Koehn 2004), and approximate randomization (Noreen 1989; Riezler & Maxwell 2005), eight
-times as fast as scipy's.
+Approximate randomization (Noreen 1989; Riezler & Maxwell 2005) asks about the mean difference, first
+minus second; p-values are two-sided, and never 0.
 
 Examples of one group, such as the summaries of one source, are not independent. With ``groups``,
-the bootstrap draws whole groups, and randomization swaps whole groups; without them, each example
-is a separate group.
+randomization swaps whole groups; without them, each example is a separate group.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
-from estime_metric.stats.checks import Floats, alike, check_share, finite
+from estime_metric.stats.checks import Floats, alike, finite
 from estime_metric.stats.groups import group_codes
 from estime_metric.stats.ranks import Codes
 from estime_metric.validation import integer
@@ -35,88 +32,17 @@ _ROUNDING = 1e-12  # sums that differ by less than this fraction of all differen
 @dataclass(frozen=True)
 class PairedTest:
     """What a paired test found: the ``difference`` of the means, first minus second, with the
-    two-sided ``p_value`` from the number of ``trials`` (resamples or swaps; all swaps if ``exact``)
-    and its interval, ``None`` if the test gives none. A bootstrap of a single group has no trials;
-    its p-value and interval are NaN.
+    two-sided ``p_value`` from the number of ``trials`` (swaps; all swaps if ``exact``).
     """
 
     difference: float
     p_value: float
     trials: int
-    low: float | None = None
-    high: float | None = None
     exact: bool = False
 
 
 #: The test of no example.
-NOTHING = PairedTest(difference=math.nan, p_value=math.nan, trials=0, low=math.nan, high=math.nan)
-
-
-def paired_bootstrap(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: Iterable[Hashable] | None = None,
-    n: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> PairedTest:
-    """Paired bootstrap: interval and p-value of the mean difference of two systems' scores of the
-    same examples.
-
-    A resample contains as many groups as there are, drawn with replacement, and all examples of
-    each. Its mean difference is the mean over its examples. The p-value corresponds to the
-    interval: twice the fraction of resamples in which the difference has the other sign or is 0.
-
-    Args:
-        first, second: scores of shape (examples,), at least one.
-        groups: the group of each example, such as its source, in the same order; any hashable
-            values. If omitted, each example is a separate group.
-        n: the number of resamples.
-        confidence: the fraction of the resamples within the interval, between 0 and 1.
-        seed: of the resamples. The groups are drawn in the order in which they first occur, so
-            groups of one example give the same numbers as no groups.
-
-    Returns:
-        The difference, its p-value and its interval; p-value and interval are NaN if there is only
-        one group, from which nothing can be resampled.
-
-    Raises:
-        TypeError: the scores are not numbers, or a group is not hashable.
-        ValueError: the lengths differ, there is no example, a score is not finite, or an option is
-            out of range.
-    """
-    differences = _differences(first, second)
-    codes = group_codes(groups, len(differences))
-    integer("n", n, 1)
-    check_share("confidence", confidence)
-    mean = float(differences.mean())
-    sums = _group_sums(differences, codes)
-    if len(sums) == 1:
-        return replace(NOTHING, difference=mean)
-    grouped = len(sums) < len(differences)
-    samples: tuple[Floats, ...] = (sums, np.bincount(codes).astype(np.float64))
-    statistic: Callable[..., Any] = _ratio_of_sums
-    if not grouped:  # all sizes are 1
-        samples, statistic = (sums,), np.mean
-    found = stats.bootstrap(
-        samples,
-        statistic,
-        paired=grouped,
-        n_resamples=n,
-        confidence_level=confidence,
-        method="percentile",
-        batch=max(1, _TOGETHER // len(sums)),
-        random_state=np.random.default_rng(seed),
-    )
-    slack = _ROUNDING * float(np.abs(differences).mean())
-    return PairedTest(
-        difference=mean,
-        p_value=p_of_sign(found.bootstrap_distribution, slack),
-        trials=n,
-        low=float(found.confidence_interval.low),
-        high=float(found.confidence_interval.high),
-    )
+NOTHING = PairedTest(difference=math.nan, p_value=math.nan, trials=0)
 
 
 def approximate_randomization(
@@ -131,11 +57,22 @@ def approximate_randomization(
     difference?
 
     A swap exchanges the two scores of every example of a group. If at most 16 groups differ, every
-    swap is tried and the p-value is exact. Arguments and errors are as in `paired_bootstrap`.
+    swap is tried and the p-value is exact.
+
+    Args:
+        first, second: scores of shape (examples,), at least one.
+        groups: the group of each example, such as its source, in the same order; any hashable
+            values. If omitted, each example is a separate group.
+        n, seed: the number of random swaps, and their seed.
+
+    Raises:
+        TypeError: the scores are not numbers, or a group is not hashable.
+        ValueError: the lengths differ, there is no example, a score is not finite, or ``n`` is
+            below 1.
 
     Example:
         >>> approximate_randomization([1, 2, 3], [0, 0, 0])  # 2 of 8 swaps give a sum of 6 or -6
-        PairedTest(difference=2.0, p_value=0.25, trials=8, low=None, high=None, exact=True)
+        PairedTest(difference=2.0, p_value=0.25, trials=8, exact=True)
         >>> approximate_randomization([1, 2, 3], [0, 0, 0], groups=["x", "x", "y"]).p_value
         0.5
     """
@@ -145,19 +82,19 @@ def approximate_randomization(
     sums = _group_sums(differences, codes)
     moving = sums[sums != 0]
     sizes = np.bincount(codes, np.abs(differences))[sums != 0]
-    found = float(differences.mean())
+    difference = float(differences.mean())
     least = abs(moving.sum()) - _ROUNDING * sizes.sum()
     if len(moving) <= _ENUMERATED:
         swaps = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
         drawn = (1 - 2 * swaps) @ moving
         p_value = float((np.abs(drawn) >= least).mean())
-        return PairedTest(found, p_value, trials=len(drawn), exact=True)
+        return PairedTest(difference, p_value, trials=len(drawn), exact=True)
     rng, step = np.random.default_rng(seed), max(1, _TOGETHER // len(moving))
     as_large = 0
     for start in range(0, n, step):  # memory does not grow with n
         signs = 1.0 - 2 * rng.integers(2, size=(min(step, n - start), len(moving)))
         as_large += int((np.abs(signs @ moving) >= least).sum())
-    return PairedTest(found, p_value=(1 + as_large) / (n + 1), trials=n)
+    return PairedTest(difference, p_value=(1 + as_large) / (n + 1), trials=n)
 
 
 @dataclass(frozen=True)
@@ -170,12 +107,13 @@ class PairedComparison:
         groups: how many groups the examples form; as many as examples if no groups were given.
         groups_differing: in how many groups the scores of the two systems have different sums.
         mean_first, mean_second: means; NaN without examples.
+        difference: mean difference, first minus second, with scores within the tolerance made
+            equal: what was tested.
         better_first, ties, better_second: how many examples the first wins, are equal, the second
             wins.
-        bootstrap, randomization: the two tests; all NaN without examples.
         higher_is_better: the direction of the scores.
-        p_value: the p-value of ``randomization``, which `compare_each` corrects for the number of
-            tests.
+        p_value: two-sided p-value of approximate randomization; NaN without examples.
+        p_holm: the same, corrected for the number of tests by `compare_each`.
     """
 
     examples: int
@@ -184,22 +122,25 @@ class PairedComparison:
     groups_differing: int
     mean_first: float
     mean_second: float
+    difference: float
     better_first: int
     ties: int
     better_second: int
-    bootstrap: PairedTest
-    randomization: PairedTest
     higher_is_better: bool
     p_value: float
+    p_holm: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether ``p_holm`` is below 0.05."""
+        return self.p_holm < LEVEL
 
     @property
     def better(self) -> str | None:
-        """``"first"``, ``"second"``, or ``None`` if ``p_value`` is not below 0.05."""
-        if not self.p_value < LEVEL:
+        """``"first"``, ``"second"``, or ``None`` if the difference is not significant."""
+        if not self.is_significant:
             return None
-        return (
-            "first" if (self.mean_first > self.mean_second) == self.higher_is_better else "second"
-        )
+        return "first" if (self.difference > 0) == self.higher_is_better else "second"
 
 
 def compare_paired(
@@ -210,22 +151,20 @@ def compare_paired(
     groups: Iterable[Hashable] | None = None,
     tolerance: float = 0.0,
     n: int = 10_000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> PairedComparison:
-    """Means, wins and both paired tests of two systems' scores of the same examples, shape
+    """Means, wins and the paired test of two systems' scores of the same examples, shape
     (examples,).
 
     An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores; two
-    scores that differ by at most the ``tolerance`` count as equal, in both tests too. The other
-    options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too. Errors
-    are as in `paired_bootstrap`, except that there may be no example.
+    scores that differ by at most the ``tolerance`` count as equal, in the test too. The other
+    options and errors are as in `approximate_randomization`, except that there may be no example.
 
     Example:
-        >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
-        >>> found.examples, found.left_out, found.mean_first, found.better_second, found.ties
+        >>> comparison = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
+        >>> comparison.examples, comparison.left_out, comparison.mean_first, comparison.better_second, comparison.ties
         (3, 1, 4.0, 2, 1)
-        >>> found.better is None  # two examples that differ are too few
+        >>> comparison.better is None  # two examples that differ are too few
         True
     """
     a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
@@ -234,16 +173,12 @@ def compare_paired(
             f"Expected arguments `first` and `second` to have the same length, but got {a.shape}, {b.shape}."
         )
     integer("n", n, 1)
-    check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
     codes = group_codes(groups, len(a))[known]
     a, b = a[known], b[known]
     mean_first, mean_second = _mean(a), _mean(b)
-    b = np.where(np.abs(a - b) <= tolerance, a, b)
-    bootstrap = randomization = NOTHING
-    if len(a):
-        bootstrap = paired_bootstrap(a, b, groups=codes, n=n, confidence=confidence, seed=seed)
-        randomization = approximate_randomization(a, b, groups=codes, n=n, seed=seed)
+    b = equalized(a, b, tolerance)
+    test = approximate_randomization(a, b, groups=codes, n=n, seed=seed) if len(a) else NOTHING
     sums = _group_sums(a - b, group_codes(codes, len(codes)))
     higher, lower = int((a > b).sum()), int((a < b).sum())
     return PairedComparison(
@@ -253,14 +188,21 @@ def compare_paired(
         groups_differing=int(np.count_nonzero(sums)),
         mean_first=mean_first,
         mean_second=mean_second,
+        difference=test.difference,
         better_first=higher if higher_is_better else lower,
         ties=int((a == b).sum()),
         better_second=lower if higher_is_better else higher,
-        bootstrap=bootstrap,
-        randomization=randomization,
         higher_is_better=higher_is_better,
-        p_value=randomization.p_value,
+        p_value=test.p_value,
+        p_holm=test.p_value,
     )
+
+
+def equalized(first: Floats, second: Floats, tolerance: float) -> Floats:
+    """The scores of the second system; those within the ``tolerance`` of the first one's are equal
+    to them.
+    """
+    return np.where(np.abs(first - second) <= tolerance, first, second)
 
 
 def _mean(values: Floats) -> float:
@@ -278,15 +220,15 @@ def compare_each(
     scores: npt.ArrayLike, *, higher_is_better: bool, baseline: int | None = None, **options: Any
 ) -> dict[Places, PairedComparison]:
     """`compare_paired` of every two systems, or of a baseline with each other system: places of the
-    two -> comparison, whose ``p_value`` is corrected by `holm`.
+    two -> comparison, whose ``p_holm`` is corrected by `holm`.
 
     ``scores`` are of shape (systems, examples); an example with a NaN score of any system is
     excluded for all systems. ``baseline`` is the index of a system; the options are the same as in
     `compare_paired`.
 
     Example:
-        >>> found = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
-        >>> {tuple(places): one.p_value for places, one in found.items()}  # each alone: 2 / 2 ** 7
+        >>> comparisons = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
+        >>> {tuple(places): comparison.p_holm for places, comparison in comparisons.items()}  # each alone: 2 / 2 ** 7
         {(0, 1): 0.046875, (0, 2): 0.046875, (1, 2): 0.046875}
     """
     table = np.array(scores, dtype=np.float64)
@@ -295,18 +237,18 @@ def compare_each(
         pairs = [Places(*pair) for pair in itertools.combinations(range(len(table)), 2)]
     else:
         pairs = [Places(baseline, other) for other in range(len(table)) if other != baseline]
-    found = {
+    comparisons = {
         places: compare_paired(
             table[places.first], table[places.second], higher_is_better=higher_is_better, **options
         )
         for places in pairs
     }
-    if not all(one.examples for one in found.values()):
-        return found
-    corrected = holm([one.p_value for one in found.values()])
+    if not all(comparison.examples for comparison in comparisons.values()):
+        return comparisons
+    corrected = holm([comparison.p_value for comparison in comparisons.values()])
     return {
-        places: replace(one, p_value=float(p_value))
-        for (places, one), p_value in zip(found.items(), corrected, strict=True)
+        places: replace(comparison, p_holm=float(p_holm))
+        for (places, comparison), p_holm in zip(comparisons.items(), corrected, strict=True)
     }
 
 
@@ -344,9 +286,3 @@ def _group_sums(differences: Floats, codes: Codes) -> Floats:
     sums = np.bincount(codes, differences)
     sizes = np.bincount(codes, np.abs(differences))
     return np.where(np.abs(sums) > _ROUNDING * sizes, sums, 0.0)
-
-
-def _ratio_of_sums(sums: Floats, counts: Floats, axis: int) -> Floats:
-    """The mean over the examples of drawn groups, from the sums and the sizes of the groups."""
-    found: Floats = sums.sum(axis=axis) / counts.sum(axis=axis)
-    return found

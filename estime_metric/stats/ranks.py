@@ -50,7 +50,7 @@ def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], defined: Flags | bool
     """``part / whole`` in the shape of ``part``; NaN if ``whole`` is 0 or the value is not
     ``defined``.
     """
-    found: Floats = np.divide(
+    ratios: Floats = np.divide(
         part, whole, out=np.full(part.shape, np.nan), where=defined & (whole > 0)
     )
-    return found
+    return ratios

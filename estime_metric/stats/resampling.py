@@ -24,8 +24,8 @@ class Samples(NamedTuple):
     systems: Floats | None
 
 
-class Interval(NamedTuple):
-    """A percentile interval; ``undefined`` is the number of samples that have no value. The ends are
+class Percentiles(NamedTuple):
+    """The ends of a percentile interval; ``undefined`` is the number of samples that have no value. The ends are
     NaN if none has one.
     """
 
@@ -71,15 +71,15 @@ def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[
         yield _counts(rng, min(block, n - start), items)
 
 
-def interval(drawn: Floats, confidence: float) -> Interval:
+def interval(drawn: Floats, confidence: float) -> Percentiles:
     """Percentile interval of the values that are not NaN, with the share ``confidence`` of them
     inside.
     """
     known = drawn[~np.isnan(drawn)]
     if not len(known):
-        return Interval(low=float("nan"), high=float("nan"), undefined=len(drawn))
+        return Percentiles(low=float("nan"), high=float("nan"), undefined=len(drawn))
     low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(low=float(low), high=float(high), undefined=len(drawn) - len(known))
+    return Percentiles(low=float(low), high=float(high), undefined=len(drawn) - len(known))
 
 
 def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:

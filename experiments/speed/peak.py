@@ -146,12 +146,12 @@ def counted(scorer: EstimeScorer) -> Iterator[Counted]:
         windows, longest = batch.ids.shape
         lengths = np.full(windows, longest)
         if batch.attended is not None:
-            lengths = np.asarray(batch.attended).sum(1)
-        read = np.bincount(batch.row, minlength=windows)
+            lengths = batch.attended.numpy().sum(1)
+        read = np.bincount(batch.row.numpy(), minlength=windows)
         attention = 4 * lengths * width  # of a position, in a block
         whole = lengths * (maps + attention)
         last = lengths * keys_and_values + read * (maps - keys_and_values + attention)
-        work.positions += batch.ids.size
+        work.positions += batch.ids.numel()
         work.tokens += int(lengths.sum())
         work.operations += float(((depth - 1) * whole + last).sum())
         run(batch, *others)

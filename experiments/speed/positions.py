@@ -9,10 +9,12 @@ the positions, and most of them are the source's.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from estime_metric import EstimeScorer
 from estime_metric.engine.text.masking import mask_units
+from estime_metric.engine.text.pairs import pair_batches
 from experiments.speed import common
 
 OPTIONS = {
@@ -28,7 +30,9 @@ def count_positions(scorer: EstimeScorer, pairs: Sequence[common.Pair]) -> int:
     config, encoder = scorer.resolved_config, scorer.encoder
     around = encoder.info.special.around
     positions = 0
-    for batch in scorer._pair_batches(*common.unzip(pairs), every_unit=False):
+    for batch in pair_batches(
+        *common.unzip(pairs), config, encoder.tokenizer, max_units=sys.maxsize, every_unit=False
+    ):
         for units in batch.to_embed:
             positions += sum(len(window) + around for window in mask_units(units, config).windows)
     return positions

@@ -11,7 +11,7 @@ down beforehand.
 prediction head, finds the wrong words. `score` measures one candidate at all layers; `DATA` has
 ``bump``, ``frank``, ``cliff`` and ``summeval``. `rank` prints seven figures of each layer, their
 mean, and for the best layer of each candidate the difference from the first one's best with its
-standard error (paired bootstrap over documents). The rule is in docs/training.md. `report` prints
+standard error (paired bootstrap over documents). The rule is in experiments/training/README.md. `report` prints
 the results on the held-out splits, with intervals; nothing is chosen by it.
 """
 
@@ -57,7 +57,7 @@ FIRST_DOCUMENTS = 50  # of SummEval, for choosing; the other documents are kept 
 RESAMPLES = 500
 COUNTED = ("alarms", "graded_alarms", "overlap", "tokens")  # measures that are kept of each pair
 
-#: One figure for each set of judgements, higher is better; docs/training.md says what each is made
+#: One figure for each set of judgements, higher is better; experiments/training/README.md says what each is made
 #: of.
 FIGURES = ("injected", "extracts", "bump", "frank", "cliff", "words", "summeval")
 

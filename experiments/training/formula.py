@@ -1,4 +1,4 @@
-"""The formula of ``inconsistency``: margins of every judged pair, the choice by the rule of docs/formula.md, the report.
+"""The formula of ``inconsistency``: margins of every judged pair, the choice by the rule of experiments/training/README.md, the report.
 
     python -m experiments.training.formula measure DATA -m embedded -o parts/embedded
     python -m experiments.training.formula choose DATA parts/embedded parts/embedded-small

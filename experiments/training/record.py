@@ -53,11 +53,10 @@ def operating_point(
     """
     labels = data.table["label"].to_numpy(dtype=np.int64)
     halves = {
-        cell.place: {
-            split: cell.table.index[cell.table["split"] == split].to_numpy()
-            for split in aggrefact.SPLITS
+        place: {
+            split: table.index[table["split"] == split].to_numpy() for split in aggrefact.SPLITS
         }
-        for cell in data.cells()
+        for place, table in data.cells().items()
     }
     kinds = np.unique(scores[data.table["split"] == "val"])
     tried = np.unique(np.round((kinds[1:] + kinds[:-1]) / 2, DIGITS))

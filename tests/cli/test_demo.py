@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from estime_metric.demo.limits import Limits
 from tests.command import run_command
 
 
@@ -30,23 +29,10 @@ def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
     assert f"error: cannot listen on 127.0.0.1, port {port}" in shown
 
 
-def test_limits_and_encoders_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_page_for_this_machine_loads_any_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     app = pytest.importorskip("estime_metric.demo.app")
     started: list[dict[str, Any]] = []
     monkeypatch.setattr(app, "launch", lambda models, **options: started.append(options))
-    run_command("demo", "--no-browser")
-    assert (started[-1]["limits"], started[-1]["any_model"]) == (Limits(), True)
-    run_command(
-        "demo",
-        "--no-browser",
-        "--max-pairs",
-        "9000",
-        "--max-tokens",
-        "20000",
-        "--max-seconds",
-        "1e4",
-    )
-    assert started[-1]["limits"] == Limits(max_pairs=9000, max_tokens=20_000, max_seconds=1e4)
-    for options in (["--share"], ["--host", "0.0.0.0"], ["--listed-models"]):
+    for options in ([], ["--share"], ["--host", "0.0.0.0"]):
         run_command("demo", "--no-browser", *options)
-        assert started[-1]["any_model"] is False
+    assert [options["any_model"] for options in started] == [True, False, False]

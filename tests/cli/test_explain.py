@@ -6,14 +6,11 @@ import json
 import re
 from functools import partial
 from pathlib import Path
-from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.explain import plot_alarms
 from tests.command import SHORT, json_rows, run_command, write_jsonl
 
 SOURCE = "The cat sat on the mat while the dog slept."
@@ -59,16 +56,6 @@ def test_all_pairs_of_a_file_or_those_of_some_rows(table: Path, bert_folder: str
     assert "line" not in run(table, "-m", bert_folder, "-r", 3, *SHORT).stdout.splitlines()[0]
 
 
-def test_the_first_invalid_rows_are_named_and_the_rest_counted(
-    table: Path, bert_folder: str
-) -> None:
-    with table.open("a") as stream:
-        stream.write("no object\n" * 30)
-    said = run(table, "-m", bert_folder, *SHORT, status=1).stderr.splitlines()
-    assert sum(line.startswith("skipped line ") for line in said) == 20
-    assert "skipped 11 more rows" in said
-
-
 def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "pairs.html"
     out.write_text("old")
@@ -76,38 +63,9 @@ def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -
     assert shown.stdout == f"wrote 3 pairs to {out}\n"
     page = out.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert re.findall("<h2>(.*?)</h2>", page) == ["line 2", "line 3", "line 4"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_a_plot_of_one_pair(table: Path, bert_folder: str, tmp_path: Path, ending: str) -> None:
-    """It is the plot of the Python interface, for the pair on that line."""
-    imread = pytest.importorskip("matplotlib.image").imread
-    out, expected = tmp_path / f"plot.{ending}", tmp_path / f"expected.{ending}"
-    run(table, "-m", bert_folder, "-r", 3, "-o", out, *SHORT)
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    figure = plot_alarms(scorer.explain("The dog sat.", SOURCE))
-    figure.savefig(expected, dpi=150)
-    if ending == "png":
-        assert np.array_equal(imread(out), imread(expected))
-    elif ending == "svg":
-        assert drawn(out) == drawn(expected) != []
-    else:
-        content = out.read_bytes()
-        width, height = figure.get_size_inches() * 72
-        assert f"/MediaBox [ 0 0 {width:g} {height:g} ]".encode() in content
-        assert content.rstrip().endswith(b"%%EOF")
-        assert len(content) == pytest.approx(len(expected.read_bytes()), abs=100)  # its date
-
-
-def drawn(file: Path) -> list[tuple[str, str | None, str | None]]:
-    """What an SVG draws: each mark and letter with its position, whatever the ids are."""
-    return [
-        (one.tag.rpartition("}")[2], one.get("x") or one.get("transform"), one.get("y"))
-        for one in ElementTree.parse(file).iter()
-        if one.tag.endswith(("}use", "}text", "}path"))
-    ]
+    headings = re.findall("<h2>(.*?)</h2>", page)
+    assert sorted(headings) == ["line 2", "line 3", "line 4"]
+    assert headings[0] == "line 4"  # the blank summary is the worst
 
 
 def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path: Path) -> None:

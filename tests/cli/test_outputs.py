@@ -80,7 +80,6 @@ def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
     "command",
     [
         "score --example --plot",
-        "curve log.csv -o",
         "compare a.csv b.csv --plot",
         *(f"{command} -o" for command in FOLDERS),
     ],

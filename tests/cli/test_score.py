@@ -10,7 +10,7 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import SHORT, csv_rows, json_rows
+from tests.command import SHORT, csv_rows, json_rows, write_jsonl
 from tests.command import run_command as run
 
 
@@ -60,24 +60,15 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
     assert "2/2" not in shown.stdout
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
 def test_scores_go_to_a_file_with_other_columns(
-    table: Path, bert_folder: str, tmp_path: Path, ending: str
+    table: Path, bert_folder: str, tmp_path: Path
 ) -> None:
-    out = tmp_path / f"scores.{ending}"
+    out = tmp_path / "scores.csv"
     shown = run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
     assert f"wrote 2 rows to {out}" in shown.stdout
-    rows = csv_rows(out) if ending == "csv" else json_rows(out)
-    assert [(str(row["line"]), row["id"]) for row in rows] == [("1", "a"), ("4", "c")]
-    expected = EstimeScorer(model=bert_folder, layers=(2, 1), window=60, margin=10).score(
-        ["The cat sat.", "   "], ["The cat sat on the mat."] * 2
-    )
-    for layer in (2, 1):
-        assert [float(row[f"winners_layer{layer}"]) for row in rows] == expected.values(
-            "winners", layer
-        ).tolist()
-    assert files.read_signature(out) == expected.signature
-    assert not any("summary" in row or "source" in row for row in rows)
+    rows = csv_rows(out)
+    assert [(row["line"], row["id"]) for row in rows] == [("1", "a"), ("4", "c")]
+    assert {"winners_layer2", "winners_layer1"} < rows[0].keys()
 
 
 def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> None:
@@ -97,8 +88,8 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
     assert re.search(
         r"line +inconsistency +alarms +tokens +soft +coherence +copied +summary", shown.stdout
     )
-    assert re.search(r" copied +\d\.\d{4} ", shown.stdout)
-    assert re.search(r" soft +-?0\.\d{4} ", shown.stdout)
+    assert re.search(r"(?m)^copied +\d\.\d{4} ", shown.stdout)
+    assert re.search(r"(?m)^soft +-?0\.\d{4} ", shown.stdout)
     assert "|unit:word|" in shown.stdout
 
 
@@ -169,36 +160,11 @@ def test_text_files_are_scored_line_by_line(bert_folder: str, tmp_path: Path) ->
     assert re.search(r"line .* file +summary", shown)
     assert re.search(r" 2 .*b\.txt", shown)
     found = json.loads(run("score", *texts, "--json", *options).stdout)["files"]
-    values: dict[str, list[float]] = {}
-    for row in json_rows(out):
-        values.setdefault(row["file"], []).append(row["inconsistency"])
-    assert list(found) == list(values) == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
-    for file, own in values.items():
-        mean = found[file]["inconsistency"]
-        assert (mean["mean"], mean["count"]) == (pytest.approx(sum(own) / 2), 2)
+    assert list(found) == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
+    for file, means in found.items():
+        mean = means["inconsistency"]
         interval = rf"{mean['low']:.4f} to {mean['high']:.4f}"
-        assert re.search(rf" {Path(file).name} +2 +{mean['mean']:.4f} +{interval} ", shown)
-    (tmp_path / "b.txt").write_text("one\ntwo\nthree\n")
-    refused = run("score", *texts, *options, status=2).stderr
-    assert "s.txt and b.txt to have the same number of lines, but got 2 and 3." in refused
-    assert "pass JSON Lines with the columns source and summary." in refused
-
-
-def test_an_empty_summary_scores_alike_in_csv_and_json_lines(
-    bert_folder: str, tmp_path: Path
-) -> None:
-    rows = [("The cat sat.", "The cat."), ("The cat sat.", ""), ("", "The cat.")]
-    (tmp_path / "p.csv").write_text("source,summary\n" + "".join(f"{a},{b}\n" for a, b in rows))
-    (tmp_path / "p.jsonl").write_text(
-        "\n".join(json.dumps({"source": a, "summary": b}) for a, b in rows)
-    )
-    shown = [
-        run("score", tmp_path / name, "-m", bert_folder, "-q", *SHORT, status=1)
-        for name in ("p.csv", "p.jsonl")
-    ]
-    assert shown[0] == shown[1]
-    assert "2 pairs scored, 1 row skipped, 1 blank summary" in shown[0].stdout
-    assert "skipped line 3: column 'source' is empty" in shown[0].stderr
+        assert re.search(rf"(?m)^{Path(file).name} +2 +{mean['mean']:.4f} +{interval} ", shown)
 
 
 def test_json_is_one_object_with_everything_and_score_only_one_number(
@@ -209,26 +175,12 @@ def test_json_is_one_object_with_everything_and_score_only_one_number(
     shown = run("score", table, "--json", "-o", out, *options, status=1)
     found = json.loads(shown.stdout)
     assert f"wrote 2 rows to {out}" in shown.stderr
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    expected = scorer.score(["The cat sat.", "   "], ["The cat sat on the mat."] * 2).to_dict()
-    measures = expected.pop("measures")
-    assert {name: found[name] for name in expected} == expected
-    assert found["skipped"] == 2
+    assert (found["pairs"], found["skipped"]) == (2, 2)
     assert found["seconds"] > 0
-    assert found["measures"].keys() == measures.keys()
-    for name, one in measures.items():
-        assert found["measures"][name] == pytest.approx(one, abs=1e-6)
     mean = found["measures"]["inconsistency"]["mean"]
     shown = run("score", table, "-b", *options, status=1)
     assert shown.stdout == f"{mean:.4f}\n"
     assert "skipped line 2" in shown.stderr
-    for refused in (
-        ["--json", "-b"],
-        ["--json", "-o", "-"],
-        ["-b", "-o", "-"],
-        ["-b", "-l", "1,2"],
-    ):
-        assert "error: Expected " in run("score", table, *refused, *options, status=2).stderr
 
 
 def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
@@ -246,52 +198,47 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
     found = result.interval("inconsistency")
     assert found.low < found.mean < found.high
     assert re.search(
-        rf" inconsistency +{found.mean:.4f} +{found.low:.4f} to {found.high:.4f} +lower", shown
+        rf"(?m)^inconsistency +{found.mean:.4f} +{found.low:.4f} to {found.high:.4f} +lower", shown
     )
     assert "There are only 3 different sources, so the intervals are too narrow." in shown
     assert shown.splitlines()[-1] == result.signature.short
     assert shown.splitlines()[-2] == result.signature
     shown = run("score", table, *options, status=1).stdout
     assert "All pairs have the same source, so there are no intervals." in shown
-    assert re.search(r" inconsistency +\d\.\d{4} +lower", shown)
+    assert re.search(r"(?m)^inconsistency +\d\.\d{4} +lower", shown)
 
 
 def test_flagged_summaries_are_named_worst_first_with_their_words(
     bert_folder: str, tmp_path: Path
 ) -> None:
     source = "The cat sat on the mat."
-    for name, summaries in (
-        ("a.jsonl", ["The cat sat.", "A zebra sat on a zebra."]),
-        ("b.jsonl", ["", "The dog sat on the mat."]),
-    ):
-        rows = [json.dumps({"source": source, "summary": summary}) for summary in summaries]
-        (tmp_path / name).write_text("\n".join(rows))
-    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    paths = [
+        write_jsonl(tmp_path / name, [{"source": source, "summary": text} for text in summaries])
+        for name, summaries in (
+            ("a.jsonl", ["The cat sat.", "A zebra sat on a zebra."]),
+            ("b.jsonl", ["", "The dog sat on the mat."]),
+        )
+    ]
     options = ["-m", bert_folder, "-q", *SHORT]
     shown = run("score", *paths, "--threshold", 0.1, *options, columns=200).stdout
-    values = {
-        (found[1], int(found[2])): float(found[3])
-        for found in re.finditer(r"(\w)\.jsonl line (\d)  inconsistency ([\d.]+)", shown)
-    }
-    assert next(iter(values)) == ("b", 1)
-    assert values["b", 1] == 1
-    assert list(values.values()) == sorted(values.values(), reverse=True)
-    assert min(values.values()) >= 0.1
+    found = re.findall(r"(\w)\.jsonl line (\d)  inconsistency ([\d.]+)", shown)
+    values = [float(value) for *_, value in found]
+    assert found[0] == ("b", "1", "1.000")
+    assert values == sorted(values, reverse=True)
+    assert min(values) >= 0.1
     assert f"{len(values)} summaries flagged (inconsistency >= 0.1):" in shown
     assert shown.count(" flag ") == len(values) + 1  # rows of the table and its header
-    blank, zebra = shown.partition("b.jsonl line 1  ")[2], shown.partition("a.jsonl line 2  ")[2]
-    assert blank.splitlines()[1] == "  blank summary"
-    assert zebra.splitlines()[1] == "  not in the source: A, zebra"
+    assert "b.jsonl line 1  inconsistency 1.000\n  blank summary\n" in shown
+    assert "\n  not in the source: A, zebra\n" in shown.partition("a.jsonl line 2  ")[2]
     shown = run("score", *paths, "--threshold", 0.1, "--worst", 1, *options).stdout
     assert f"{len(values)} summaries flagged (inconsistency >= 0.1); the worst 1:" in shown
-    assert len(re.findall(r"line \d  inconsistency ", shown)) == 1
-    found = json.loads(run("score", *paths, "--worst", 2, "--json", *options).stdout)
-    assert [(one["file"], one["line"]) for one in found["worst"]] == [
+    content = json.loads(run("score", *paths, "--worst", 2, "--json", *options).stdout)
+    assert [(pair["file"], pair["line"]) for pair in content["worst"]] == [
         (str(paths[1]), 1),
         (str(paths[0]), 2),
     ]
-    assert found["worst"][1]["absent"] == ["A", "zebra"]
-    assert "flagged" not in found
+    assert content["worst"][1]["absent"] == ["A", "zebra"]
+    assert "flagged" not in content
 
 
 def test_the_worst_of_a_resumed_run_are_those_of_a_whole_one(
@@ -306,24 +253,6 @@ def test_the_worst_of_a_resumed_run_are_those_of_a_whole_one(
     assert resumed == whole.replace(
         f"wrote 2 rows to {out}\n", f"{out} was already complete: 2 rows\n"
     )
-
-
-def test_a_finished_output_that_was_changed_is_not_called_complete(
-    table: Path, bert_folder: str, tmp_path: Path
-) -> None:
-    out = tmp_path / "out.jsonl"
-    arguments = ["score", table, "-o", out, "-m", bert_folder, "-q", *SHORT]
-    run(*arguments, status=1)
-    changed = b"".join(out.read_bytes().splitlines(keepends=True)[:-1])
-    out.write_bytes(changed)
-    for options in ([], ["--worst", 1], ["--json"]):
-        shown = run(*arguments, *options, "--resume", status=2)
-        assert shown.stderr == (
-            f"error: Expected {out} to have the rows that the earlier run wrote, but they were "
-            "changed. Use --overwrite to start again.\n"
-        )
-        assert shown.stdout == ""
-    assert out.read_bytes() == changed
 
 
 def test_a_plot_of_scores_is_one_file_and_an_output(
@@ -346,36 +275,21 @@ def test_a_plot_of_scores_is_one_file_and_an_output(
 
 
 def test_a_column_called_file_is_not_the_file_of_a_pair(bert_folder: str, tmp_path: Path) -> None:
-    source = "The cat sat on the mat."
-    summaries = ["The cat sat.", "A zebra sat on a zebra."]
-    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    for path in paths:
-        rows = [
-            json.dumps({"source": source, "summary": summary, "file": "doc.txt"})
-            for summary in summaries
-        ]
-        path.write_text("\n".join(rows))
+    row = {"source": "The cat sat on the mat.", "summary": "The cat sat.", "file": "doc.txt"}
+    paths = [write_jsonl(tmp_path / name, [row]) for name in ("a.jsonl", "b.jsonl")]
     options = ["-m", bert_folder, "-q", *SHORT]
     shown = run("score", *paths, *options, columns=300).stdout
     assert "doc.txt" not in shown
-    for path in paths:
-        assert shown.count(f" {path} ") == len(summaries)
-        assert re.search(rf" {path.name} +{len(summaries)} ", shown)
-    found = json.loads(run("score", *paths, "--worst", 4, "--json", *options).stdout)
-    assert sorted((one["file"], one["line"]) for one in found["worst"]) == [
-        (str(path), line) for path in paths for line in (1, 2)
-    ]
-    assert list(found["files"]) == list(map(str, paths))
-    found = json.loads(run("score", paths[1], "--worst", 1, "--json", *options).stdout)
-    assert [(one["file"], one["line"]) for one in found["worst"]] == [(str(paths[1]), 2)]
-    assert "doc.txt" not in run("score", paths[1], *options).stdout
+    assert all(shown.count(f" {path} ") == 1 for path in paths)
+    worst = json.loads(run("score", *paths, "--worst", 2, "--json", *options).stdout)["worst"]
+    assert sorted(pair["file"] for pair in worst) == list(map(str, paths))
     out = tmp_path / "out.jsonl"
     refused = run("score", *paths, "-o", out, *options, status=2).stderr
     assert "has a column 'file', which is also the name of an output column" in refused
     run("score", *paths, "-o", out, "--prefix", "x_", *options)
-    assert {(row["file"], row["x_file"]) for row in json_rows(out)} == {
+    assert [(row["file"], row["x_file"]) for row in json_rows(out)] == [
         ("doc.txt", str(path)) for path in paths
-    }
+    ]
 
 
 def test_summaries_without_anything_to_check_are_named_with_their_file(
@@ -398,17 +312,9 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
 
 
 @pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--threshold", "0"], "--threshold"),
-        (["--worst", "1"], "--worst"),
-        (["--plot", "plot.png"], "--plot"),
-        (["-b"], "--score-only"),
-    ],
+    "option", ["--threshold=0", "--worst=1", "--plot=plot.png", "--score-only"]
 )
-def test_what_needs_one_layer_says_so(
-    table: Path, bert_folder: str, options: list[str], named: str
-) -> None:
-    shown = run("score", table, *options, "-l", "1,2", "-m", bert_folder, "-q", *SHORT, status=2)
-    expected = f"error: Expected one layer with {named}, but got the layers 1, 2.\n"
-    assert shown.stderr == expected
+def test_what_needs_one_layer_says_so(table: Path, bert_folder: str, option: str) -> None:
+    shown = run("score", table, option, "-l", "1,2", "-m", bert_folder, "-q", *SHORT, status=2)
+    name = option.partition("=")[0]
+    assert shown.stderr == f"error: Expected one layer with {name}, but got the layers 1, 2.\n"

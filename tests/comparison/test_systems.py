@@ -1,21 +1,33 @@
-"""Five systems from shuffled files, compared with a computation that shares nothing with the package."""
+"""The numbers of a comparison, against a computation that shares nothing with the package."""
 
 from __future__ import annotations
 
 import itertools
-import json
-import random
-import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from estime_metric.comparison import compare_rows, plot_copying, to_table
-from tests.command import json_rows, run_command, write_jsonl
+from estime_metric import EstimeConfig, EstimeResult
+from estime_metric.comparison import (
+    COVERAGE_GAP,
+    Comparison,
+    compare_results,
+    compare_scores,
+    plot_copying,
+    read_scores,
+    to_dict,
+    to_rows,
+)
+from estime_metric.comparison.systems import LAST_DIGIT
+from estime_metric.measures import STATISTICS
+from estime_metric.stats.paired import compare_paired
+from tests.comparison.tables import compared, result_of, table
 
 NAMES = ["copier", "lead", "abstractor", "bart", "t5"]
-EXAMPLES, N, CONFIDENCE, SEED = 60, 2000, 0.9, 3
+EXAMPLES = 60
 
 
 @pytest.fixture(scope="module")
@@ -28,34 +40,16 @@ def scores() -> np.ndarray:
     return np.stack([rng.poisson(hard * factor) for factor in (0.3, 0.95, 2.2, 1.0, 1.3)])
 
 
-def files_of(folder: Path, scores: np.ndarray, shuffled: bool, key: str = "id") -> list[Path]:
-    """A file for each system, in a separate order if shuffled; ``line`` numbers its rows and
-    identifies none.
-    """
-    paths = []
+def tables_of(scores: np.ndarray, *, shuffled: bool = False) -> dict[str, Any]:
+    tables = {}
     for name, values in zip(NAMES, scores, strict=True):
-        rows = [
-            {
-                key: f"d{index}",
-                "alarms": int(value),
-                "tokens": 40 + len(name),
-                "coverage": 0.9,
-                "signature": "s",
-            }
-            | {"copied": 0.1 * len(name), "copied_density": 2.0}
-            for index, value in enumerate(values)
-        ]
-        if shuffled:
-            random.Random(name).shuffle(rows)
-        numbered = [{"line": line} | row for line, row in enumerate(rows, start=1)]
-        paths.append(write_jsonl(folder / f"{name}{'-shuffled' * shuffled}.jsonl", numbered))
-    return paths
+        rows = table(alarms=values.tolist(), tokens=40, coverage=0.9, copied=len(name) / 10)
+        tables[name] = rows.sample(frac=1, random_state=len(name)) if shuffled else rows
+    return tables
 
 
-def by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[dict, list[set[int]]]:
-    """P-values of sign flips (Noreen 1989), corrected (Holm 1979), and the largest sets without a
-    difference.
-    """
+def holm_by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], float]:
+    """P-values of sign flips (Noreen 1989), corrected (Holm 1979)."""
     rng = np.random.default_rng(99)
     p_values = {}
     for i, j in pairs:
@@ -66,159 +60,205 @@ def by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[dict, lis
     for rank, pair in enumerate(sorted(p_values, key=p_values.__getitem__)):
         least = max(least, min(1.0, (len(pairs) - rank) * p_values[pair]))
         corrected[pair] = least
-    corrected = {pair: corrected[pair] for pair in pairs}
-    alike = [
-        set(some)
-        for size in range(1, len(scores) + 1)
-        for some in itertools.combinations(range(len(scores)), size)
-        if all(corrected.get(pair, 1.0) >= 0.05 for pair in itertools.combinations(some, 2))
-    ]
-    return corrected, [one for one in alike if not any(one < other for other in alike)]
+    return {pair: corrected[pair] for pair in pairs}
 
 
-@pytest.mark.parametrize(
-    ("key", "given"), [("id", []), ("source", []), ("url", ["--id-column", "url"])]
-)
-def test_every_two_of_five_systems(
-    scores: np.ndarray, tmp_path: Path, key: str, given: list[str]
+@pytest.mark.parametrize("baseline", [None, 3])
+def test_every_two_systems_or_each_with_a_baseline(
+    scores: np.ndarray, baseline: int | None
 ) -> None:
-    options = ["--measures", "alarms", "-n", N, "--confidence", CONFIDENCE, "--seed", SEED, *given]
-    found = []
-    for shuffled in (False, True):
-        out = tmp_path / "out.json"
-        run_command(
-            "compare",
-            *files_of(tmp_path, scores, shuffled, key),
-            *options,
-            "-o",
-            out,
-            "--overwrite",
-        )
-        found.append(json.loads(out.read_text().replace("-shuffled", "")))
-    assert found[0] == found[1]
-    assert found[0]["matched_by"] == key
-
     pairs = list(itertools.combinations(range(5), 2))
-    corrected, clusters = by_hand(scores, pairs)
-    assert [(row["system_a"], row["system_b"]) for row in found[0]["pairs"]] == [
-        (NAMES[i], NAMES[j]) for i, j in pairs
-    ]
-    for row, (i, j) in zip(found[0]["pairs"], pairs, strict=True):
-        assert row["p_holm"] == pytest.approx(corrected[i, j], abs=0.03)
-        assert (row["better"] is None) == (corrected[i, j] >= 0.05)
-        assert row["difference"] == pytest.approx(scores[i].mean() - scores[j].mean())
-    expected = {frozenset(NAMES[index] for index in one) for one in clusters}
-    assert set(map(frozenset, found[0]["clusters"]["alarms"])) == expected
-    assert 1 < len(clusters) < 5  # some are alike, some are not
-
-    ranking = found[0]["rankings"]["alarms"]
-    assert [one["mean"] for one in ranking] == pytest.approx(sorted(scores.mean(axis=1)))
-    for one in ranking:
-        own = NAMES.index(one["system"])
-        others = [other for other in range(5) if other != own]
-        assert one["won"] == sum(int((scores[own] < scores[other]).sum()) for other in others)
-        assert one["tied"] == sum(int((scores[own] == scores[other]).sum()) for other in others)
-        assert one["won"] + one["tied"] + one["lost"] == 4 * EXAMPLES
-        ordered = scores[own][np.argsort([f"d{index}" for index in range(EXAMPLES)])]
-        drawn = ordered[np.random.default_rng(SEED).integers(EXAMPLES, size=(N, EXAMPLES))].mean(
-            axis=1
+    if baseline is not None:
+        pairs = [(baseline, other) for other in range(5) if other != baseline]
+    options = {"n": 2000, "baseline": None if baseline is None else NAMES[baseline]}
+    found = compare_scores(tables_of(scores), measures="alarms", **options)
+    again = compare_scores(tables_of(scores, shuffled=True), measures="alarms", **options)
+    assert to_dict(again) == to_dict(found)
+    assert found.ranking("alarms") == [NAMES[index] for index in np.argsort(scores.mean(axis=1))]
+    expected = holm_by_hand(scores, pairs)
+    for row, (i, j) in zip(to_rows(found), pairs, strict=True):
+        assert (row["system_a"], row["system_b"]) == (NAMES[i], NAMES[j])
+        assert row["p_holm"] == pytest.approx(expected[i, j], abs=0.03)
+        assert (row["favors"] is None) == (expected[i, j] >= 0.05)
+        differences = scores[i] - scores[j]
+        assert row["difference"] == pytest.approx(differences.mean())
+        assert [row["a_better"], row["ties"], row["b_better"]] == [
+            int((np.sign(differences) == sign).sum()) for sign in (-1, 0, 1)
+        ]
+        drawn = np.random.default_rng(1).choice(differences, (4000, EXAMPLES)).mean(axis=1)
+        width = np.ptp(np.quantile(drawn, [0.025, 0.975]))
+        assert [row["low"], row["high"]] == pytest.approx(
+            np.quantile(drawn, [0.025, 0.975]), abs=0.1 * width
         )
-        assert [one["low"], one["high"]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
 
 
-def test_a_baseline_with_each_other_system(scores: np.ndarray, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
-    paths = files_of(tmp_path, scores, shuffled=True)
-    shown = run_command(
-        "compare", *paths, "--baseline", "bart-shuffled", "-n", N, "-o", out, columns=160
-    ).stdout
-    rows = json_rows(out)
-    corrected, _ = by_hand(scores, [(3, other) for other in (0, 1, 2, 4)])
-    assert [row["system_a"] for row in rows] == ["bart-shuffled"] * 4
-    assert [row["p_holm"] for row in rows] == pytest.approx(list(corrected.values()), abs=0.03)
-    cells = [line.split() for line in shown.splitlines()]
-    lines = {
-        line[1].removesuffix("-shuffled"): line for line in cells if line and line[0] in "12345"
-    }
-    assert list(lines) == [NAMES[index] for index in np.argsort(scores.mean(axis=1))]
-    for name, said in {
-        "bart": "baseline",
-        "copier": "better",
-        "abstractor": "worse",
-        "lead": "no",
-    }.items():
-        assert said in lines[name]
-
-
-def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_path: Path) -> None:
-    paths = files_of(tmp_path, scores, shuffled=False)
-    rows = [row | {"by": path.stem} for path in paths for row in json_rows(path)]
-    together = write_jsonl(
-        tmp_path / "all.jsonl", [row | {"line": number} for number, row in enumerate(rows)]
+def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> None:
+    """Of the means and of their intervals, in memory and in files."""
+    sources = [f"source {number // 3}" for number in range(EXAMPLES)]
+    results = [result_of(values, sources) for values in scores[:2]]
+    found = compare_results(*results, measures="alarms")
+    for name, result in zip("AB", results, strict=True):
+        assert found.means["alarms"][name] == result.interval("alarms")
+        result.save(tmp_path / f"{name}.csv")
+    assert found.sources == EXAMPLES // 3
+    of_files = compare_scores(
+        {name: read_scores(tmp_path / f"{name}.csv") for name in "AB"}, measures="alarms"
     )
-    for ending in (".md", ".tex", ".csv"):
-        out = [tmp_path / f"{name}{ending}" for name in ("several", "one")]
-        run_command("compare", *paths, "-n", 100, "-o", out[0])
-        run_command("compare", together, "--system-column", "by", "-n", 100, "-o", out[1])
-        assert out[0].read_text() == out[1].read_text()
-    markdown = (tmp_path / "several.md").read_text()
-    assert all(
-        f"| {rank} | {name}" in markdown for rank, name in [(1, "copier"), (5, "abstractor")]
-    )
-    assert r"\begin{tabular}" in (tmp_path / "one.tex").read_text()
-    refused = run_command("compare", together, status=2).stderr
-    assert re.search(
-        r"a column 'system' in all.jsonl, but its columns are .*, by. Name .* --system-column",
-        refused,
-    )
+    assert of_files.means == found.means
+    assert of_files.differences == found.differences
+    alone = compare_results(*(result_of(values, None) for values in scores[:2]), measures="alarms")
+    assert alone.sources is None
 
 
-def test_the_plot_shows_every_system(scores: np.ndarray, tmp_path: Path) -> None:
-    paths = files_of(tmp_path, scores, shuffled=False)
-    run_command("compare", *paths, "-n", 100, "--plot", tmp_path / "plot.svg")
-    assert "<svg" in (tmp_path / "plot.svg").read_text()
-    rows = [json_rows(path) for path in paths]
-    axes = plot_copying(compare_rows(*rows, names=NAMES, n=100), "alarms").axes[0]
+def test_an_example_without_a_value_is_excluded_for_all() -> None:
+    nan = float("nan")
+    found = compared(
+        table(alarms=[1.0, nan, 3.0, 5.0]),
+        table(alarms=[0.0, 2.0, 1.0, 5.0]),
+        table(alarms=[9.0, 9, 9, nan]),
+    )
+    test = found.tests["alarms"]["A", "B"]
+    assert (test.examples, test.left_out, test.mean_first, test.mean_second) == (2, 2, 2.0, 0.5)
+    assert found.means["alarms"]["C"].count == 2
+    nothing = to_rows(compared(table(alarms=[nan, nan]), table(alarms=[1.0, 2.0])))[0]
+    assert [nothing[name] for name in ("mean_a", "low", "p_holm", "winner")] == [None] * 4
+
+
+def test_scores_that_differ_by_rounding_are_ties() -> None:
+    """Equal summaries that were scored in another batch: 300 of 400."""
+    rng = np.random.default_rng(0)
+    statistics = torch.zeros(400, 1, len(STATISTICS), dtype=torch.float64)
+    for name, low, high in (("tokens", 10, 30), ("overlap", 5, 10), ("graded_alarms", 0, 5)):
+        values = torch.tensor(rng.uniform(low, high, 400))
+        statistics[:, 0, STATISTICS.index(name)] = values
+    other = statistics.clone()
+    noise = torch.tensor(rng.uniform(-1e-5, 1e-5, 300))
+    other[:300, 0, STATISTICS.index("graded_alarms")] += noise
+    other[300:, 0, STATISTICS.index("graded_alarms")] += 1
+    config = EstimeConfig(model="m", revision="r", layers=5)
+    results = [EstimeResult(each, config) for each in (statistics, other)]
+    a, b = (result.values("inconsistency") for result in results)
+    assert int((a == b).sum()) < 150
+    test = compare_results(*results, measures="inconsistency").tests["inconsistency"]["A", "B"]
+    assert (test.ties, test.better_first, test.better_second) == (300, 100, 0)
+
+
+def no_true_difference(seed: int) -> Comparison:
+    """Two systems that are equally good on average, but not on each of 20 sources, which have ten
+    summaries each.
+    """
+    rng = np.random.default_rng(seed)
+    sources = [f"source {number // 10} of {seed}" for number in range(200)]
+    sides = [rng.poisson(np.repeat(rng.gamma(9.0, 1.0, 20), 10)).tolist() for _ in range(2)]
+    results = (result_of(alarms, sources) for alarms in sides)
+    return compare_results(*results, measures="alarms", n=300, seed=seed)
+
+
+def test_systems_that_do_not_differ_are_rarely_called_different() -> None:
+    """At a level of 5%, more than 8 of 60 would be called different in 0.3% of the cases. If single
+    summaries were swapped and drawn, it would be 25.
+    """
+    comparisons = [no_true_difference(seed) for seed in range(60)]
+    intervals = [found.differences["alarms"]["A", "B"] for found in comparisons]
+    assert sum(found.winner("A", "B") is not None for found in comparisons) <= 8
+    assert sum(not interval.low <= 0 <= interval.high for interval in intervals) <= 10
+
+
+def test_the_default_measures_are_those_that_are_there() -> None:
+    both = table(alarms=[1, 2], inconsistency=[0.1, 0.2], soft=[1.0, 0.9])
+    assert list(compared(both, both).tests) == ["inconsistency", "alarms"]
+    layers = table(alarms_layer3=[1, 2], alarms_layer4=[1, 2])
+    assert list(compared(layers, layers).tests) == ["alarms_layer3", "alarms_layer4"]
+    assert list(compared(layers, layers, measures=["alarms_layer4"]).tests) == ["alarms_layer4"]
+
+
+def test_what_was_hardly_checked_ranks_last_where_only_checked_tokens_count() -> None:
+    found = compared(
+        table(alarms=[3] * 9, inconsistency=[0.3] * 9, coverage=0.9),
+        table(alarms=[0] * 9, inconsistency=[0.9] * 9, coverage=0.2),
+        table(alarms=[1] * 9, inconsistency=[0.1] * 9, coverage=0.9 - COVERAGE_GAP),
+    )
+    assert found.ranking("alarms") == ["C", "A", "B"]
+    assert found.ranking("inconsistency") == ["C", "A", "B"]
+    assert found.systems["B"].means["coverage"] == pytest.approx(0.2)
+
+
+def test_the_plot_shows_every_system_its_mean_and_the_verdicts(scores: np.ndarray) -> None:
+    found = compare_scores(tables_of(scores), n=100)
+    figure = plot_copying(found, "alarms")
+    (axes,) = figure.axes
     assert {text.get_text() for text in axes.texts} == set(NAMES)
     points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}
     assert points == {
-        (round(0.1 * len(n), 6), round(float(s.mean()), 6))
-        for n, s in zip(NAMES, scores, strict=True)
+        (round(len(name) / 10, 6), round(float(values.mean()), 6))
+        for name, values in zip(NAMES, scores, strict=True)
     }
-    bare = [
-        [{name: value for name, value in row.items() if name != "copied"} for row in side]
-        for side in rows
-    ]
-    with pytest.raises(ValueError, match="Expected a column 'copied' for the plot, but A has none"):
-        plot_copying(compare_rows(*bare[:2], n=100), "alarms")
+    assert "of 10 pairs of systems have a winner" in figure.get_supxlabel()
+    bare = {name: rows.drop(columns="copied") for name, rows in tables_of(scores).items()}
+    with pytest.raises(ValueError, match="a column 'copied' for the plot, but copier has none"):
+        plot_copying(compare_scores(bare, n=100), "alarms")
 
 
-def test_a_system_of_which_little_was_checked_ranks_last_and_shares_no_cluster() -> None:
-    def rows(alarms: int, coverage: float) -> list[dict]:
-        return [
-            {"id": i, "alarms": alarms, "coverage": coverage, "signature": "s"} for i in range(12)
-        ]
+@pytest.mark.parametrize(
+    ("b", "options", "message"),
+    [
+        (
+            {"signature": "other"},
+            {},
+            r"to have the same signature(.|\n)*A: ESTIME\|made\n  B: other",
+        ),
+        (
+            {"signature": ["x", "y"]},
+            {},
+            "all rows of B to have the same signature, but got x and y",
+        ),
+        ({"signature": [None, "x"]}, {}, "each row of B to have a signature, but line 1 has none"),
+        (
+            {"alarms": ["many", 2]},
+            {},
+            "column 'alarms' of B to contain numbers, but line 1 has 'many'",
+        ),
+        ({}, {"measures": "soft"}, "a column 'soft' in A, but its columns are"),
+        ({}, {"measures": ["tokens"]}, r"`measures` to name some of .*, but got 'tokens'"),
+        ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    b: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    a = table(alarms=[1, 2])
+    with pytest.raises(ValueError, match=message):
+        compared(a, a.assign(**b), **options)
 
-    found = compare_rows(
-        rows(3, 0.9), rows(0, 0.2), rows(1, 0.8), names=["worse", "gibberish", "good"], n=100
+
+def test_systems_need_names_and_results_the_same_sources() -> None:
+    sources = ["x", "y", "z" * 100]
+    one, two, short = (
+        result_of([1, 2, 3], sources),
+        result_of([1, 2, 3], sources[::-1]),
+        result_of([1], ["x"]),
     )
-    assert [one.system.name for one in found.ranking("alarms")] == ["good", "worse", "gibberish"]
-    assert found.clusters("alarms") == [("good",), ("worse",)]
-    assert (
-        "No winner is declared: only 20% of the tokens of gibberish were checked."
-        in to_table(found).notes
-    )
-
-
-def test_systems_need_names_of_their_own() -> None:
-    side = [{"id": 1, "alarms": 1, "signature": "s"}]
-    for number, options, message in [
-        (3, {"names": ["x", "x", "y"]}, "each name of a system once, but got 'x' twice"),
-        (3, {"names": ["x"]}, "`names` to name 3 systems, but got 1"),
-        (3, {"baseline": "Z"}, "`baseline` to be one of A, B, C, but got 'Z'"),
-        (1, {}, "two systems or more, but got 1"),
+    for results, names, message in [
+        ([one], None, "two systems or more, but got 1"),
+        ([one, one, one], ["x", "x", "y"], "each name of a system once, but got 'x' twice"),
+        ([one, one], ["x"], "`names` to name 2 systems, but got 1"),
+        ([one, short], None, "same sources, but got 3 and 1 pairs"),
+        (
+            [one, two],
+            ["old", "new"],
+            "in the same order, but at index 0 old has 'x' and new has 'z{59}…'",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
-            compare_rows(*[side] * number, **options)
-    with pytest.raises(ValueError, match="two systems that were compared, but got 'A' and None"):
-        compare_rows(side, side, side).verdict("alarms", "A")
+            compare_results(*results, names=names, measures="alarms")
+    with pytest.raises(ValueError, match="two systems that were compared, but got 'A' and 'Z'"):
+        compare_results(one, one, measures="alarms").winner("A", "Z")
+
+
+def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
+    """The raw means favor the other system, but only by scores that count as equal."""
+    a, b = [0.0] * 10 + [1e-6] * 200, [5e-6] * 10 + [0.0] * 200
+    test = compare_paired(a, b, higher_is_better=False, tolerance=LAST_DIGIT)
+    assert (test.better_first, test.ties, test.better_second) == (10, 200, 0)
+    assert test.mean_first > test.mean_second
+    assert (test.better, round(test.p_holm, 3)) == ("first", 0.002)

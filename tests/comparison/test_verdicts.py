@@ -1,210 +1,256 @@
-"""Which of two systems is better, and when no verdict is given."""
+"""When a winner is declared, and how it reads."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import math
-from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
-import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
-from estime_metric.comparison import compare_results, compare_rows
-from estime_metric.comparison.verdicts import clusters_of
-from estime_metric.measures import STATISTICS
-from estime_metric.studies.meta import compare_paired
-from tests.command import json_rows
-
-A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
-
-
-def rows(values: list, measure: str = "alarms", **further: list) -> list[dict]:
-    columns = {measure: values, **further}
-    return [
-        {"id": index, "signature": "s", **{name: column[index] for name, column in columns.items()}}
-        for index in range(len(values))
-    ]
-
-
-def test_the_numbers_are_those_of_the_paired_tests() -> None:
-    found = compare_rows(rows(A), rows(B), n=300, confidence=0.8, seed=3)
-    expected = compare_paired(A, B, higher_is_better=False, n=300, confidence=0.8, seed=3)
-    assert found.pair("alarms").test == expected
-    assert (found.examples, found.matched_by, found.signature) == (8, "id", "s")
-    assert found.better("alarms") == "B"
-    row = found.to_rows()[0]
-    assert (row["mean_a"], row["mean_b"], row["difference"]) == (4.5, 2.0, 2.5)
-    assert (row["low"], row["high"]) == (expected.bootstrap.low, expected.bootstrap.high)
-    assert (row["a_better"], row["ties"], row["b_better"]) == (1, 1, 6)
-    assert compare_rows(rows(A, "soft"), rows(B, "soft"), measures=["soft"]).better("soft") == "A"
-
-
-def test_what_has_no_value_is_left_out_on_both_sides_and_told() -> None:
-    a, b = [*A, math.nan, 1, None], [*B, 9, "", 9]
-    found = compare_rows(rows(a), rows(b))
-    of_known = compare_paired(A, B, higher_is_better=False)
-    assert found.pair("alarms").test == dataclasses.replace(of_known, left_out=3)
-    assert (
-        "alarms: 3 of 11 examples are excluded because at least one of the two systems has no value."
-        in found.notes
-    )
-
-
-def test_nothing_has_a_value() -> None:
-    found = compare_rows(rows([math.nan] * 3), rows([1, 2, 3]))
-    assert found.better("alarms") is None
-    assert found.verdict("alarms") == "no example has a value on both sides"
-    assert (found.to_rows()[0]["mean_a"], found.to_dict()["rankings"]["alarms"][0]["mean"]) == (
-        None,
-        None,
-    )
-
-
-def test_no_winner_where_little_was_checked() -> None:
-    """Summaries of gibberish raise no alarm."""
-    checked = rows(A, coverage=[0.95] * 8)
-    found = compare_rows(checked, rows([0] * 8, coverage=[0.125] * 8))
-    assert found.pair("alarms").test.better == "second"
-    assert found.better("alarms") is None
-    assert (
-        found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
-    )
-    assert any("a low number of alarms does not mean" in note for note in found.notes)
-    assert found.to_rows()[0]["better"] is None
-    assert compare_rows(checked, rows([0] * 8, coverage=[0.5] * 8)).better("alarms") == "B"
-
-
-def test_blank_summaries_win_nothing() -> None:
-    """Eleven blank summaries and a copy raise no alarm; an honest system raises some."""
-    honest = rows([1] * 12, tokens=[20] * 12, coverage=[0.9] * 12)
-    blank = rows([0] * 12, tokens=[0] * 11 + [20], coverage=[None] * 11 + [1.0])
-    found = compare_rows(honest, blank)
-    assert [system.blank for system in found.systems] == [0, 11]
-    assert (found.better("alarms"), found.to_rows()[0]["blank_b"]) == (None, 11)
-    assert found.verdict("alarms") == (
-        "no winner is declared: only 8% of the tokens of B were checked (11 summaries are blank)"
-    )
-
-
-def known(values: list) -> list[dict]:
-    """Rows of different documents."""
-    return rows(values, document=[f"d{index}" for index in range(len(values))])
-
-
-def test_few_examples_are_pointed_out() -> None:
-    notes = compare_rows(known([1, 2, 3, 4, 0]), known([2, 3, 4, 5, 0])).notes
-    assert notes[0].startswith("There are only 5 examples.")
-    assert notes[1] == "alarms: only 4 of 5 examples differ; significance needs at least 6."
-    assert compare_rows(known([0, 1] * 30), known([1, 2] * 30)).notes == []
-    assert compare_rows(rows([0] * 6), rows([1] * 6)).better("alarms") == "A"
-    assert compare_rows(rows([0] * 5), rows([1] * 5)).better("alarms") is None
-
-
-def test_the_default_measures_are_those_that_are_there() -> None:
-    both = rows(A, inconsistency=[0.1] * 8), rows(B, inconsistency=[0.2] * 8)
-    assert list(compare_rows(*both).pairs) == ["inconsistency", "alarms"]
-    layers = (
-        rows(A, "alarms_layer3", **{"alarms_layer4": A}),
-        rows(B, "alarms_layer3", **{"alarms_layer4": A}),
-    )
-    assert list(compare_rows(*layers).pairs) == ["alarms_layer3", "alarms_layer4"]
-    assert list(compare_rows(*layers, measures=["alarms_layer4"]).pairs) == ["alarms_layer4"]
-    for values, measures, message in [
-        (B, ["soft"], "a column 'soft' in A, but its columns are id, signature, alarms"),
-        (B, ["tokens"], r"`measures` to name some of inconsistency, .* but got 'tokens'"),
-        (["many"] * 8, None, "a number in column 'alarms', but got 'many'"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            compare_rows(rows(A), rows(values), measures=measures)
-
-
-SOURCES = [
-    "The cat sat on the mat and the dog slept in the sun.",
-    "Rain fell on the town. The river rose by night.",
-]
-
-
-def test_results_are_compared_in_order(bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10, layers=[1, 2])
-    a = scorer.score([source[:22] for source in SOURCES], SOURCES)
-    b = scorer.score(["The sun fell on the dog and the river slept."] * 2, SOURCES)
-    found = compare_results(a, b, measures=["alarms", "winners"])
-    assert list(found.pairs) == [
-        "alarms_layer1",
-        "alarms_layer2",
-        "winners_layer1",
-        "winners_layer2",
-    ]
-    for layer in (1, 2):
-        assert found.pair(f"alarms_layer{layer}").test.mean_first == pytest.approx(
-            a.mean("alarms", layer)
-        )
-        assert found.pair(f"winners_layer{layer}").test.mean_second == pytest.approx(
-            b.mean("winners", layer)
-        )
-    assert found.signature == scorer.signature
-    overlap, tokens = b.values("overlap", 1), b.values("tokens", 1)
-    assert found.systems[1].means["coverage"] == pytest.approx(float((overlap / tokens).mean()))
-    with pytest.raises(ValueError, match="same sources, but got 2 and 1 pairs"):
-        compare_results(a, scorer.score(["x"], ["x"]))
-    assert (
-        compare_results(a, b, a, measures=["alarms"])
-        .verdict("alarms_layer1", "C", "A")
-        .startswith("no significant")
-    )
-
-
-def test_scores_that_differ_by_rounding_are_ties(tmp_path: Path) -> None:
-    """Equal summaries that were scored in another batch: 300 of 400."""
-    rng = np.random.default_rng(0)
-    statistics = torch.zeros(400, 1, len(STATISTICS), dtype=torch.float64)
-    for name, low, high in (("tokens", 10, 30), ("overlap", 5, 10), ("graded_alarms", 0, 5)):
-        values = torch.tensor(rng.uniform(low, high, 400))
-        statistics[:, 0, STATISTICS.index(name)] = values
-    other = statistics.clone()
-    noise = torch.tensor(rng.uniform(-1e-5, 1e-5, 300))
-    other[:300, 0, STATISTICS.index("graded_alarms")] += noise
-    other[300:, 0, STATISTICS.index("graded_alarms")] += 1
-    config = EstimeConfig(model="m", revision="r", layers=5)
-    results = [EstimeResult(each, config) for each in (statistics, other)]
-    a, b = (result.values("inconsistency") for result in results)
-    assert int((a == b).sum()) < 150
-    assert 0 < float((a - b).abs()[:300].max()) < 5e-7
-    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    for path, result in zip(paths, results, strict=True):
-        result.save(path)
-    found = compare_results(*results, measures="inconsistency", n=200).pair("inconsistency").test
-    assert (found.ties, found.better_first, found.better_second) == (300, 100, 0)
-    of_files = compare_rows(*map(json_rows, paths), measures="inconsistency", n=200)
-    test = of_files.pair("inconsistency").test
-    assert (test.ties, test.better_first, test.better_second) == (300, 100, 0)
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    count=st.integers(0, 6),
-    differing=st.sets(
-        st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda p: p[0] < p[1])
-    ),
+from estime_metric import EstimeScorer
+from estime_metric.comparison import (
+    RULE,
+    compare_results,
+    notes,
+    to_rows,
+    to_tables,
+    verdict_sentences,
 )
-def test_clusters_are_the_maximal_sets_without_a_difference(
-    count: int, differing: set[tuple[int, int]]
+from estime_metric.comparison.wording import LISTED, all_verdicts
+from estime_metric.measures import MEASURES
+from estime_metric.report.tables import to_latex, to_markdown
+from tests.comparison.tables import compared, table
+
+TOWNS = [
+    "Bath",
+    "York",
+    "Leeds",
+    "Derby",
+    "Truro",
+    "Wells",
+    "Ely",
+    "Ripon",
+    "Oxford",
+    "Durham",
+    "Hull",
+    "Exeter",
+    "Lincoln",
+    "Carlisle",
+    "Chester",
+    "Lancaster",
+    "Norwich",
+    "Salford",
+    "Bristol",
+    "Worcester",
+]
+SOURCES = [
+    f"The council of {town} voted {votes} to {votes - 4} to close the old bridge. Work starts in May."
+    for town in TOWNS
+    for votes in (10, 12)
+]
+#: Systems that must lose against one that copies the first sentence.
+LOSERS = {
+    "blank": "",
+    "invents everything": "Aliens visited Kansas twice.",
+    "invents everything but one word": "Aliens visited the bridge twice in Kansas yesterday.",
+    "one word of the source": "bridge",
+}
+
+LOW, HIGH = [0.2, 0.25] * 6, [0.3, 0.35] * 6  # of inconsistency
+FEW, MANY = [1, 2] * 6, [3, 4] * 6  # alarms
+
+
+def system(inconsistency: list[Any], alarms: list[int], **further: Any) -> Any:
+    columns = {"tokens": 20, "coverage": 0.9, **further}
+    return table(inconsistency=inconsistency, alarms=alarms, **columns)
+
+
+@pytest.fixture(scope="module")
+def scorer() -> EstimeScorer:
+    return EstimeScorer()
+
+
+@pytest.mark.parametrize("name", LOSERS)
+def test_what_must_lose_loses(scorer: EstimeScorer, name: str) -> None:
+    copied = scorer.score([source.split(". ")[0] + "." for source in SOURCES], SOURCES)
+    other = scorer.score([LOSERS[name]] * len(SOURCES), SOURCES)
+    found = compare_results(copied, other, names=["copy", name])
+    assert found.winner("copy", name) == "copy"
+    for measure in MEASURES:
+        if measure in found.tests:
+            assert found.vote(measure, "copy", name).favors != name
+
+
+def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
+    assert {name for name, measure in MEASURES.items() if measure.checked_only} == {
+        "alarms",
+        "graded_alarms",
+        "alarm_rate",
+        "alarms_adjusted",
+        "winners",
+    }
+
+
+@pytest.mark.parametrize(
+    ("second", "winner", "sentence"),
+    [
+        (
+            system(HIGH, MANY),
+            "A",
+            "A is better than B (inconsistency .23 and .33, p .00049; alarms agree)",
+        ),
+        (
+            system(HIGH, [0] * 12),
+            None,
+            "no verdict on A and B: inconsistency favors A (p .00049), alarms favor B (p .00049): one of "
+            "them copies more; look at explain and at copied",
+        ),
+        (
+            system(HIGH, FEW[::-1]),
+            None,
+            "no verdict on A and B: inconsistency favors A (p .00049), alarms do not differ "
+            "significantly (p 1); look at explain and at copied",
+        ),
+        (
+            system(LOW, MANY),
+            None,
+            "no verdict on A and B: inconsistency does not differ significantly (p 1), alarms favor A (p "
+            ".00049); look at explain and at copied",
+        ),
+        (
+            system(LOW[::-1], FEW),
+            None,
+            "no significant difference between A and B (inconsistency p 1; alarms p 1)",
+        ),
+        (
+            system(HIGH, [0] * 12, coverage=0.16),
+            "A",
+            "A is better than B (inconsistency .23 and .33, p .00049; alarms say nothing, because only "
+            "16% of the tokens of B were checked)",
+        ),
+        (
+            system(HIGH, [0] * 12, coverage=0.6),
+            "A",
+            "A is better than B (inconsistency .23 and .33, p .00049; alarms say nothing, because 90% of "
+            "the tokens of A and 60% of the tokens of B were checked)",
+        ),
+        (
+            system([0.1] * 12, [0] * 12, tokens=[0] * 12),
+            "B",  # which no scorer can give: a blank summary has the worst inconsistency
+            "B is better than A (inconsistency .10 and .23, p .00049; alarms say nothing, because 12 of "
+            "12 summaries of B are blank)",
+        ),
+        (
+            system(LOW, [0] * 12, coverage=0.2),
+            None,
+            "no significant difference between A and B (inconsistency p 1; alarms say nothing, because "
+            "only 20% of the tokens of B were checked)",
+        ),
+        (
+            system([None] * 12, FEW),
+            None,
+            "no significant difference between A and B (inconsistency p undefined; alarms p 1)",
+        ),
+    ],
+)
+def test_the_rule_and_how_it_reads(second: Any, winner: str | None, sentence: str) -> None:
+    found = compared(system(LOW, FEW), second)
+    assert found.winner("A", "B") == found.winner("B", "A") == winner
+    assert verdict_sentences(found, "A", "B", advice=True) == [sentence]
+    assert notes(found, advice=True)[0] == f"{sentence}."
+    row = to_rows(found)[0]
+    assert (row["winner"], row["verdict"]) == (
+        winner,
+        sentence.split("; look at")[0].split(": one")[0],
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "b", "favors", "sentence"),
+    [
+        ("alarms", {"alarms": MANY}, "A", "alarms: A is better than B (1.50 and 3.50, p .00049)"),
+        ("soft", {"soft": [0.9, 0.8] * 6}, "B", "soft: B is better than A (.85 and .50, p .00049)"),
+        (
+            "alarms",
+            {"alarms": [0] * 12, "coverage": 0.2},
+            None,
+            "alarms: no verdict on A and B, because only 20% of the tokens of B were checked",
+        ),
+        (
+            "unsupported",
+            {"unsupported": [0] * 12, "tokens": [0] * 7 + [9] * 5},
+            None,
+            "unsupported: no verdict on A and B, because 7 of 12 summaries of B are blank",
+        ),
+        (
+            "alarms",
+            {"alarms": FEW[::-1]},
+            None,
+            "alarms: no significant difference between A and B (1.50 and 1.50, p 1)",
+        ),
+    ],
+)
+def test_any_measure_is_compared_by_itself(
+    measure: str, b: dict[str, Any], favors: str | None, sentence: str
 ) -> None:
-    names = [f"s{place}" for place in range(count)]
-    pairs = [(names[i], names[j]) for i, j in differing if j < count]
-    alike = [
-        set(some)
-        for size in range(1, count + 1)
-        for some in itertools.combinations(names, size)
-        if not any(set(pair) <= set(some) for pair in pairs)
-    ]
-    expected = {frozenset(one) for one in alike if not any(one < other for other in alike)}
-    found = clusters_of(names, pairs)
-    assert {frozenset(cluster) for cluster in found} == expected
-    assert found == sorted(found)  # in the order of the names, as are their members
-    assert all(list(cluster) == sorted(cluster) for cluster in found)
+    own: dict[str, Any] = {"alarms": FEW, "soft": [0.5] * 12, "unsupported": FEW}
+    given = {"tokens": 20, "coverage": 0.9}
+    found = compared(table(**given, **own), table(**{**given, **own, **b}), measures=measure)
+    assert found.vote(measure, "A", "B").favors == found.winner("A", "B") == favors
+    assert verdict_sentences(found, "A", "B") == [sentence]
+
+
+def test_the_rule_is_applied_to_each_layer() -> None:
+    names = [f"{name}_layer{layer}" for layer in (3, 4) for name in RULE]
+    a = table(**dict(zip(names, [LOW, FEW, LOW, FEW], strict=True)))
+    b = table(**dict(zip(names, [HIGH, MANY, HIGH, FEW], strict=True)))
+    found = compared(a, b)
+    assert [verdict.winner for verdict in found.verdicts("A", "B")] == ["A", None]
+
+
+def test_p_values_of_each_measure_are_corrected_for_the_pairs() -> None:
+    """Six examples give p = .031, which three pairs of systems turn into .094."""
+    a, b = system(LOW[:6], FEW[:6]), system(HIGH[:6], MANY[:6])
+    assert compared(a, b).winner("A", "B") == "A"
+    found = compared(a, b, a)
+    assert found.winner("A", "B") is None
+    assert {test.p_holm for test in found.tests["alarms"].values()} == {0.09375, 1}
+
+
+def test_of_many_verdicts_the_first_are_listed() -> None:
+    found = compared(system(LOW, FEW), system(HIGH, MANY))
+    many = {("A", "B"): found.tests["alarms"]["A", "B"]}
+    tests = {f"alarms_layer{layer}": many for layer in range(LISTED + 2)}
+    sentences = all_verdicts(dataclasses.replace(found, tests=tests))
+    assert len(sentences) == LISTED + 1
+    assert sentences[-1] == "2 more verdicts are not listed"
+
+
+def test_files_have_notes_on_the_data_only() -> None:
+    """The readers of a paper cannot act on advice."""
+    a, b = system(LOW, FEW, id=[*range(12)]), system(HIGH, [0] * 12, id=[*range(12)])
+    found = compared(*(side.drop(columns="source") for side in (a, b)), id_column="id")
+    for text in map(
+        "".join, zip(*((to_markdown(t), to_latex(t)) for t in to_tables(found)), strict=True)
+    ):
+        assert "no verdict on A and B: inconsistency favors A" in text
+        assert "look at" not in text
+        assert "source-column" not in text
+        assert "To be safe" not in text
+    assert any("--source-column" in note for note in notes(found, advice=True))
+
+
+def test_what_limits_the_numbers_is_noted() -> None:
+    def noted(sources: list[str], b: list[float] | None = None) -> str:
+        values = [float(number % 5) for number in range(len(sources))]
+        a = table(alarms=values, source=sources)
+        return "\n".join(notes(compared(a, a.assign(alarms=b or [v + 1 for v in values]))))
+
+    assert "independent" not in noted([str(number) for number in range(40)])
+    assert "The 80 examples have 40 different sources." in noted([str(n // 2) for n in range(80)])
+    few = noted([str(number // 16) for number in range(80)])
+    assert "There are only 5 different sources." in few
+    assert "alarms: only 5 of 5 sources differ; significance needs at least 6." in few
+    assert "All examples have the same source, so there are no intervals" in noted(["x", "x"])
+    assert "There is only one example, so there are no intervals" in noted(["x"])
+    assert "alarms: 1 of 3 examples are excluded" in noted(["x", "y", "z"], [1, None, 2])

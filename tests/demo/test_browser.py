@@ -111,7 +111,7 @@ def opened(demo: Demo) -> Iterator[Opener]:
             lambda request: None if request.url.startswith(own) else problems.append(request.url),
         )
         page.goto(f"{demo.url}?__theme={theme}")
-        expect(page.locator("#explained .estime-alarm").first).to_be_visible()
+        expect(page.locator("#explain-result .estime-alarm").first).to_be_visible()
         return page
 
     yield open_page
@@ -126,14 +126,16 @@ def page(opened: Opener) -> Any:
 
 
 def fill(page: Any, source: str, summary: str) -> None:
-    page.locator("#source textarea").fill(source)
-    page.locator("#summary textarea").fill(summary)
+    page.locator("#explain-source textarea").fill(source)
+    page.locator("#explain-summary textarea").fill(summary)
     page.locator("#explain").click()
 
 
 def alarms(page: Any) -> int:
     named = page.locator("dt", has_text=re.compile("^alarms$"))
-    number = page.locator("#explained .estime-count").filter(has=named).locator(".estime-number")
+    number = (
+        page.locator("#explain-result .estime-count").filter(has=named).locator(".estime-number")
+    )
     expect(number).to_have_text(re.compile(r"^\s*\d+\s*$"), use_inner_text=True)  # drawn anew
     return int(number.inner_text())
 
@@ -161,37 +163,27 @@ def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
 ) -> None:
     assert page.title() == "ESTIME"
     summary, source = (
-        page.locator(f"#{name} textarea").input_value() for name in ("summary", "source")
+        page.locator(f"#explain-{name} textarea").input_value() for name in ("summary", "source")
     )
     assert {"source": source, "summary": summary, "verdict": "unfaithful"}.items() <= ROWS[
         3
     ].items()
     assert alarms(page) == scorer.explain(summary, source).alarms > 0
-    expect(page.locator("#explained .estime-signature")).to_have_text(scorer.signature)
+    expect(page.locator("#explain-result .estime-signature")).to_have_text(scorer.signature)
     page.get_by_text("How to read this").click()
     expect(page.get_by_text("Compare summaries by the inconsistency")).to_be_visible()
 
-    page.get_by_text("Plot of the matches").click()
-    picture = page.locator("#drawn img")
-    expect(picture).to_be_visible()
-    before = picture.get_attribute("src")
-    choose(page, "#example", re.compile(r"^faithful: Morgenrot"))
-    expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(ROWS[4]["summary"])
-    assert alarms(page) == scorer.explain(ROWS[4]["summary"], ROWS[4]["source"]).alarms
-    assert picture.get_attribute("src") != before
-    assert picture.evaluate("image => image.complete && image.naturalWidth") > 400
-    assert picture.evaluate("image => getComputedStyle(image).filter") == "none"
-    page.evaluate("document.body.classList.add('dark')")
-    assert "invert" in picture.evaluate("image => getComputedStyle(image).filter")
-    assert (
-        picture.evaluate("image => getComputedStyle(image).backgroundColor") == "rgba(0, 0, 0, 0)"
+    choose(page, "#explain-example", re.compile(r"^faithful: Morgenrot"))
+    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(
+        ROWS[4]["summary"]
     )
+    assert alarms(page) == scorer.explain(ROWS[4]["summary"], ROWS[4]["source"]).alarms
 
     fill(page, SOURCE, SUMMARY)
-    expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
+    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
     shown = scorer.explain(SUMMARY, SOURCE)
     assert alarms(page) == shown.alarms
-    marked = page.locator("#explained .estime-unit.estime-alarm").all_inner_texts()
+    marked = page.locator("#explain-result .estime-unit.estime-alarm").all_inner_texts()
     assert marked == [
         SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"
     ]
@@ -206,11 +198,11 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     page = opened(size, theme)
     page.add_style_tag(content="* { transition: none !important; }")  # colors would fade in
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
-    page.locator("#explained .estime-unit.estime-alarm").first.click()
+    page.locator("#explain-result .estime-unit.estime-alarm").first.click()
     page.get_by_text("How to read this").click()
     read_well(page, size[0])
     page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#compared .estime-unit.estime-alarm").first).to_be_visible()
+    expect(page.locator("#compare-result .estime-unit.estime-alarm").first).to_be_visible()
     read_well(page, size[0])
     page.get_by_role("tab", name="Score a file").click()
     page.locator("#take-examples").click()
@@ -218,8 +210,10 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     page.locator("#score").click()
     expect(page.locator("#scored tbody tr")).to_have_count(8)
     read_well(page, size[0])
-
-    page.get_by_role("tab", name="Explain").click()
+    page.locator("#scored tbody tr").nth(6).locator("td").first.click()  # a row is explained
+    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(
+        ROWS[6]["summary"]
+    )
     source, summary = (
         ROWS[5]["source"] + " " + ROWS[1]["source"] + " " + ROWS[7]["source"],
         ROWS[7]["summary"],
@@ -227,39 +221,39 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     fill(
         page, source, summary
     )  # the evidence is at the end of a long source, out of sight at first
-    expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(summary)
+    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(summary)
     found = [word for word in scorer.explain(summary, source).words if word.verdict == "alarm"]
     index, alarm = next(
         (n, word) for n, word in enumerate(found) if word.best.start > len(source) - 500
     )
-    clicked = page.locator("#explained .estime-alarm.estime-unit").nth(index)
+    clicked = page.locator("#explain-result .estime-alarm.estime-unit").nth(index)
     expect(clicked).to_have_text(summary[alarm.start : alarm.end])
     clicked.scroll_into_view_if_needed()
     clicked.click()
-    best = "#explained .estime-source .estime-best"
+    best = "#explain-result .estime-source .estime-best"
     expect(page.locator(best)).to_have_text(source[alarm.best.start : alarm.best.end])
     page.wait_for_function(IN_SIGHT, arg=best)  # it is scrolled to
     if size == PHONE:  # the source is docked to the lower edge
-        assert page.locator("#explained .estime-source").bounding_box()["height"] < 300
-        assert page.evaluate(IN_SIGHT, "#explained .estime-source .estime-text")
-    expect(page.locator("#explained .estime-note")).to_contain_text("is an alarm")
+        assert page.locator("#explain-result .estime-source").bounding_box()["height"] < 300
+        assert page.evaluate(IN_SIGHT, "#explain-result .estime-source .estime-text")
+    expect(page.locator("#explain-result .estime-note")).to_contain_text("is an alarm")
 
 
 def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     page: Any, bert_folder: str, tmp_path: Path
 ) -> None:
     pair = ROWS[3]["summary"], ROWS[3]["source"]
-    signature = page.locator("#explained .estime-signature")
-    page.locator("#explained .estime-unit.estime-alarm").first.click()
+    signature = page.locator("#explain-result .estime-signature")
+    page.locator("#explain-result .estime-unit.estime-alarm").first.click()
     page.mouse.move(1, 1)
-    expect(page.locator("#explained .estime-active")).to_have_count(1)
+    expect(page.locator("#explain-result .estime-active")).to_have_count(1)
     page.locator("#unit").get_by_text("words").click()
     words = EstimeScorer(model="embedded-small", unit="word")
     expect(signature).to_have_text(words.signature)
     assert alarms(page) == words.explain(*pair).alarms
-    page.locator("#explained .estime-unit.estime-match").first.hover()
+    page.locator("#explain-result .estime-unit.estime-match").first.hover()
     page.mouse.move(1, 1)
-    expect(page.locator("#explained .estime-active")).to_have_count(0)
+    expect(page.locator("#explain-result .estime-active")).to_have_count(0)
     number, slider = (page.locator(f"#layer input[type={kind}]") for kind in ("number", "range"))
     number.fill("2")
     number.press("Tab")
@@ -306,27 +300,29 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
         f"\u05d4\u05d7\u05ea\u05d5\u05dc \u05d9\u05e9\u05df. The cat {emoji} sleeps, cafe\u0301!"
     )
     fill(page, source, source)
-    text = page.locator("#explained .estime-summary .estime-text")
+    text = page.locator("#explain-result .estime-summary .estime-text")
     expect(text).to_have_text(source)
     assert text.evaluate("element => element.textContent") == source
     assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
     fill(page, HOSTILE, HOSTILE)
     for side in ("summary", "source"):
-        text = page.locator(f"#explained .estime-{side} .estime-text")
+        text = page.locator(f"#explain-result .estime-{side} .estime-text")
         expect(text).to_have_text(HOSTILE)
         assert text.evaluate("element => element.textContent") == HOSTILE
         assert text.locator("script, img, b").count() == 0
-    page.locator("#explained .estime-unit").nth(3).hover()
-    page.locator("#explained .estime-unit").nth(3).click()
+    page.locator("#explain-result .estime-unit").nth(3).hover()
+    page.locator("#explain-result .estime-unit").nth(3).click()
     page.get_by_role("tab", name="Compare").click()
-    for name in ("source", "a", "b"):
+    for name in ("source", "summary-a", "summary-b"):
         page.locator(f"#compare-{name} textarea").fill(HOSTILE)
     page.locator("#compare").click()
-    expect(page.locator("#compared .estime-summary .estime-text")).to_have_text([HOSTILE, HOSTILE])
+    expect(page.locator("#compare-result .estime-summary .estime-text")).to_have_text(
+        [HOSTILE, HOSTILE]
+    )
     assert page.evaluate("window.hit") is None
 
     page.get_by_role("tab", name="Explain").click()
-    notice = page.locator("#explained .demo-notice")
+    notice = page.locator("#explain-result .demo-notice")
     fill(page, "zebrafinch " * 2000, SUMMARY)
     expect(notice).to_contain_text(
         "The source has 22,000 characters; the limit of this page is 20,000."
@@ -335,23 +331,22 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
     shown = "The source has 4,500 tokens; with embedded-small (small, in the package) the limit of this page is 4,000."
     expect(notice).to_contain_text(shown)
     fill(page, SOURCE, " ")
-    expect(page.locator("#explained .estime-remark")).to_contain_text("The summary is empty")
+    expect(page.locator("#explain-result .estime-remark")).to_contain_text("The summary is empty")
     assert alarms(page) == 0
-    expect(page.locator("#picture")).to_be_hidden()  # there is nothing to draw
-    page.locator("#summary textarea").evaluate(
+    page.locator("#explain-summary textarea").evaluate(
         """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
     )
     page.locator("#explain").click()
     expect(notice).to_contain_text("lone surrogate")
     assert "a request failed with" in demo.printed.read_text()
     fill(page, SOURCE, SUMMARY)
-    expect(page.locator("#picture")).to_be_visible()
+    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
 
     # While a new result is computed, the old one is hidden: Gradio then marks it, here again and
     # again.
-    ghost = page.locator("#explained .estime-counts")
+    ghost = page.locator("#explain-result .estime-counts")
     expect(ghost).to_be_visible()
-    page.locator("#explained > [data-testid=status-tracker]").evaluate(
+    page.locator("#explain-result > [data-testid=status-tracker]").evaluate(
         "element => { setInterval(() => element.classList.add('translucent'), 50); }"
     )
     expect(ghost).to_be_hidden()
@@ -359,17 +354,21 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
 
 def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#verdict")).to_contain_text(
+    expect(page.locator("#compare-result .demo-verdict")).to_contain_text(
         "A is the more consistent one"
     )  # opened with an example
-    for name, text in (("source", SOURCE), ("a", SUMMARY), ("b", SOURCE[:64])):
+    for name, text in (
+        ("source", SOURCE),
+        ("summary-a", SUMMARY),
+        ("summary-b", SOURCE[:64]),
+    ):
         page.locator(f"#compare-{name} textarea").fill(text)
     page.locator("#compare").click()
-    expect(page.locator("#compared .estime-summary .estime-text")).to_have_text(
+    expect(page.locator("#compare-result .estime-summary .estime-text")).to_have_text(
         [SUMMARY, SOURCE[:64]]
     )
     result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
-    rows = page.locator("#compared tbody tr")
+    rows = page.locator("#compare-result tbody tr")
     # The text before its meaning is the measure's name.
     names = rows.locator("th").evaluate_all("all => all.map((one) => one.firstChild.data.trim())")
     assert {"alarms", "inconsistency"} <= set(names)
@@ -378,19 +377,21 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
         values = result.values(name.replace(" ", "_")).tolist()
         assert shown == pytest.approx(values, abs=0.005), name
     assert result.values("inconsistency")[1] < result.values("inconsistency")[0]
-    expect(page.locator("#verdict")).to_contain_text("B is the more consistent one")
+    expect(page.locator("#compare-result .demo-verdict")).to_contain_text(
+        "B is the more consistent one"
+    )
     for part in (".estime-source", ".estime-legend", ".estime-signature"):
-        expect(page.locator(f"#compared {part}")).to_have_count(1)
+        expect(page.locator(f"#compare-result {part}")).to_have_count(1)
     for summary in range(2):  # both point into the one source
-        page.locator("#compared .estime-summary").nth(summary).locator(".estime-unit").nth(
+        page.locator("#compare-result .estime-summary").nth(summary).locator(".estime-unit").nth(
             1
         ).click()
-        expect(page.locator("#compared .estime-active")).to_have_count(1)
-        expect(page.locator("#compared .estime-source .estime-best")).to_have_count(1)
+        expect(page.locator("#compare-result .estime-active")).to_have_count(1)
+        expect(page.locator("#compare-result .estime-source .estime-best")).to_have_count(1)
     page.locator("#unit").get_by_text("words").click()
-    expect(page.locator("#compared .estime-signature")).to_contain_text("unit:word")
+    expect(page.locator("#compare-result .estime-signature")).to_contain_text("unit:word")
     page.get_by_role("tab", name="Explain").click()  # it follows the setting when it is looked at
-    expect(page.locator("#explained .estime-signature")).to_contain_text("unit:word")
+    expect(page.locator("#explain-result .estime-signature")).to_contain_text("unit:word")
 
 
 def test_a_file_is_uploaded_and_its_scores_downloaded(
@@ -443,7 +444,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(
     page.locator("#score").click()
     expect(page.locator("#scored progress")).to_be_visible()
     fill(explaining, SOURCE, SUMMARY)
-    expect(explaining.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
+    expect(explaining.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
     expect(page.locator("#scored progress")).to_be_visible()  # the file is still under way
     page.locator("#stop").click()
     expect(page.locator("#scored .demo-notice")).to_have_text("Stopped.")

@@ -10,6 +10,7 @@ import pickle
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -120,7 +121,7 @@ def test_a_loop_over_more_sources_than_fit_finds_those_that_fit(
     fit = int(share * keys)
     cache = SourceCache(memory_bytes=1000 * fit + 999)
 
-    def found(sources: list[object]) -> int:
+    def hits(sources: list[object]) -> int:
         """How many sources are found when they are requested first in an epoch."""
         order = random.sample(sources, len(sources)) if shuffled else sources
         first: dict[object, bool] = {}
@@ -129,19 +130,19 @@ def test_a_loop_over_more_sources_than_fit_finds_those_that_fit(
         assert len(cache) == fit
         return sum(first.values())
 
-    epochs = [found(sources) for _ in range(6)]
+    epochs = [hits(sources) for _ in range(6)]
     assert epochs[0] == 0
     assert min(epochs[1 if requested is in_turn else 2 :]) >= fit
     others: list[object] = list(range(1000, 1200))
-    changed = [found(others) for _ in range(7)]
+    changed = [hits(others) for _ in range(7)]
     assert changed[0] == 0
     assert min(changed[4:]) >= fit
 
 
 def test_several_candidates_of_a_source_find_it_although_it_does_not_fit() -> None:
     cache = SourceCache(memory_bytes=1000)
-    found = [request(cache, name) for name in "aaabbbccc"]
-    assert found == [False, True, True] * 3
+    hits = [request(cache, name) for name in "aaabbbccc"]
+    assert hits == [False, True, True] * 3
 
 
 def test_a_stream_that_never_repeats_displaces_nothing_and_is_bounded() -> None:
@@ -149,9 +150,8 @@ def test_a_stream_that_never_repeats_displaces_nothing_and_is_bounded() -> None:
     with mock.patch.object(cache_module, "_MOST_KNOWN", 50):
         assert not any(request(cache, number) for number in range(500))
         assert all(request(cache, number) for number in (0, 1, 2))
-    held = [*(kept for kept, _ in cache._entries.values()), *cache._newest.values()]
-    assert sum(one.untyped_storage().nbytes() for one in held) == 4000  # the limit and one source
-    assert len(cache._requests) == 50
+        assert len(cache._requests) == 50
+    assert len(cache) == 3
 
 
 def test_the_default_is_one_cache_for_each_process() -> None:
@@ -176,23 +176,14 @@ def test_a_folder_returns_what_was_put(
     with torch.inference_mode():
         cache.put(key(0), whole[:, : shape[1]])
     whole += 1  # what is stored is its own
-    for one in (cache, SourceCache(folder=tmp_path / "made" / "for it")):
-        stored = one.get(key(0))
+    other = SourceCache(10_000, folder=tmp_path / "made" / "for it")
+    for stored in (cache.get(key(0)), other.get(key(0))):
         assert stored is not None
         assert (stored.dtype, stored.shape) == (dtype, shape)
         assert torch.equal(stored, expected)
         assert stored.untyped_storage().nbytes() == stored.nbytes
-
-
-def test_memory_stands_before_the_folder(tmp_path: Path) -> None:
-    cache, again = (SourceCache(memory_bytes=10_000, folder=tmp_path) for _ in range(2))
-    cache.put(key(0), entry(0))
-    files(tmp_path)[0].unlink()
-    assert cache.get(key(0)) is not None
-    cache.put(key(1), entry(1))
-    assert len(again) == 0
-    assert again.get(key(1)) is not None
-    assert (len(again), again.hits, again.misses) == (1, 1, 0)
+    files(tmp_path / "made" / "for it")[0].unlink()
+    assert other.get(key(0)) is not None  # in memory since
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -269,33 +260,38 @@ def test_a_folder_that_cannot_be_written_is_warned_of_once(tmp_path: Path) -> No
         SourceCache(folder=tmp_path / "file")
 
 
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        *(
+            (
+                partial(SourceCache.of, cache),
+                TypeError,
+                "`cache` to be bytes of memory, a folder, a S",
+            )
+            for cache in (1.5, True, [1])
+        ),
+        (partial(SourceCache.of, -1), ValueError, "`cache` to be at least 0, but got -1"),
+        (partial(SourceCache, -1), ValueError, "`memory_bytes` to be at least 0"),
+        (partial(SourceCache, folder_bytes=0.5), TypeError, "`folder_bytes` to be an integer"),
+    ],
+)
+def test_what_is_no_cache_is_refused(
+    make: Callable[[], SourceCache], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
 def test_what_users_may_pass(tmp_path: Path) -> None:
     cache = SourceCache(memory_bytes=5, folder=tmp_path, folder_bytes=7)
     assert SourceCache.of(None) is None
-    assert SourceCache.of(cache) is cache
-    for memory in (100, np.int64(100)):
-        assert SourceCache.of(memory).memory_bytes == 100  # type: ignore[union-attr, arg-type]
-    for folder in (tmp_path, str(tmp_path)):
-        assert SourceCache.of(folder).folder == tmp_path  # type: ignore[union-attr]
-    for bad in (1.5, True, [1]):
-        with pytest.raises(
-            TypeError,
-            match="`cache` to be bytes of memory, a folder, a SourceCache or None, but got",
-        ):
-            SourceCache.of(bad)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`cache` to be at least 0, but got -1"):
-        SourceCache.of(-1)
-    with pytest.raises(ValueError, match="`memory_bytes` to be at least 0"):
-        SourceCache(-1)
-    with pytest.raises(TypeError, match="`folder_bytes` to be an integer"):
-        SourceCache(folder_bytes=0.5)  # type: ignore[arg-type]
-    assert copy.deepcopy(cache) is cache
-    other = pickle.loads(pickle.dumps(cache))
-    assert (
-        repr(other)
-        == repr(cache)
-        == f"SourceCache(memory_bytes=5, folder={str(tmp_path)!r}, folder_bytes=7)"
-    )
+    assert SourceCache.of(cache) is copy.deepcopy(cache) is cache
+    assert SourceCache.of(np.int64(100)).memory_bytes == 100  # type: ignore[union-attr, arg-type]
+    assert SourceCache.of(str(tmp_path)).folder == tmp_path  # type: ignore[union-attr]
+    restored = pickle.loads(pickle.dumps(cache))
+    limits = f"SourceCache(memory_bytes=5, folder={str(tmp_path)!r}, folder_bytes=7)"
+    assert repr(restored) == repr(cache) == limits
 
 
 def test_unpickling_touches_no_file_and_the_folder_is_made_when_it_is_written(
@@ -330,27 +326,22 @@ def test_keys_tell_all_parts_apart() -> None:
 def test_the_second_time_only_summaries_are_encoded(
     bert_folder: str, pairs: Pairs, tmp_path: Path, encoded: list[list[Any]], unit: str
 ) -> None:
-    pairs = pairs[:9]
-    preds, sources = [summary for summary, _ in pairs], [source for _, source in pairs]
+    summaries, sources = zip(*pairs[:9], strict=True)
     options = {"model": bert_folder, "unit": unit, "layers": [2, 4]}
-    expected = EstimeScorer(**options).score(preds, sources)
-    different, summaries = len(set(sources)), len(set(pairs))
-    for cache in (10**8, tmp_path):
-        scorer = EstimeScorer(**options, cache=cache)
-        encoded.clear()
-        for _ in range(2):
-            assert_same(scorer.score(preds, sources), expected)
-        assert [len(texts) for texts in encoded] == [different + summaries, summaries]
+    expected = EstimeScorer(**options).score(summaries, sources)
     encoded.clear()
-    EstimeScorer(**options, cache=tmp_path).score(
-        preds, sources
-    )  # another process would find the same
-    assert [len(texts) for texts in encoded] == [summaries]
+    in_memory, in_folder, in_another_process = (
+        EstimeScorer(**options, cache=cache) for cache in (10**8, tmp_path, tmp_path)
+    )
+    for scorer in (in_memory, in_memory, in_folder, in_folder, in_another_process):
+        assert_same(scorer.score(summaries, sources), expected)
+    first, second = len(set(sources)) + len(set(pairs[:9])), len(set(pairs[:9]))
+    assert [len(texts) for texts in encoded] == [first, second, first, second, second]
 
 
 @pytest.mark.slow
 def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pairs: Pairs) -> None:
-    preds, sources = [summary for summary, _ in pairs[:9]], [source for _, source in pairs[:9]]
+    preds, sources = zip(*pairs[:9], strict=True)
     cache = SourceCache(memory_bytes=10**8)
     tags = {"tagger": lambda words: [word[0] for word in words], "drop_tags": {"t"}}
     for options in (
@@ -362,8 +353,8 @@ def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pair
     ):
         options = {"model": bert_folder, **options}
         before = cache.misses
-        found = EstimeScorer(**options, cache=cache).score(preds, sources)
-        assert_same(found, EstimeScorer(**options).score(preds, sources))
+        result = EstimeScorer(**options, cache=cache).score(preds, sources)
+        assert_same(result, EstimeScorer(**options).score(preds, sources))
         assert cache.misses == before + len(set(sources)), options
 
 

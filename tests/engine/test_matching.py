@@ -12,7 +12,7 @@ from estime_metric.engine.matching import Matches, match
 
 def naive(summary, source, summary_ids, source_ids) -> list[list[tuple[float, float, int]]]:
     """(s, o, winners) for each layer and summary unit, with float64 loops."""
-    found = []
+    expected = []
     for layer in range(len(summary)):
         row = []
         for i, own in enumerate(summary_ids.tolist()):
@@ -24,8 +24,8 @@ def naive(summary, source, summary_ids, source_ids) -> list[list[tuple[float, fl
                 else:
                     others.append(dot)
             row.append((same, max(others, default=-math.inf), sum(dot > same for dot in others)))
-        found.append(row)
-    return found
+        expected.append(row)
+    return expected
 
 
 def example(layers: int = 2, rows: int = 7, columns: int = 23, kinds: int = 5, width: int = 4):
@@ -41,8 +41,8 @@ def example(layers: int = 2, rows: int = 7, columns: int = 23, kinds: int = 5, w
     )
 
 
-def counts(found: Matches) -> dict[str, list[int]]:
-    return {name: getattr(found, name).sum(-1).tolist() for name in ("alarms", "winners", "ties")}
+def counts(matches: Matches) -> dict[str, list[int]]:
+    return {name: getattr(matches, name).sum(-1).tolist() for name in ("alarms", "winners", "ties")}
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 5, 40])
@@ -51,17 +51,20 @@ def test_matches_are_those_of_plain_loops(kinds: int, rows: int, columns: int) -
     summary, source, summary_ids, source_ids = inputs = example(
         rows=rows, columns=columns, kinds=kinds
     )
-    found = match(*inputs)
-    assert found.same.shape == (2, rows)
+    matches = match(*inputs)
+    assert matches.same.shape == (2, rows)
     dots = summary @ source.transpose(1, 2)
     for layer, row in enumerate(naive(*inputs)):
         for i, (same, other, winners) in enumerate(row):
-            assert (found.same[layer, i], found.other[layer, i]) == (same, other)
-            assert found.winners[layer, i] == winners
-            assert bool(found.alarms[layer, i]) is (other > same)
-            assert not found.ties[layer, i] or math.isfinite(other - same)
+            assert (matches.same[layer, i], matches.other[layer, i]) == (same, other)
+            assert matches.winners[layer, i] == winners
+            assert bool(matches.alarms[layer, i]) is (other > same)
+            assert not matches.ties[layer, i] or math.isfinite(other - same)
             equal = source_ids == summary_ids[i]
-            for best, at, kind in ((same, found.same_at, equal), (other, found.other_at, ~equal)):
+            for best, at, kind in (
+                (same, matches.same_at, equal),
+                (other, matches.other_at, ~equal),
+            ):
                 if kind.any():  # the first of equals
                     assert int(at[layer, i]) == int(
                         torch.nonzero(kind & (dots[layer, i] == best))[0]
@@ -71,43 +74,26 @@ def test_matches_are_those_of_plain_loops(kinds: int, rows: int, columns: int) -
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 23, 24, 46, 100, 321, 322, 10**9])
 def test_chunks_change_nothing(chunk: int) -> None:
     for inputs in (example(), example(rows=0), example(columns=0)):
-        found, whole = match(*inputs, most_products=chunk), match(*inputs)
-        for name in Matches.__dataclass_fields__:
-            assert torch.equal(getattr(found, name), getattr(whole, name)), name
+        matches, whole = match(*inputs, most_products=chunk), match(*inputs)
+        for name in Matches._fields:
+            assert torch.equal(getattr(matches, name), getattr(whole, name)), name
 
 
-@pytest.mark.parametrize("chunk", [1, 4_000_000])
-def test_a_greater_dot_product_is_an_alarm_an_equal_one_is_none(chunk: int) -> None:
-    summary = torch.tensor([[[1.0]]])
-    source = torch.tensor([[[2.0], [3.0], [2.5], [1.0], [2.0]]])
-    found = match(
-        summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]), most_products=chunk
-    )
-    assert counts(found) == {"alarms": [1], "winners": [2], "ties": [0]}
-    assert (found.other_at.item(), found.same_at.item()) == (1, 0)
-    found = match(
-        summary,
-        source[:, [0, 4, 3]],
-        torch.tensor([7]),
-        torch.tensor([7, 8, 9]),
-        most_products=chunk,
-    )
-    assert found.same.item() == found.other.item() == 2.0
-    assert counts(found) == {"alarms": [0], "winners": [0], "ties": [1]}
-
-
-def test_ties_are_relative() -> None:
-    for same, other, tie in (
+@pytest.mark.parametrize(
+    ("same", "other", "tie"),
+    [
         (1000.0, 1000.05, True),
         (1000.0, 1000.5, False),
         (-1000.0, -1000.05, True),
         (0.001, 0.0010005, False),
         (1.0, -1.0, False),
         (0.0, 0.0, True),
-    ):
-        source = torch.tensor([[[same], [other]]])
-        found = match(torch.ones(1, 1, 1), source, torch.tensor([1]), torch.tensor([1, 2]))
-        assert found.ties.item() == tie
+    ],
+)
+def test_ties_are_relative(same: float, other: float, tie: bool) -> None:
+    source = torch.tensor([[[same], [other]]])
+    matches = match(torch.ones(1, 1, 1), source, torch.tensor([1]), torch.tensor([1, 2]))
+    assert matches.ties.item() == tie
 
 
 @pytest.mark.parametrize("chunk", [2, 4_000_000])
@@ -119,12 +105,12 @@ def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk
     dots = [0.5, 0.5 + gap / 2, 0.5 - gap / 2, 0.5 + 4 * gap, 0.5 + 4.5 * gap, -1]
     source = torch.tensor(dots, dtype=dtype)[None, :, None]
     summary = torch.ones(1, 1, 1, dtype=dtype)
-    found = match(
+    matches = match(
         summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 8, 9, 9]), most_products=chunk
     )
-    assert counts(found) == {"alarms": [1], "winners": [3], "ties": [0]}
-    assert found.winner_ties.tolist() == [[2]]
-    assert found.best_ties.tolist() == [[True]]
+    assert counts(matches) == {"alarms": [1], "winners": [3], "ties": [0]}
+    assert matches.winner_ties.tolist() == [[2]]
+    assert matches.best_ties.tolist() == [[True]]
     assert match(
         summary, source[:, [0, 5]], torch.tensor([7]), torch.tensor([7, 9])
     ).best_ties.tolist() == [[False]]
@@ -136,10 +122,10 @@ def test_normalized_embeddings_are_compared_by_angle(chunk: int) -> None:
     source = torch.tensor([[[1.0, 0.1], [30.0, 30.0]]])
     ids = torch.tensor([7, 7]), torch.tensor([7, 8])
     assert match(summary, source, *ids, most_products=chunk).alarms.tolist() == [[True, True]]
-    found = match(summary, source, *ids, normalize=True, most_products=chunk)
-    assert found.alarms.tolist() == [[False, False]]
-    assert found.same[0].tolist() == pytest.approx([1 / math.sqrt(1.01), 1.0])
-    assert found.other[0, 0].item() == pytest.approx(math.sqrt(0.5))
+    matches = match(summary, source, *ids, normalize=True, most_products=chunk)
+    assert matches.alarms.tolist() == [[False, False]]
+    assert matches.same[0].tolist() == pytest.approx([1 / math.sqrt(1.01), 1.0])
+    assert matches.other[0, 0].item() == pytest.approx(math.sqrt(0.5))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -147,12 +133,12 @@ def test_low_precision_embeddings_are_matched_in_float32(dtype: torch.dtype) -> 
     torch.manual_seed(5)
     summary, source = torch.randn(1, 9, 64).to(dtype), torch.randn(1, 40, 64).to(dtype)
     ids = torch.randint(0, 4, (9,)), torch.randint(0, 4, (40,))
-    found, exact = match(summary, source, *ids), match(summary.float(), source.float(), *ids)
-    assert found.same.dtype == torch.float32
+    matches, exact = match(summary, source, *ids), match(summary.float(), source.float(), *ids)
+    assert matches.same.dtype == torch.float32
     for name in ("same", "same_at", "other", "other_at", "winners"):
-        assert torch.equal(getattr(found, name), getattr(exact, name)), name
-    assert (found.winner_ties >= exact.winner_ties).all()
-    assert found.winner_ties.sum() > exact.winner_ties.sum()
+        assert torch.equal(getattr(matches, name), getattr(exact, name)), name
+    assert (matches.winner_ties >= exact.winner_ties).all()
+    assert matches.winner_ties.sum() > exact.winner_ties.sum()
     # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own
     # dtype ties them
     one, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
@@ -175,7 +161,7 @@ def test_memory_does_not_grow_with_the_product_of_both_sides() -> None:
             return made
 
     with Watch():
-        found = match(summary, source, *ids, most_products=500_000)
+        matches = match(summary, source, *ids, most_products=500_000)
     assert max(sizes) <= columns * 8  # the source itself; all dot products would be 30 million
     some = match(summary[:, :4], source, ids[0][:4], ids[1])
-    assert torch.equal(found.winners[:, :4], some.winners)
+    assert torch.equal(matches.winners[:, :4], some.winners)

@@ -14,7 +14,7 @@ from estime_metric import Explanation
 from estime_metric.explain import html
 from estime_metric.explain.html import comparison, fragment, to_html
 from estime_metric.explain.marked import PATH, MarkedShares, marked_shares
-from estime_metric.explain.wording import ALARM_FROM, LEAST_COLORED
+from estime_metric.explain.wording import ALARM_FROM, LEAST_COLORED, counts
 from estime_metric.explanation import Evidence, UnitVerdict
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
@@ -74,8 +74,8 @@ def cut(page: Page) -> list[tuple[int, int, str]]:
 def test_both_texts_are_shown_and_each_word_has_its_evidence(
     example: Explanation, hostile: Explanation
 ) -> None:
-    for shown, standalone in ((example, True), (hostile, True), (example, False), (hostile, False)):
-        page = Page(to_html(shown, standalone=standalone))
+    for shown in (example, hostile):
+        page = Page(to_html(shown))
         assert page.pane("estime-summary") == shown.prediction
         assert page.pane("estime-source") == shown.source
         units = page.of_class("estime-unit")
@@ -136,7 +136,7 @@ def test_what_annotators_marked_is_said_only_of_settings_that_were_measured(
 ) -> None:
     entry = json.loads(PATH.read_text(encoding="utf-8"))[0]
     measured = replace(example, signature=entry["signature"])
-    marked = marked_shares(measured)
+    marked = marked_shares(measured.signature)
     assert isinstance(marked, MarkedShares)
     page = Page(fragment(measured))
     for unit, word in zip(page.of_class("estime-unit"), measured.words, strict=True):
@@ -146,10 +146,10 @@ def test_what_annotators_marked_is_said_only_of_settings_that_were_measured(
                 in unit["aria-label"]
             )
     (legend,) = page.of_class("estime-legend")
-    for share in (marked.absent, *(one.share for one in marked.graded)):
+    for share in (marked.absent, *(share for _, share in marked.graded)):
         assert f"{share:.0%}" in legend["text"]
     other = replace(example, signature=entry["signature"].replace("distance:", "distance:9"))
-    assert marked_shares(other) is None
+    assert marked_shares(other.signature) is None
     assert "nnotators" not in fragment(other)
 
 
@@ -225,27 +225,30 @@ def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
     page = Page(to_html(shown, headings=headings))
     ids = [element["id"] for element in page.elements if "id" in element]
     assert ids == ["estime-1", "estime-2", "estime-3", "estime-4"]
-    assert page.texts("h2") == headings
     links = [
         (element["text"], element["href"]) for element in page.elements if element["tag"] == "a"
     ]
     worst_first = sorted(range(4), key=lambda index: -shown[index].value("inconsistency"))
     assert worst_first[0] == 2  # the blank summary
-    assert links == [(headings[index], f"#estime-{index + 1}") for index in worst_first]
+    assert page.texts("h2") == [headings[index] for index in worst_first]
+    assert links == [
+        (headings[index], f"#estime-{number}") for number, index in enumerate(worst_first, start=1)
+    ]
     worst = examples[1]
     assert page.texts("tr")[2].startswith(
         f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0."
     )
+    meanings = [count.meaning for count in counts(worst)]
+    assert [text for text in page.texts("dd") if text in meanings] == meanings
     with pytest.raises(
         ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"
     ):
         to_html(shown, headings=["x"])
     own, other = examples[0].signature, replace(examples[1], signature="ESTIME|other")
-    for second, signatures in ((examples[1], [own]), (other, [own, "ESTIME|other"])):
-        for standalone in (True, False):
-            page = Page(to_html([examples[0], second], standalone=standalone))
-            assert len(page.of_class("estime-legend")) == 1
-            assert [line["text"] for line in page.of_class("estime-signature")] == signatures
+    for second, signatures in ((examples[1], [own]), (other, ["ESTIME|other", own])):
+        page = Page(to_html([examples[0], second]))
+        assert len(page.of_class("estime-legend")) == 1
+        assert [line["text"] for line in page.of_class("estime-signature")] == signatures
 
 
 def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
@@ -277,7 +280,7 @@ def test_little_coverage_is_said() -> None:
     )
     shown = Explanation("a b c d", "d and more", units, "token", 1, "")
     (remark,) = Page(fragment(shown)).of_class("estime-remark")
-    assert remark["text"].startswith("Only 1 of 4 tokens occur in the source")
+    assert remark["text"].startswith("The source has only 1 of the 4 tokens")
     assert not Page(fragment(replace(shown, units=units[2:]))).of_class(
         "estime-remark"
     )  # half of them is enough

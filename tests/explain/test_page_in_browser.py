@@ -194,10 +194,12 @@ def test_each_pair_shows_its_own_evidence_and_samples_are_whole(
     opened: Opened, examples: list[Explanation]
 ) -> None:
     page = opened(examples)
-    second = page.locator("#estime-2")
-    second.locator(".estime-alarm", has_text="February").click()
-    assert second.locator(".estime-text .estime-best").all_text_contents() == ["March"]
-    assert page.locator("#estime-1 .estime-text .estime-best").count() == 0
+    worst = page.locator("#estime-1")
+    worst.locator(".estime-alarm", has_text="February").click()
+    assert worst.locator(".estime-text .estime-best").all_text_contents() == ["March"]
+    assert page.locator("#estime-2 .estime-text .estime-best").count() == 0
+    headers = page.locator(".estime-index th")
+    assert headers.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth)")
     spilled = page.locator(".estime-legend").evaluate("""(legend) =>
         [...legend.querySelectorAll(".estime-sample")].map((sample) => {
             const outer = legend.getBoundingClientRect(), own = sample.getBoundingClientRect();

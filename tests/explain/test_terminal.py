@@ -49,7 +49,7 @@ def test_a_row_for_each_alarm_shows_its_evidence_in_context(
         assert f"[{example.source[alarm.same.start : alarm.same.end]}]" in row
         assert example.prediction[alarm.start : alarm.end] in row
         assert "\u2212" in row
-    assert any("rust in [four] of its" in row for row in rows)
+    assert any("rust in [four]" in row for row in rows)
 
 
 @pytest.mark.parametrize("width", [20, 60, 79, 80, 200])
@@ -99,3 +99,15 @@ def test_the_context_reaches_to_the_ends_of_the_source(start: int, end: int) -> 
     assert ("w00" in text) == (start < 30)
     assert ("w49" in text) == (end > 170)
     assert "none" in text
+
+
+def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
+    counts, *alarms, signature = str(example).splitlines()
+    assert f", alarms {example.alarms}, " in counts
+    assert len(alarms) == example.alarms
+    assert any(
+        line.startswith("- 'twelve': best match in the source is 'four' (margin \u2212")
+        for line in alarms
+    )
+    assert signature == example.signature
+    assert repr(example).startswith(f"Explanation(alarms={example.alarms}, overlap=")

@@ -116,18 +116,13 @@ def test_unequal_numbers_of_lines_are_an_error_with_both(
     write: Write, sources: int, summaries: int
 ) -> None:
     layout = aligned(write("s.txt", "x\n" * sources))
-    said = (
-        f"Expected s.txt and a.txt to have the same number of lines, but got {sources} and "
-        f"{summaries}. If a text contains a line break, pass JSON Lines"
-    )
     path = write("a.txt", "y\n" * summaries)
-    for read in (
-        files.check_aligned,
-        files.read_pairs,
-        lambda *given: list(files.read_lines(*given)),
-    ):
-        with pytest.raises(ValueError, match=re.escape(said)):
-            read(path, layout)
+    with pytest.raises(ValueError, match=f"s.txt and a.txt .* but got {sources} and {summaries}."):
+        files.read_pairs(path, layout)
+    # What can be read only once is compared as it is read.
+    line = min(sources, summaries) + 1
+    with pytest.raises(ValueError, match=f"but one of them ends before line {line}. If a text"):
+        list(files.read_lines(path, layout))
 
 
 def test_pairs_are_selected_in_any_order(write: Write) -> None:

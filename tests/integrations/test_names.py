@@ -1,4 +1,4 @@
-"""The table of names in docs/names.md is what the toolkits return."""
+"""The table of names in docs/measures.md is what the toolkits return."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from estime_metric.cli.options import parse_layers
 from estime_metric.measures import MEASURES, measure_of, reported_name
 from tests.command import run_command, write_jsonl
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "names.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "measures.md"
 MEAN, EACH, LAYER, BLANK, SIGNATURE = range(1, 6)  # the columns of the table
 
 SUMMARIES = ["The dog sat on the mat.", ""]
@@ -33,7 +33,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what these packages warn of
 def table() -> dict[str, list[str | None]]:
     """First word of the toolkit -> the first piece of code in each cell, at layer 2 for 12."""
     rows = {}
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    _, section = PAGE.read_text(encoding="utf-8").split("## Names in each toolkit\n")
+    for line in section.partition("\n## ")[0].splitlines():
         if line.startswith("| ") and not line.startswith("| toolkit"):
             toolkit, *cells = (cell.strip() for cell in line.strip("|").split("|"))
             found = [None, *(re.search("`(.+?)`", cell) for cell in cells)]

@@ -22,7 +22,7 @@ from ray.cluster_utils import Cluster
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.integrations.ray import _BlockScorer, score_dataset
 from tests.jobs.conftest import rows
-from tests.test_docs import ROOT, blocks
+from tests.pages import ROOT, blocks
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
@@ -73,7 +73,7 @@ def test_the_lines_of_the_page_while_a_node_dies(
 ) -> None:
     (lines,) = (
         block.code
-        for block in blocks(ROOT / "docs" / "large-jobs.md")
+        for block in blocks(ROOT / "docs" / "command-line.md")
         if "score_dataset" in block.code
     )
     pairs = [
@@ -97,7 +97,7 @@ def test_the_lines_of_the_page_while_a_node_dies(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    exec(compile(lines.replace("/data", str(tmp_path)), "docs/large-jobs.md", "exec"), {})
+    exec(compile(lines.replace("/data", str(tmp_path)), "docs/command-line.md", "exec"), {})
     ended = time.monotonic()
     finished.set()
     killer.join()

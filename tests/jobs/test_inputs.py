@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, Progress, Report, score_files
-from tests.command import json_rows, table_rows, write_jsonl
+from tests.command import json_rows, write_jsonl
 from tests.jobs.conftest import rows
 
 
@@ -62,61 +59,6 @@ def test_a_later_row_with_a_column_of_the_output_is_skipped(
     assert score(Job(inputs=(table,)), scorer)[0].totals.pairs == 20  # without an output all fit
 
 
-def test_a_later_row_with_a_further_column_adds_it(tmp_path: Path, scorer: EstimeScorer) -> None:
-    made = rows(300)
-    made[280]["late"] = "x"
-    table = write_jsonl(tmp_path / "pairs.jsonl", made)
-    for ending in files.WRITABLE:
-        out = tmp_path / f"out{ending}"
-        job = Job(inputs=(table,), output=out, look_ahead=32)
-        score(job, scorer, stop_after=3)
-        report, problems = score(job, scorer, existing="resume")
-        assert (report.totals.pairs, problems) == (300, [])
-        late = [row.get("late") for _, row in table_rows(out)]
-        assert late[280] == "x"
-        assert not any(late[:280])
-
-
-def test_ids_of_any_size_and_values_of_any_kind_reach_every_output(
-    tmp_path: Path, scorer: EstimeScorer
-) -> None:
-    big = 10**29 + 7
-    made = [
-        {**row, "id": big + index, "mixed": [index, "a", None][index % 3]}
-        for index, row in enumerate(rows(9))
-    ]
-    table = write_jsonl(tmp_path / "pairs.jsonl", made)
-    for ending in files.WRITABLE:
-        job = Job(inputs=(table,), output=tmp_path / f"out{ending}", look_ahead=3)
-        score(job, scorer, stop_after=1)
-        score(job, scorer, existing="resume")
-        found = [row["id"] for _, row in table_rows(tmp_path / f"out{ending}")]
-        assert [int(one) for one in found] == [big + index for index in range(9)]
-
-
-def test_what_json_does_not_have_is_null_or_text_in_the_output(
-    tmp_path: Path, scorer: EstimeScorer
-) -> None:
-    table = pyarrow.table(
-        {
-            "source": ["The cat sat."] * 2,
-            "summary": ["The cat."] * 2,
-            "rate": [float("nan"), float("inf")],
-            "raw": [b"\xff", b""],
-        }
-    )
-    pyarrow.parquet.write_table(table, tmp_path / "pairs.parquet")
-    out = tmp_path / "out.jsonl"
-    score(Job(inputs=(tmp_path / "pairs.parquet",), output=out), scorer)
-    text = out.read_text(encoding="utf-8")
-    assert "NaN" not in text
-    assert "Infinity" not in text
-    assert [(row["rate"], row["raw"]) for row in map(json.loads, text.splitlines())] == [
-        (None, "/w=="),
-        (None, ""),
-    ]
-
-
 def test_text_files_are_scored_as_a_table_of_their_lines(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
@@ -140,7 +82,7 @@ def test_text_files_are_scored_as_a_table_of_their_lines(
         assert Path(texts.pop("file")).stem == Path(table.pop("file")).stem
         assert texts == table
     (tmp_path / "s.txt").write_text("changed\n" * 12)
-    with pytest.raises(ValueError, match=r"same inputs as in the earlier run(?s:.*)s\.txt"):
+    with pytest.raises(ValueError, match="rows scored by the earlier run to be unchanged"):
         score(
             Job(
                 inputs=(tmp_path / "a.txt", tmp_path / "b.txt"),

@@ -1,9 +1,10 @@
-"""Made-up data of SummEval's layout: four documents, three systems, two references."""
+"""Made-up data of SummEval, resamples by plain loops, and rows of tables."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +14,7 @@ import pytest
 from estime_metric.report.tables import Table, to_csv
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.summeval.data import SummEval, read_folder
-from tests.command import write_jsonl
-from tests.families import SENTENCES
-
-DOCUMENTS = ("b-doc", "a-doc", "007", "d")
-SYSTEMS = ("M10", "M2", "M0")
-
-
-def made_rows() -> list[dict[str, Any]]:
-    """Rows of ``summeval.jsonl``: M10 copies, M2 mixes two sentences, M0 takes a sentence from
-    another text.
-    """
-    rng = np.random.default_rng(1)
-    rows = []
-    for index, document in enumerate(DOCUMENTS):
-        first, second = SENTENCES[2 * index], SENTENCES[2 * index + 1]
-        for number, system in enumerate(SYSTEMS):
-            words = second.split()
-            summary = (
-                first,
-                " ".join([*first.split()[:4], *words[3:9]]),
-                SENTENCES[12 + index][:50],
-            )[number]
-            ratings = {quality: float(rng.integers(3, 16)) / 3 for quality in QUALITIES}
-            rows.append({"doc_id": document, "system": system, "summary": summary, **ratings})
-    return rows
-
-
-def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    """A folder as `read_folder` reads it; documents and references are in another order than the
-    summaries.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    sentences = {
-        document: SENTENCES[2 * index : 2 * index + 2] for index, document in enumerate(DOCUMENTS)
-    }
-    documents = [{"doc_id": name, "source": " ".join(texts)} for name, texts in sentences.items()]
-    references = [
-        {"doc_id": name, "references": [one, other[:30]]}
-        for name, (one, other) in sentences.items()
-    ]
-    write_jsonl(folder / "documents.jsonl", documents[::-1])
-    write_jsonl(folder / "references.jsonl", references[::-1])
-    write_jsonl(folder / "summeval.jsonl", rows)
-    return folder
+from tests.studies.made import made_folder
 
 
 def hub_rows(data: SummEval) -> list[dict[str, Any]]:
@@ -79,9 +37,25 @@ def rows(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 
+def drawn_rows(group_of_each: Sequence[str], n: int) -> list[list[int]]:
+    """Bootstrap samples of groups by a plain loop: in each sample, the rows of every drawn group."""
+    groups = list(dict.fromkeys(group_of_each))
+    draws = np.random.default_rng(0).integers(len(groups), size=(n, len(groups)))
+    return [
+        [row for place in drawn for row, name in enumerate(group_of_each) if name == groups[place]]
+        for drawn in draws
+    ]
+
+
+def ends(drawn: Sequence[float]) -> tuple[float, float]:
+    """The 95% interval of what resamples give."""
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return pytest.approx(low), pytest.approx(high)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "made-up", made_rows())
+    return made_folder(tmp_path / "made-up", "summeval")
 
 
 @pytest.fixture

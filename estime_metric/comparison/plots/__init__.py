@@ -4,7 +4,7 @@ no window.
 
 from __future__ import annotations
 
-try:
+from estime_metric._extras import needs_extra
+
+with needs_extra("plot", "Plots need matplotlib"):
     import matplotlib as _matplotlib  # noqa: F401
-except ImportError as error:
-    raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error

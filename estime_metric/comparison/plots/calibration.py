@@ -16,7 +16,7 @@ from estime_metric.report.style import (
 from estime_metric.stats.detection import Calibration
 
 
-def plot_calibration(found: Calibration, score: str) -> Figure:
+def plot_calibration(calibration: Calibration, score: str) -> Figure:
     """Balanced accuracy, and the shares it is the mean of, over the threshold of a score; the
     chosen one is a vertical line."""
     figure = new_figure(WIDTH, 3.6)
@@ -27,9 +27,13 @@ def plot_calibration(found: Calibration, score: str) -> Figure:
         ("spared", "consistent summaries not flagged", 1.0, COLORS[2]),
     ):
         axes.plot(
-            found.curve["threshold"], found.curve[name], color=color, linewidth=width, label=label
+            calibration.curve["threshold"],
+            calibration.curve[name],
+            color=color,
+            linewidth=width,
+            label=label,
         )
-    axes.axvline(found.threshold, color=GRAY, linewidth=0.8, linestyle="--")
+    axes.axvline(calibration.threshold, color=GRAY, linewidth=0.8, linestyle="--")
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(f"threshold of {score}", fontsize=LABEL)
     axes.legend(fontsize=TICK, frameon=False)

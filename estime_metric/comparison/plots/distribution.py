@@ -51,7 +51,7 @@ def plot_distribution(
     interval, and the threshold of the flags if there is one; below it the worst summaries.
 
     Args:
-        values: one for each summary, at least one.
+        values: one for each summary, at least summary.
         measure: its name.
         mean: the mean of the values.
         worst: the summaries that are named, the worst first.
@@ -95,20 +95,22 @@ def _histogram(
     )
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(0, most)
-    axes.legend(fontsize=TICK, frameon=False)
+    axes.legend(  # above the bars
+        fontsize=TICK, frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0
+    )
 
 
 def _bars(axes: Axes, measure: str, worst: Sequence[NamedValue], threshold: float | None) -> None:
     set_title(axes, "The worst summaries")
     places = range(len(worst))
-    flagged = [threshold is not None and one.value >= threshold for one in worst]
+    flagged = [threshold is not None and summary.value >= threshold for summary in worst]
     colors = [COLORS[1] if flag else GRAY for flag in flagged]
-    axes.barh(places, [one.value for one in worst], height=0.7, color=colors, alpha=0.35)
-    for place, one in zip(places, worst, strict=True):
-        text = " ".join(one.text.split()) or "(blank)"
+    axes.barh(places, [summary.value for summary in worst], height=0.7, color=colors, alpha=0.35)
+    for place, summary in zip(places, worst, strict=True):
+        text = " ".join(summary.text.split()) or "(blank)"
         shown = text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
         axes.annotate(
-            f"{one.value:.3f}  {shown}".translate(_DOLLAR),
+            f"{summary.value:.3f}  {shown}".translate(_DOLLAR),
             (0, place),
             xytext=(3, 0),
             textcoords="offset points",
@@ -116,8 +118,8 @@ def _bars(axes: Axes, measure: str, worst: Sequence[NamedValue], threshold: floa
             fontsize=TICK,
             clip_on=False,
         )
-    axes.set_yticks(places, [one.name.translate(_DOLLAR) for one in worst], fontsize=TICK)
+    axes.set_yticks(places, [summary.name.translate(_DOLLAR) for summary in worst], fontsize=TICK)
     axes.set_ylim(len(worst) - 0.4, -0.6)
-    axes.set_xlim(0, max([one.value for one in worst], default=1.0) or 1.0)
+    axes.set_xlim(0, max([summary.value for summary in worst], default=1.0) or 1.0)
     axes.set_xlabel(measure, fontsize=LABEL)
     make_plain(axes)

@@ -8,36 +8,38 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from estime_metric.report.labels import named_points
-from estime_metric.report.style import GRAY, WIDTH, make_grid, new_figure
-from estime_metric.stats.checks import alike, check_systems
+from estime_metric.report.style import (
+    GRAY,
+    TICK,
+    WIDTH,
+    draw_named_points,
+    make_grid,
+    new_figure,
+)
 
 
 def plot_trade_off(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Sequence[float],
+    y: Sequence[float],
     systems: Sequence[str],
-    intervals: ArrayLike | None = None,
+    intervals: ArrayLike,
     *,
     x_label: str,
     y_label: str,
     title: str,
+    notes: Sequence[str] = (),
 ) -> Figure:
     """Two numbers of each system, (s,), against each other, with names and vertical ``intervals``,
-    (s, 2), if given.
+    (s, 2), and the ``notes`` below. The axes fit the data.
     """
-    points = np.column_stack(alike(1, x=x, y=y))
-    names = check_systems(systems, len(points))
-    figure = new_figure(WIDTH, 4.2)
+    figure = new_figure(WIDTH, 4.2 + 0.2 * len(notes))
     axes = figure.add_subplot()
-    if intervals is not None:
-        axes.vlines(
-            points[:, 0],
-            *np.asarray(intervals, dtype=np.float64).T,
-            color=GRAY,
-            linewidth=0.8,
-            zorder=1,
-        )
+    ends = np.asarray(intervals, dtype=np.float64).T
+    axes.vlines(x, *ends, color=GRAY, linewidth=0.8, zorder=1)
     make_grid(axes, x_label, y_label, title)
-    named_points(figure, axes, points, names)
+    draw_named_points(axes, np.column_stack([x, y]), systems)
+    if notes:
+        figure.supxlabel(
+            "\n".join(notes).replace("$", r"\$"), fontsize=TICK, x=0.02, ha="left", wrap=True
+        )
     return figure

@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from estime_metric.engine.encoder.memory import put
 from estime_metric.engine.text.masking import MaskedText, Window
-from estime_metric.engine.text.units import BoolArray, IntArray
+from estime_metric.engine.text.units import IntArray
 
 #: A batch of a quarter of the budget, within these positions, justifies a separate forward pass: it
 #: ends at this fraction of padding.
@@ -35,24 +38,40 @@ class SpecialTokens:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WindowBatch:
-    """One input of the encoder: several windows side by side.
+    """One input of the encoder: several windows side by side, and the positions that are read, window
+    by window.
 
     Attributes:
-        ids: masked, padded token ids, of shape (b, p).
-        attended: True except on padding, of shape (b, p); ``None`` if nothing is padded.
-        row, column: where hidden states are read, of shape (r,).
-        target: the row of the result that each of them goes to, of shape (r,).
-        slot: the number of each among the positions read in its window, of shape (r,).
-        most: the most positions that are read in one window.
+        ids: masked, padded token ids, int64 of shape (b, p).
+        attended: True except on padding, bool of shape (b, p); ``None`` if nothing is padded.
+        row, column: window and position of each hidden state that is read, int64 of shape (r,).
+        slot: its number among those of its window, int64 of shape (r,).
+        target: the row of the result that it goes to, int64 of shape (r,).
+        most: how many are read in one window, at most.
     """
 
-    ids: IntArray
-    attended: BoolArray | None
-    row: IntArray
-    column: IntArray
-    target: IntArray
-    slot: IntArray
+    ids: Tensor
+    attended: Tensor | None
+    row: Tensor
+    column: Tensor
+    slot: Tensor
+    target: Tensor
     most: int
+
+    def to(self, device: torch.device) -> WindowBatch:
+        """The batch on a device; all of it is known before the device is asked."""
+        positions = put(torch.cat([self.row, self.column, self.slot, self.target]), device)
+        row, column, slot, target = torch.split(positions, len(self.row))
+        attended = None if self.attended is None else put(self.attended, device)
+        return WindowBatch(
+            ids=put(self.ids, device),
+            attended=attended,
+            row=row,
+            column=column,
+            slot=slot,
+            target=target,
+            most=self.most,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +128,35 @@ def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range
 
 def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBatch:
     """Lays windows side by side: special tokens around each, masks put in, short ones padded."""
-    before = len(special.before)
     longest = max(map(len, windows)) + special.around
-    ids = np.full((len(windows), longest), special.padding, dtype=np.int64)  # (b, p)
-    attended = np.zeros((len(windows), longest), dtype=np.bool_)  # (b, p)
+    ids = np.full((len(windows), longest), special.padding, dtype=np.int64)
+    attended = np.zeros((len(windows), longest), dtype=np.bool_)
     row: list[int] = []
     column: list[int] = []
-    target: list[int] = []
     slot: list[int] = []
-    for number, one in enumerate(windows):
-        window = one.window
-        shift = before - window.start  # a position of the text -> its column
-        filled = [*special.before, *one.ids[window.start : window.stop], *special.after]
-        ids[number, : len(filled)] = filled
+    target: list[int] = []
+    for number, text_window in enumerate(windows):
+        window = text_window.window
+        shift = len(special.before) - window.start  # a position of the text -> its column
+        tokens = text_window.ids[window.start : window.stop]
+        whole = [*special.before, *tokens, *special.after]
+        ids[number, : len(whole)] = whole
         ids[number, [shift + position for position in window.masked]] = special.mask
-        attended[number, : len(filled)] = True
+        attended[number, : len(whole)] = True
         row += [number] * len(window.read)
         column += [shift + position for position in window.read]
-        target += [one.offset + wanted for wanted in window.rows]
         slot += range(len(window.read))
+        target += [text_window.offset + wanted for wanted in window.rows]
     return WindowBatch(
-        ids=ids,
-        attended=None if attended.all() else attended,
-        row=np.array(row, dtype=np.int64),
-        column=np.array(column, dtype=np.int64),
-        target=np.array(target, dtype=np.int64),
-        slot=np.array(slot, dtype=np.int64),
-        most=max(len(one.window.read) for one in windows),
+        ids=torch.from_numpy(ids),
+        attended=None if attended.all() else torch.from_numpy(attended),
+        row=_integers(row),
+        column=_integers(column),
+        slot=_integers(slot),
+        target=_integers(target),
+        most=max(len(text_window.window.read) for text_window in windows),
     )
+
+
+def _integers(numbers: list[int]) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.int64, device="cpu")

@@ -6,15 +6,15 @@ block the output. Axes as in `fused`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from estime_metric.engine.encoder.fused import FusedBlock, ReadPositions
+from estime_metric.engine.encoder.batching import WindowBatch
+from estime_metric.engine.encoder.fused import FusedBlock
 from estime_metric.engine.encoder.memory import is_out_of_memory
 from estime_metric.engine.encoder.position_bias import BiasedEncoder
 
@@ -28,81 +28,54 @@ class _DeepestReadError(Exception):
     """Ends a forward pass that has nothing more to read."""
 
 
-@dataclass(frozen=True)
-class RunMode:
-    """How the blocks of an encoder are run.
-
-    Attributes:
-        blocks: how many of them.
-        fused: whether each is a `FusedBlock`.
-        mask_by_key: whether attention gets the mask of padding in the shape that it needs.
-    """
-
-    blocks: int
-    fused: bool
-    mask_by_key: bool
-
-
 class BlockTaps:
     """Taps on the blocks of a base model of ``transformers`` or of `ShippedModel`, in eval mode.
 
     Changes the model: removes the ``blocks`` above ``depth``, the deepest layer that will be read,
-    and replaces the blocks below by `FusedBlock`s. A probe, token ids of shape (1, p), checks that
+    and replaces the blocks below by `FusedBlock`s. A probe, one window without padding, checks that
     either change leaves the layers as they were; if it does not, the blocks stay as they are.
-    ``list`` has the blocks that are left; ``mode`` says how they are run. NaN and infinity count as
-    equal here: `MaskedEncoder` refuses them by name.
+    NaN and infinity count as equal here: `MaskedEncoder` refuses them by name.
+
+    Attributes:
+        list: the blocks that are left.
+        kept: how many blocks are run.
+        fused: whether each is a `FusedBlock`.
+        mask_by_key: whether attention gets the mask of padding in the shape that it needs.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
     """
 
-    def __init__(self, model: Any, blocks: int, depth: int, probe: Tensor) -> None:
+    def __init__(self, model: Any, blocks: int, depth: int, probe: WindowBatch) -> None:
         self._model, self._blocks, self._depth = model, blocks, depth
         self.list = _block_list(model, blocks)
-        self._kept = blocks
-        self._in_tuple = self._fused = self._mask_by_key = False
+        self.kept = blocks
+        self._in_tuple = self.fused = self.mask_by_key = False
         expected = self._states_of_the_whole(probe)
         self._drop_blocks_above(probe, expected)
         self._fuse(probe, expected)
         for block in self._fused_blocks():
-            block.pack(probe.device)
+            block.pack(probe.ids.device)
 
-    @property
-    def mode(self) -> RunMode:
-        """How the blocks are run, as found out with the probe and by `takes_padding`."""
-        return RunMode(blocks=self._kept, fused=self._fused, mask_by_key=self._mask_by_key)
+    def read(self, batch: WindowBatch, layers: Sequence[int]) -> list[Tensor]:
+        """Runs the model once, no block above the layers, and returns the hidden states of each layer at
+        the positions to read, of shape (r, d), in the order of the layers.
 
-    def read(
-        self,
-        ids: Tensor,
-        attended: Tensor | None,
-        layers: Sequence[int],
-        pick: Callable[[Tensor], Tensor],
-        only: ReadPositions | None = None,
-    ) -> list[Tensor]:
-        """Runs the model once, no block above the layers, and returns ``pick`` of each of the
-        layers, in their order.
-
-        Hidden states, of shape (b, p, d), that are not picked are released immediately, so memory
-        does not grow with the layers.
-
-        Args:
-            ids: token ids, int64 of shape (b, p).
-            attended: bool of shape (b, p), False at padding; ``None`` if there is none.
-            layers: the layers to read.
-            pick: what is kept of the hidden states of a layer.
-            only: the positions that ``pick`` uses; if possible, the deepest layer is computed only
-                there; or ``None``.
+        Other hidden states are released immediately, so memory does not grow with the layers, and
+        fused blocks do not compute them for the deepest layer.
         """
-        picked: dict[int, Tensor] = {}
+        states: dict[int, Tensor] = {}
         layer = 0
         deepest = max(layers)
+
+        def keep(hidden: Tensor) -> None:
+            if layer in layers:
+                states[layer] = hidden[batch.row, batch.column]
 
         def before_block(
             module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
         ) -> None:
-            if layer in layers:
-                picked[layer] = pick(arguments[0] if arguments else named["hidden_states"])
+            keep(arguments[0] if arguments else named["hidden_states"])
             if layer == deepest:
                 raise _DeepestReadError
 
@@ -110,8 +83,8 @@ class BlockTaps:
             nonlocal layer
             layer += 1
             self._in_tuple = isinstance(output, tuple)
-            if layer == self._kept < self._blocks and layer in layers:
-                picked[layer] = pick(output[0] if self._in_tuple else output)
+            if layer == self.kept < self._blocks:
+                keep(output[0] if self._in_tuple else output)
 
         with ExitStack() as hooks:
             for block in self.list:
@@ -119,37 +92,33 @@ class BlockTaps:
                 after = block.register_forward_hook(after_block)
                 hooks.callback(before.remove)
                 hooks.callback(after.remove)
-            self._compute_deepest_at(only, deepest)
+            for number, block in enumerate(self._fused_blocks(), start=1):
+                block.only = batch if number == deepest else None
             try:
-                output = self._model(input_ids=ids, attention_mask=self._mask_of(attended))
+                output = self._model(
+                    input_ids=batch.ids, attention_mask=self._mask_of(batch.attended)
+                )
             except _DeepestReadError:
                 pass
             else:
-                if self._blocks in layers:
-                    picked[self._blocks] = pick(output.last_hidden_state)
-        return [picked[layer] for layer in layers]
+                layer = self._blocks
+                keep(output.last_hidden_state)
+        return [states[layer] for layer in layers]
 
-    def takes_padding(self, probe: Tensor, padding: int) -> bool:
-        """Whether padding, of that id and marked as such, leaves the states of all layers as they
-        are.
+    def takes_padding(self, alone: WindowBatch, padded: WindowBatch) -> bool:
+        """Whether padding leaves all layers as they are: whether a window has the same states ``alone``
+        as when it is the last one of a batch that is ``padded``.
 
         Fused blocks get the mask in the shape that attention needs, if that works: ``transformers``
         would convert another shape in each forward pass, and waits for the device to ask whether
         there is padding.
         """
-        probe = probe.to(next(self._model.parameters()).device)
-        most = probe.shape[1]
-        size = most // 2
         layers = range(self._depth + 1)
-        alone = self.read(probe[:, :size], None, layers, lambda hidden: hidden)
-        short = nn.functional.pad(probe[:, :size], (0, most - size), value=padding)
-        together = torch.cat([probe, short])
-        lengths = torch.tensor([[most], [size]], device=probe.device)
-        attended = torch.arange(most, device=probe.device) < lengths
-        for by_key in [True, False] if self._fused else [False]:
-            self._mask_by_key = by_key
-            found = self._try(together, attended, layers, lambda hidden: hidden[1:, :size])
-            if _all_near(found, alone):
+        expected = self.read(alone, layers)
+        for by_key in [True, False] if self.fused else [False]:
+            self.mask_by_key = by_key
+            states = self._try(padded, layers)
+            if _all_near([of_layer[-len(alone.row) :] for of_layer in states], expected):
                 return True
         return False
 
@@ -157,52 +126,45 @@ class BlockTaps:
         """The mask in the format of the model."""
         if attended is None:
             return None
-        if self._mask_by_key:
+        if self.mask_by_key:
             return attended[:, None, None]
         return attended.long()  # some encoders calculate with it
 
-    def _compute_deepest_at(self, only: ReadPositions | None, deepest: int) -> None:
-        """Sets for each fused block whether it is the last one that is read, and at which
-        positions."""
-        for number, block in enumerate(self._fused_blocks(), start=1):
-            block.only = only if number == deepest else None
-
     def _fused_blocks(self) -> list[FusedBlock]:
         """The blocks, if they are run by their parts."""
-        return [block for block in self.list if isinstance(block, FusedBlock)]
+        return [block for block in self.list if self.fused and isinstance(block, FusedBlock)]
 
-    def _states_of_the_whole(self, probe: Tensor) -> Sequence[Tensor]:
-        """All layers, as the model itself returns them."""
+    def _states_of_the_whole(self, probe: WindowBatch) -> list[Tensor]:
+        """What `read` returns of all layers, as the model itself has them."""
         try:
-            output = self._model(input_ids=probe, output_hidden_states=True)
+            output = self._model(input_ids=probe.ids, output_hidden_states=True)
         except Exception as error:  # any error of an architecture that does not accept plain input
             if is_out_of_memory(error):
                 raise
             raise _unreadable(self._model) from error
-        states: Sequence[Tensor] = output.hidden_states
-        return states
+        return [hidden[probe.row, probe.column] for hidden in output.hidden_states]
 
-    def _drop_blocks_above(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
+    def _drop_blocks_above(self, probe: WindowBatch, expected: Sequence[Tensor]) -> None:
         """Removes the blocks above the depth from the model, unless that changes the layers below."""
         whole = list(self.list)
-        self._kept = max(self._depth, 1)
+        self.kept = max(self._depth, 1)
         if len(whole) == self._blocks:
-            del self.list[self._kept :]
+            del self.list[self.kept :]
         else:  # one group of weights run again and again: nothing to drop, but fewer runs
-            self._model.config.num_hidden_layers = self._kept
+            self._model.config.num_hidden_layers = self.kept
         if self._agrees(probe, expected, exact=True):
             return
         self.list.extend(whole[len(self.list) :])
-        self._model.config.num_hidden_layers = self._kept = self._blocks
+        self._model.config.num_hidden_layers = self.kept = self._blocks
         if not self._agrees(probe, expected, exact=True):
             raise _unreadable(self._model)
 
-    def _fuse(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
+    def _fuse(self, probe: WindowBatch, expected: Sequence[Tensor]) -> None:
         """Runs the blocks by their parts, if that gives the same hidden states."""
         # A bundled encoder is made of such blocks.
-        self._fused = all(isinstance(block, FusedBlock) for block in self.list)
-        cut = len(self.list) == self._kept and self._depth >= self._kept
-        if self._fused or not cut or not all(map(FusedBlock.fits, self.list)):
+        self.fused = all(isinstance(block, FusedBlock) for block in self.list)
+        cut = len(self.list) == self.kept and self._depth >= self.kept
+        if self.fused or not cut or not all(map(FusedBlock.fits, self.list)):
             return
         whole, encoder = list(self.list), getattr(self._model, "encoder", None)
         biased = BiasedEncoder.fits(encoder)
@@ -210,55 +172,43 @@ class BlockTaps:
             self.list[number] = FusedBlock(block, in_tuple=self._in_tuple and not biased)
         if biased:
             self._model.encoder = BiasedEncoder(encoder)
-        self._fused = True
-        if self._agrees(probe, expected) and self._agrees_at_some_positions(probe, expected):
+        self.fused = True
+        if self._agrees(probe, expected):
             return
         for number, block in enumerate(whole):
             self.list[number] = block
         if biased:
             self._model.encoder = encoder
-        self._fused = False
+        self.fused = False
 
-    def _agrees(self, probe: Tensor, expected: Sequence[Tensor], exact: bool = False) -> bool:
+    def _agrees(self, probe: WindowBatch, expected: Sequence[Tensor], exact: bool = False) -> bool:
         """Whether the layers are those that are expected."""
-        found = self._try(probe, None, range(self._depth + 1), lambda hidden: hidden)
-        return _all_near(found, expected[: self._depth + 1], exact)
+        states = self._try(probe, range(self._depth + 1))
+        return _all_near(states, expected[: self._depth + 1], exact)
 
-    def _agrees_at_some_positions(self, probe: Tensor, expected: Sequence[Tensor]) -> bool:
-        """Whether the deepest layer is what is expected if it is computed at all positions but the
-        first.
-        """
-        column = torch.arange(probe.shape[1], device=probe.device)[1:]
-        row = torch.zeros_like(column)
-        only = ReadPositions(row=row, column=column, slot=column - 1, most=len(column))
-        found = self._try(probe, None, [self._depth], lambda hidden: hidden[row, column], only)
-        return _all_near(found, [expected[self._depth][row, column]])
-
-    def _try(self, *given: Any) -> list[Tensor]:
+    def _try(self, batch: WindowBatch, layers: Sequence[int]) -> list[Tensor]:
         """As `read`; empty if an architecture cannot be run in this way."""
         try:
-            return self.read(*given)
+            return self.read(batch, layers)
         except Exception as error:  # whatever it raises
             if is_out_of_memory(error):
                 raise
             return []
 
 
-def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
-    """Whether hidden states (..., d) agree except for rounding, by the length of their difference
-    at each position; ``exact`` if the same operations ran.
+def _all_near(states: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
+    """Whether hidden states (r, d) of several layers agree except for rounding, by the length of their
+    difference at each position; ``exact`` if the same operations ran.
     """
-    return len(found) == len(expected) and all(
-        _near(one, another, exact) for one, another in zip(found, expected, strict=True)
-    )
-
-
-def _near(found: Tensor, expected: Tensor, exact: bool) -> bool:
-    lower = expected.dtype != torch.float32 and not exact
+    if len(states) != len(expected):
+        return False
+    lower = expected[0].dtype != torch.float32 and not exact
     most = _ROUNDING_OF_LOWER_PRECISION if lower else _ROUNDING
-    found, expected = (states.float().nan_to_num() for states in (found, expected))
-    difference, length = (found - expected).norm(dim=-1), expected.norm(dim=-1).clamp(min=1)
-    return bool((difference <= most * length).all())
+    computed, wanted = (
+        torch.stack([*layers]).float().nan_to_num() for layers in (states, expected)
+    )
+    difference = (computed - wanted).norm(dim=-1)
+    return bool((difference <= most * wanted.norm(dim=-1).clamp(min=1)).all())
 
 
 def _unreadable(model: nn.Module) -> ValueError:

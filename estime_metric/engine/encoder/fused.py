@@ -8,7 +8,6 @@ positions read in one window, ``h`` heads, ``d`` hidden width.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.linear import PackedLinear, can_pack, is_gelu
 
 #: Where a block keeps its parts, by the names that `FusedBlock` gives them.
@@ -48,18 +48,6 @@ _MPNET = {
 _LINEAR = ("query", "key", "value", "attention_output", "widen", "narrow")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPositions:
-    """The positions that are read, in ascending order of the window; all of it known before the
-    device is asked.
-    """
-
-    row: Tensor  # window of each, int64 of shape (r,)
-    column: Tensor  # its position in the window, int64 of shape (r,)
-    slot: Tensor  # its number among the positions of its window, int64 of shape (r,)
-    most: int  # of them in one window
-
-
 class EncoderOutput(NamedTuple):
     """What is asked of the output of an encoder; ``transformers`` looks for all of it."""
 
@@ -71,7 +59,7 @@ class EncoderOutput(NamedTuple):
 class FusedBlock(nn.Module):
     """Replaces a block built like BERT's or MPNet's, and uses its parts.
 
-    ``only`` are the positions that are read, ``None`` for all: at others the output means nothing.
+    With ``only`` it computes the positions that the batch reads: at others the output means nothing.
     With ``in_tuple`` it returns the hidden states in a tuple.
     """
 
@@ -86,7 +74,7 @@ class FusedBlock(nn.Module):
         self.widen, self.narrow = parts["widen"], parts["narrow"]
         self.activation = parts["activation"]
         self.output_norm = parts["output_norm"]
-        self.only: ReadPositions | None = None
+        self.only: WindowBatch | None = None
         self._in_tuple = in_tuple
         self.train(block.training)
 
@@ -132,7 +120,7 @@ class FusedBlock(nn.Module):
         context = self._attend(self.query(hidden), self.key(hidden), self.value(hidden), mask)
         return self._after_attention(context, hidden)
 
-    def _run_only(self, only: ReadPositions, hidden: Tensor, mask: Tensor | None) -> Tensor:
+    def _run_only(self, only: WindowBatch, hidden: Tensor, mask: Tensor | None) -> Tensor:
         """As `_run`, but queries and all that follows the attention for the positions that are read."""
         keys, values = self.key(hidden), self.value(hidden)
         windows, _, width = keys.shape
@@ -174,7 +162,7 @@ def _parts_of(block: Any) -> dict[str, Any] | None:
     return None
 
 
-def _mask_at(mask: Tensor, only: ReadPositions, windows: int) -> Tensor:
+def _mask_at(mask: Tensor, only: WindowBatch, windows: int) -> Tensor:
     """The mask for the queries that are read, of a shape that broadcasts to (b, h, q, p)."""
     if mask.shape[1] == 1:  # padding alone: the same for all queries of a window
         return mask[:, :, :1]

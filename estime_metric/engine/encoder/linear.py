@@ -15,7 +15,7 @@ from torch.nn.functional import gelu, linear
 
 from estime_metric.engine.encoder import processor
 
-#: The processors on which linear maps are packed. Measured only on AMD (docs/speed.md). If the
+#: The processors on which linear maps are packed. Measured only on AMD (experiments/speed/README.md). If the
 #: processors of a vendor turn out to be slower with it, remove the vendor from this list.
 VENDORS = (processor.AMD, processor.INTEL)
 
@@ -81,16 +81,18 @@ def _works(dtype: torch.dtype) -> bool:
     states = random(rows, inputs).to(dtype)
     expected = linear(states, plain.weight, plain.bias)
     try:
-        found = PackedLinear(plain)(states)
+        packed = PackedLinear(plain)(states)
         with_gelu = PackedLinear(plain, with_gelu=True)(states)
     except Exception:  # whatever a version without the operators, or with others, raises
         return False
-    return _near(found, expected) and _near(with_gelu, gelu(expected))
+    return _near(packed, expected) and _near(with_gelu, gelu(expected))
 
 
-def _near(found: Tensor, expected: Tensor) -> bool:
+def _near(product: Tensor, expected: Tensor) -> bool:
     most = _ROUNDING[expected.dtype]
-    return found.dtype == expected.dtype and torch.allclose(found, expected, rtol=most, atol=most)
+    return product.dtype == expected.dtype and torch.allclose(
+        product, expected, rtol=most, atol=most
+    )
 
 
 def is_gelu(activation: nn.Module) -> bool:

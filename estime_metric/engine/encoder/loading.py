@@ -185,6 +185,11 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     Raises `EncoderUnavailableError`, or ValueError if the mask token, the fast tokenizer or a
     weight is missing.
     """
+    return load_commit(model, revision_of(model, revision), dtype)
+
+
+def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
+    """`load_pretrained` for what `revision_of` returned."""
     from transformers import (
         MODEL_FOR_MASKED_LM_MAPPING,
         AutoConfig,
@@ -193,7 +198,6 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     )
 
     source = _origin(model)
-    commit = revision_of(model, revision)
     wanted = _sources(model, None if os.path.isdir(source) else commit)
     with explained(model), quiet():
         _check_folder(model, source)
@@ -376,17 +380,17 @@ def _reason(error: Exception) -> str:
 
 
 def _unavailable(model: str, reason: str) -> EncoderUnavailableError:
-    said = f"The encoder {model!r} cannot be loaded: {reason}"
+    problem = f"The encoder {model!r} cannot be loaded: {reason}"
     if _is_path(model):
         return EncoderUnavailableError(
-            f"{said} Pass as `model` the folder of a masked language model with safetensors weights, a name on the "
+            f"{problem} Pass as `model` the folder of a masked language model with safetensors weights, a name on the "
             'Hugging Face Hub, or model="embedded".'
         )
     meant = "".join(
         f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1)
     )
     return EncoderUnavailableError(
-        f"{said}{meant} You have three options: connect to the Hugging Face Hub once, so that the model is cached; pass "
+        f"{problem}{meant} You have three options: connect to the Hugging Face Hub once, so that the model is cached; pass "
         'a local folder with safetensors weights as `model`; or pass model="embedded" to use the bundled English encoder.'
     )
 

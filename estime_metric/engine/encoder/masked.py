@@ -12,8 +12,8 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,18 +28,16 @@ from estime_metric.engine.encoder.batching import (
     text_windows,
 )
 from estime_metric.engine.encoder.blocks import BlockTaps
-from estime_metric.engine.encoder.fused import ReadPositions
-from estime_metric.engine.encoder.loading import Pretrained, load_pretrained
-from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory, put, put_all
+from estime_metric.engine.encoder.loading import Pretrained, load_commit
+from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory
 from estime_metric.engine.encoder.precision import (
-    choose_dtype,
     cpu_by_default,
     inference_context,
     one_thread_after_fork,
     warn_where_slower,
 )
 from estime_metric.engine.encoder.shipped import load_shipped
-from estime_metric.engine.text.masking import MaskedText
+from estime_metric.engine.text.masking import MaskedText, Window
 
 
 class MaskedEncoder:
@@ -51,7 +49,7 @@ class MaskedEncoder:
     Attributes:
         depth: the deepest layer that can be read; the blocks above it are gone.
         itemsize: bytes of one number of a hidden state.
-        run_mode: how its blocks are run.
+        taps: how its blocks are run.
         takes_padding: whether texts of different lengths may be in one batch.
     """
 
@@ -62,43 +60,36 @@ class MaskedEncoder:
         self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
         self._dtype = pretrained.dtype
         self.itemsize = self._dtype.itemsize
-        special = self.info.special
-        probe = torch.tensor(
-            [[*special.before, special.mask, special.mask, *special.after]], device=device
+        long, short = _probes(pretrained)
+        probe, alone, padded = (
+            assemble(windows, self.info.special).to(device)
+            for windows in ([long], [short], [long, short])
         )
-        with (
-            memory.few_kernels_kept(),
-            inference_context(device),
-        ):  # the probe may be the first to use oneDNN
-            self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
+        # The probe may be the first to use oneDNN.
+        with memory.few_kernels_kept(), inference_context(device):
+            self.taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
                 warn_where_slower(self._dtype)
-            self.takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
-        self.run_mode = self._taps.mode
+            self.takes_padding = self.taps.takes_padding(alone, padded)
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer if memory ran out
         self._bytes_per_position = memory.bytes_per_position(self._model.config, self.itemsize)
 
     @classmethod
-    def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision, layers
-        and dtype filled in.
+    def load(cls, config: EstimeConfig, device: torch.device) -> MaskedEncoder:
+        """A new copy of the encoder that ``config`` names, with its revision and dtype resolved.
 
         Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError if
         it cannot be used.
         """
-        device = choose_device(config.device)
-        config = replace(config, dtype=choose_dtype(config.dtype, device))
-        dtype = getattr(torch, config.dtype)
+        assert config.revision is not None, "resolved"
         bundled = config.model in embedded.PATHS
+        load = load_shipped if bundled else load_commit
         with one_thread_after_fork(), cpu_by_default():
-            if bundled:
-                pretrained = load_shipped(config.model, dtype)
-            else:
-                pretrained = load_pretrained(config.model, config.revision, dtype)
-        resolved = pretrained.info.resolve(config)
+            pretrained = load(config.model, config.revision, getattr(torch, config.dtype))
+        depth = max(pretrained.info.resolve(config).layer_tuple)
         try:
-            encoder = cls(pretrained, max(resolved.layer_tuple), device)
+            encoder = cls(pretrained, depth, device)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -107,7 +98,7 @@ class MaskedEncoder:
             ) from error
         del pretrained
         memory.return_memory(cycles=not bundled)  # of the blocks above and the plain weights
-        return encoder, resolved
+        return encoder
 
     def encode(
         self,
@@ -131,34 +122,38 @@ class MaskedEncoder:
         """
         windows = text_windows(texts)
         sizes = [text.wanted for text in texts]
-        flat = torch.empty(
+        states = torch.empty(
             len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device
         )
-        whole = sum(len(one) for one in windows)
-        asked = token_budget or memory.default_budget(self.device, self._bytes_per_position)
+        positions = sum(map(len, windows))
+        budget = token_budget or memory.default_budget(self.device, self._bytes_per_position)
         start, most = 0, self._most_positions
         while start < len(windows):
-            budget = min(asked, self._most_positions)
-            with closing(
-                ahead_of(self.device, self._assembled(windows[start:], budget))
-            ) as batches:
-                for batch in batches:
+            batches = self._batches(windows[start:], min(budget, self._most_positions))
+            with closing(ahead_of(self.device, batches)) as prepared:
+                for batch in prepared:
                     try:
                         with self._lock, inference_context(self.device):
-                            self._run(batch, layers, flat)
+                            self._run(batch, layers, states)
                     except (RuntimeError, MemoryError) as error:
                         if not is_out_of_memory(error) or len(batch.ids) == 1:
                             raise
-                        self._most_positions = min(self._most_positions, batch.ids.size // 2)
+                        self._most_positions = min(self._most_positions, batch.ids.numel() // 2)
                         break
                     done = windows[start : start + len(batch.ids)]
                     start += len(done)
                     if on_progress is not None:
-                        on_progress(sum(len(one) for one in done) / whole)
+                        on_progress(sum(map(len, done)) / positions)
         if self._most_positions < most:
-            said = f"Out of memory on {self.device}: the token budget was reduced to {self._most_positions}. "
-            warnings.warn(f"{said}Scores change only by rounding.", RuntimeWarning, stacklevel=2)
-        if not flat.isfinite().all():
+            warnings.warn(
+                f"Out of memory on {self.device}: the token budget was reduced to {self._most_positions}. "
+                "Scores change only by rounding.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        with inference_context(self.device):
+            is_finite = bool(states.isfinite().all())
+        if not is_finite:
             overflow = (
                 ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
             )
@@ -166,7 +161,7 @@ class MaskedEncoder:
                 f"The encoder {self.info.name!r} produced non-finite embeddings in {self._dtype}: its weights contain NaN "
                 f"or infinity{overflow}."
             )
-        return list(torch.split(flat, sizes, dim=1))
+        return list(torch.split(states, sizes, dim=1))
 
     def input_embeddings(self, ids: Tensor) -> Tensor:
         """Context-free embeddings, of shape (n, d), of token ids of shape (n,)."""
@@ -180,30 +175,29 @@ class MaskedEncoder:
             wanted = f"have the vocabulary of {other.info.name!r}, but the vocabulary of {self.info.name!r} differs."
             raise ValueError(f"Expected argument `soft_model` to {wanted}")
 
-    def _assembled(self, windows: Sequence[TextWindow], budget: int) -> Generator[WindowBatch]:
-        lengths = [len(one) + self.info.special.around for one in windows]
+    def _batches(self, windows: Sequence[TextWindow], budget: int) -> Generator[WindowBatch]:
+        lengths = [len(window) + self.info.special.around for window in windows]
         for numbers in pack(lengths, budget, self.takes_padding):
             yield assemble([windows[number] for number in numbers], self.info.special)
 
-    def _run(self, batch: WindowBatch, layers: Sequence[int], flat: Tensor) -> None:
-        """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        row, column, target, slot = put_all(
-            [batch.row, batch.column, batch.target, batch.slot], self.device
-        )
-        ids = put(batch.ids, self.device)  # (b, p)
-        attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
-        only = ReadPositions(row=row, column=column, slot=slot, most=batch.most)
-        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
-        for number, state in enumerate(states):
-            flat[number].index_copy_(0, target, state)
+    def _run(self, batch: WindowBatch, layers: Sequence[int], states: Tensor) -> None:
+        """One forward pass; writes the hidden states that are read into their rows of ``states``."""
+        batch = batch.to(self.device)
+        for number, of_layer in enumerate(self.taps.read(batch, layers)):
+            states[number].index_copy_(0, batch.target, of_layer)
 
 
-def _probe(pretrained: Pretrained) -> Tensor:
-    """Some tokens of the vocabulary between the special ones, as one input of shape (1, p)."""
+def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
+    """Some tokens of the vocabulary and a mask, all of them read, and the first half of them."""
     special, tokenizer = pretrained.info.special, pretrained.tokenizer
     ordinary = sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
-    chosen = ordinary[:: max(1, len(ordinary) // 20)][:20]
-    return torch.tensor([[*special.before, *chosen, special.mask, *special.after]])
+    ids = np.array([*ordinary[:: max(1, len(ordinary) // 20)][:20], special.mask])
+
+    def window(length: int) -> TextWindow:
+        read = tuple(range(length))
+        return TextWindow(ids, Window(0, length, masked=(), read=read, rows=read), offset=0)
+
+    return window(len(ids)), window(len(ids) // 2)
 
 
 def choose_device(device: str | None) -> torch.device:

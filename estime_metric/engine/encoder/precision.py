@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,12 +17,9 @@ import torch
 
 from estime_metric.config import AUTO
 from estime_metric.engine.encoder import processor
-from estime_metric.engine.encoder.linear import PackedLinear, can_pack
 
 #: Precisions of products that lose nothing; products in "none" are in float32 too.
 _FULL = ("none", "ieee")
-
-_SIZE, _TRIALS = 512, 5  # of the product that is timed
 
 # The settings belong to the process: calls that overlap share one change, so none leaves another's
 # setting behind.
@@ -153,31 +149,13 @@ def choose_dtype(dtype: str, device: torch.device) -> str:
     return "bfloat16" if lower else "float32"
 
 
-@cache
 def warn_where_slower(dtype: torch.dtype) -> None:
-    """Warns, once per process, if this processor multiplies a lower precision more slowly than
-    float32.
-    """
-    if dtype == torch.float32:
+    """Warns of a lower precision that CPUs rarely multiply as fast as float32."""
+    if dtype == torch.float32 or (dtype == torch.bfloat16 and processor.is_fast_in_bfloat16()):
         return
-    lower, full = product_speed(dtype), product_speed(torch.float32)
-    if lower < full:
-        name = str(dtype).removeprefix("torch.")
-        speeds = f"matrix multiplication runs at {lower:.0f} GFLOP/s in {name} and {full:.0f} GFLOP/s in float32."
-        said = f"dtype={name!r} is slower than float32 on this processor: {speeds}"
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
-
-
-def product_speed(dtype: torch.dtype) -> float:
-    """GFLOP/s of a linear map on the CPU, as an encoder would run it: the best of a few."""
-    plain = torch.nn.Linear(_SIZE, _SIZE, bias=False, device="meta")
-    plain.weight = torch.nn.Parameter(torch.ones(_SIZE, _SIZE, dtype=dtype), requires_grad=False)
-    product = PackedLinear(plain) if can_pack(plain, torch.device("cpu")) else plain
-    states = torch.ones(_SIZE, _SIZE, dtype=dtype)
-    _ = product(states)  # what is made at the first call
-    seconds = []
-    for _ in range(_TRIALS):
-        start = time.perf_counter()
-        _ = product(states)
-        seconds.append(time.perf_counter() - start)
-    return 2e-9 * _SIZE**3 / min(seconds)
+    name = str(dtype).removeprefix("torch.")
+    warnings.warn(
+        f"dtype={name!r} is slower than float32 on most processors that have no instructions for it.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

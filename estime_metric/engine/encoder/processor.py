@@ -17,8 +17,8 @@ _BFLOAT16, _BFLOAT16_OF_AMD = {"amx_bf16", "bf16"}, "avx512_bf16"
 
 def vendor() -> str:
     """The vendor as the processor names it, such as ``AuthenticAMD``; empty if it is unknown."""
-    if told := _description().get("vendor_id"):
-        return told
+    if vendor_id := _description().get("vendor_id"):
+        return vendor_id
     _, _, last = platform.processor().rpartition(", ")  # of Windows' description
     return last
 

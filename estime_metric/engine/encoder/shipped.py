@@ -21,25 +21,18 @@ from estime_metric.engine.encoder.loading import (
     explained,
     info_of,
     read_int8,
-    revision_of,
 )
 from estime_metric.engine.encoder.position_bias import PositionBias
 
 
-def load_shipped(model: str, dtype: torch.dtype) -> Pretrained:
-    """`load_pretrained` for a name of `estime_metric.embedded.PATHS`, without the prediction head."""
+def load_shipped(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
+    """`load_commit` for a name of `estime_metric.embedded.PATHS`, without the prediction head."""
     folder = embedded.PATHS[model]
     with explained(model):
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         tokenizer = ShippedTokenizer(folder)
         built = ShippedModel(config, read_int8(folder / "model.safetensors", dtype) or {}).eval()
-        return Pretrained(
-            built,
-            dtype,
-            tokenizer,
-            info_of(model, revision_of(model, None), built, tokenizer),
-            None,
-        )
+        return Pretrained(built, dtype, tokenizer, info_of(model, commit, built, tokenizer), None)
 
 
 class ShippedTokenizer:
@@ -67,8 +60,10 @@ class ShippedTokenizer:
         """Ids and spans of one text or several; other options of ``transformers`` are ignored."""
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
-        ids, spans = [one.ids for one in encoded], [one.offsets for one in encoded]
-        several = {"input_ids": ids, "offset_mapping": spans}
+        several = {
+            "input_ids": [encoding.ids for encoding in encoded],
+            "offset_mapping": [encoding.offsets for encoding in encoded],
+        }
         return (
             {name: values[0] for name, values in several.items()}
             if isinstance(text, str)

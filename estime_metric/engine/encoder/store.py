@@ -33,22 +33,24 @@ class EncoderStore:
         """
         with self._lock:
             files = location(config.model)
-            asked = (files, config.revision)
-            if asked not in self._revisions:
-                self._revisions[asked] = revision_of(config.model, config.revision)
+            requested = (files, config.revision)
+            if requested not in self._revisions:
+                self._revisions[requested] = revision_of(config.model, config.revision)
             device = choose_device(config.device)
-            dtype = choose_dtype(config.dtype, device)
-            config = replace(config, revision=self._revisions[asked], dtype=dtype)
+            config = replace(
+                config,
+                revision=self._revisions[requested],
+                dtype=choose_dtype(config.dtype, device),
+            )
             origin = (files, config.revision, config.dtype, str(device))
             encoder = self._held.get(origin)
-            resolved = config if encoder is None else encoder.info.resolve(config)
-            if encoder is None or encoder.depth < max(resolved.layer_tuple):
-                encoder, resolved = MaskedEncoder.load(config)
+            if encoder is None or encoder.depth < max(encoder.info.resolve(config).layer_tuple):
+                encoder = MaskedEncoder.load(config, device)
             self._held.pop(origin, None)
             self._held[origin] = encoder
             while len(self._held) > MOST_HELD:
                 del self._held[next(iter(self._held))]
-        return encoder, resolved
+        return encoder, encoder.info.resolve(config)
 
     def release(self, *encoders: MaskedEncoder) -> None:
         """Holds some encoders no longer, or all if none is named; they are gone when their last

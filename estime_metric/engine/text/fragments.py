@@ -41,7 +41,7 @@ def automaton_of(source: Iterable[Hashable]) -> Automaton:
     return steps
 
 
-def fragment_lengths(summary: Sequence[Hashable | None], source: Automaton) -> list[int]:
+def fragment_lengths(prediction: Sequence[Hashable | None], source: Automaton) -> list[int]:
     """The lengths of the extractive fragments of a summary, in its order; a unit ``None`` is never
     copied.
 
@@ -54,9 +54,13 @@ def fragment_lengths(summary: Sequence[Hashable | None], source: Automaton) -> l
     """
     lengths = []
     start = 0
-    while start < len(summary):
+    while start < len(prediction):
         state, stop = 0, start
-        while stop < len(summary) and (unit := summary[stop]) is not None and unit in source[state]:
+        while (
+            stop < len(prediction)
+            and (unit := prediction[stop]) is not None
+            and unit in source[state]
+        ):
             state = source[state][unit]
             stop += 1
         if stop > start:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 from estime_metric.engine.text.units import Tokenizer, encode
 
@@ -25,10 +24,6 @@ _LEAST_ENTRIES = (
     1_000  # of a vocabulary that knows a script by single characters; that one has 492 Chinese ones
 )
 _LATIN = "LATIN"
-
-#: tokenizer -> script -> entries of the vocabulary with a letter of it; counted when first needed,
-#: because looking through a vocabulary takes up to a fifth of a second.
-_ENTRIES: WeakKeyDictionary[Tokenizer, dict[str, int]] = WeakKeyDictionary()
 
 
 def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
@@ -57,14 +52,14 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
 
 def _beginnings(texts: Sequence[str]) -> list[str]:
     """What is looked at of each of the first texts."""
-    found: list[str] = []
+    beginnings: list[str] = []
     left = _OF_ALL
     for text in texts:
         if left <= 0:
             break
-        found.append(text[: min(_OF_EACH, left)])
-        left -= len(found[-1])
-    return found
+        beginnings.append(text[: min(_OF_EACH, left)])
+        left -= len(beginnings[-1])
+    return beginnings
 
 
 def _main_script(texts: Sequence[str]) -> str | None:
@@ -91,12 +86,9 @@ def _tokens_and_known_letters(texts: Sequence[str], tokenizer: Tokenizer) -> tup
 
 def _entries_of(script: str, tokenizer: Tokenizer) -> int:
     """How many entries of the vocabulary have a letter of a script."""
-    counted = _ENTRIES.setdefault(tokenizer, {})
-    if script not in counted:
-        vocabulary = tokenizer.get_vocab()
-        letters = {letter for letter in set().union(*vocabulary) if _script(letter) == script}
-        counted[script] = sum(not letters.isdisjoint(entry) for entry in vocabulary)
-    return counted[script]
+    vocabulary = tokenizer.get_vocab()
+    letters = {letter for letter in set().union(*vocabulary) if _script(letter) == script}
+    return sum(not letters.isdisjoint(entry) for entry in vocabulary)
 
 
 def _script(letter: str) -> str:

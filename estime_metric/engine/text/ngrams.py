@@ -64,7 +64,7 @@ class SourceNgrams:
         words = lower_words(source)
         return cls({size: frozenset(ngrams(words, size)) for size in range(1, LONGEST + 1)})
 
-    def new_shares(self, summary: str) -> tuple[float, ...]:
+    def new_shares(self, prediction: str) -> tuple[float, ...]:
         """The fractions of the summary's words, bigrams and trigrams that do not occur in the
         source.
 
@@ -76,7 +76,7 @@ class SourceNgrams:
             >>> SourceNgrams.of("The red dog sat.").new_shares("A red dog sat")
             (0.25, 0.3333333333333333, 0.5)
         """
-        words = lower_words(summary)
+        words = lower_words(prediction)
         shares: list[float] = []
         for size in range(1, LONGEST + 1):
             runs = ngrams(words, size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.text.units import BoolArray, Tokenizer, Units, occurring, units_of
@@ -17,7 +17,7 @@ _TOKENIZED_TOGETHER = 256  # summaries of one source that are tokenized in one c
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SummaryUnits:
+class PredictionUnits:
     """A summary: its units, and which of them are embedded.
 
     Attributes:
@@ -48,12 +48,12 @@ class SourceGroup:
     """A source and some of its summaries."""
 
     source: Units
-    summaries: list[SummaryUnits]
+    predictions: list[PredictionUnits]
 
     @property
     def is_compared(self) -> bool:
         """Whether some unit of a summary is compared with the source, which then is embedded."""
-        return any(len(units) for summary in self.summaries for units in summary.embedded)
+        return any(len(units) for prediction in self.predictions for units in prediction.embedded)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,15 +72,20 @@ class PairBatch:
     carried: Units | None
 
     @property
+    def predictions(self) -> list[PredictionUnits]:
+        """The summaries of all groups."""
+        return [prediction for group in self.groups for prediction in group.predictions]
+
+    @property
     def rows(self) -> int:
         """How many rows of the result the batch fills."""
-        return sum(len(summary.rows) for group in self.groups for summary in group.summaries)
+        return sum(len(prediction.rows) for prediction in self.predictions)
 
     @property
     def to_embed(self) -> list[Units]:
         """All sets of units to embed, the sources first."""
-        summaries = [summary for group in self.groups for summary in group.summaries]
-        return [*self.sources, *(units for summary in summaries for units in summary.embedded)]
+        of_predictions = [prediction.embedded for prediction in self.predictions]
+        return [*self.sources, *chain.from_iterable(of_predictions)]
 
 
 def pair_batches(
@@ -100,20 +105,20 @@ def pair_batches(
     groups: list[SourceGroup] = []
     size = 0
     embedded_before: Units | None = None  # the source that an earlier batch embeds
-    for text, rows_of_summaries in _rows_by_source(predictions, sources).items():
-        first_row = next(iter(rows_of_summaries.values()))[0]
+    for text, rows_of_predictions in _rows_by_source(predictions, sources).items():
+        first_row = next(iter(rows_of_predictions.values()))[0]
         source = _units_with_rows("source", {text: first_row}, config, tokenizer)[0]
         groups.append(SourceGroup(source, []))
         size += len(source)
-        for summary in _summaries(source, rows_of_summaries, config, tokenizer, every_unit):
+        for prediction in _predictions(source, rows_of_predictions, config, tokenizer, every_unit):
             if size >= max_units:
                 batch = _batch(groups, embedded_before, carried=source)
                 yield batch
                 stays = source is embedded_before or source in batch.sources
                 embedded_before = source if stays else None
                 groups, size = [SourceGroup(source, [])], 0
-            groups[-1].summaries.append(summary)
-            size += sum(len(units) for units in summary.embedded)
+            groups[-1].predictions.append(prediction)
+            size += sum(len(units) for units in prediction.embedded)
     if groups:
         yield _batch(groups, embedded_before, carried=None)
 
@@ -139,26 +144,28 @@ def _batch(
     return PairBatch(groups=groups, sources=new, carried=carried)
 
 
-def _summaries(
+def _predictions(
     source: Units,
-    rows_of_summaries: Mapping[str, list[int]],
+    rows_of_predictions: Mapping[str, list[int]],
     config: EstimeConfig,
     tokenizer: Tokenizer,
     every_unit: bool,
-) -> Iterator[SummaryUnits]:
-    texts = iter(rows_of_summaries)
-    while some := {text: rows_of_summaries[text][0] for text in islice(texts, _TOKENIZED_TOGETHER)}:
-        found = _units_with_rows("summary", some, config, tokenizer)
-        for text, units in zip(some, found, strict=True):
+) -> Iterator[PredictionUnits]:
+    texts = iter(rows_of_predictions)
+    while first_rows := {
+        text: rows_of_predictions[text][0] for text in islice(texts, _TOKENIZED_TOGETHER)
+    }:
+        units_of_texts = _units_with_rows("summary", first_rows, config, tokenizer)
+        for text, units in zip(first_rows, units_of_texts, strict=True):
             occurs = occurring(units, source)
             checked = units if config.unit == "word" else units.only(occurs)
             every = units if every_unit and not occurs.all() else checked
-            yield SummaryUnits(
+            yield PredictionUnits(
                 units=units,
                 occurring=occurs,
                 checked=checked,
                 every=every,
-                rows=rows_of_summaries[text],
+                rows=rows_of_predictions[text],
             )
 
 

@@ -88,15 +88,15 @@ class Units:
 def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:
     """The units of each text, without the parts of speech that ``config`` leaves out."""
     if config.unit == "word":
-        found = split_into_words(texts, tokenizer, find_splitter(config.splitter))
+        units_of_texts = split_into_words(texts, tokenizer, find_splitter(config.splitter))
     else:
-        found = tokenize(texts, tokenizer)
+        units_of_texts = tokenize(texts, tokenizer)
     if config.tagger is None:
-        return found
+        return units_of_texts
     splitter, tagger = find_splitter(config.splitter), find_tagger(config.tagger)
     return [
-        leave_out_tags(text, units, splitter, tagger, config.keep_tags, config.drop_tags)
-        for text, units in zip(texts, found, strict=True)
+        leave_out_tags(units, splitter, tagger, config.keep_tags, config.drop_tags)
+        for units in units_of_texts
     ]
 
 
@@ -157,7 +157,6 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
 
 
 def leave_out_tags(
-    text: str,
     units: Units,
     splitter: Splitter,
     tagger: Tagger,
@@ -172,7 +171,7 @@ def leave_out_tags(
 
     Source: Vasilyev & Bohannon 2021, appendix E.
     """
-    words, spans = locate_in(text, splitter)
+    words, spans = locate_in(units.text, splitter)
     kept = [
         (keep is None or tag in keep) and (drop is None or tag not in drop)
         for tag in tags_of(words, tagger)
@@ -187,7 +186,7 @@ def leave_out_tags(
     return units.only(kept_word[np.clip(word, 0, None)])
 
 
-def occurring(summary: Units, source: Units) -> BoolArray:
+def occurring(prediction: Units, source: Units) -> BoolArray:
     """Which units of the summary, of shape (n,), occur in the source: those that Eq. 1 sums over.
 
     Tokens are the same if their ids are, words if they are written the same, including capitals. An
@@ -195,10 +194,10 @@ def occurring(summary: Units, source: Units) -> BoolArray:
     occurring, and neither does any other special token.
     """
     known = set(source.names.tolist())
-    found = np.fromiter(
-        (name in known for name in summary.names.tolist()), dtype=np.bool_, count=len(summary)
+    occurs = np.fromiter(
+        (name in known for name in prediction.names.tolist()), dtype=np.bool_, count=len(prediction)
     )
-    return found & summary.known
+    return occurs & prediction.known
 
 
 def encode(

@@ -12,6 +12,8 @@ from typing import Any
 
 import regex
 
+from estime_metric._extras import needs_extra
+
 #: Text -> its words, in order. A word may differ from the text if the splitter rewrites it (NLTK's
 #: quotes).
 Splitter = Callable[[str], Sequence[str]]
@@ -156,8 +158,8 @@ def _find(text: str, word: str, cursor: int) -> tuple[int, int]:
         cursor += 1
     if text[cursor : cursor + len(word)].lower() == word.lower():
         return cursor, len(word)
-    found = [(text.find(form, cursor), len(form)) for form in (word, *_REWRITTEN.get(word, ()))]
-    return min(((start, length) for start, length in found if start >= 0), default=(cursor, 0))
+    places = [(text.find(form, cursor), len(form)) for form in (word, *_REWRITTEN.get(word, ()))]
+    return min(((start, length) for start, length in places if start >= 0), default=(cursor, 0))
 
 
 def _occurs(text: str, word: str) -> bool:
@@ -172,12 +174,8 @@ def _occurs(text: str, word: str) -> bool:
 
 
 def _import_nltk() -> Any:
-    try:
+    with needs_extra("nltk", "The splitter and tagger 'nltk' need NLTK"):
         import nltk
-    except ImportError as error:
-        raise ImportError(
-            "The splitter and tagger 'nltk' need NLTK: pip install 'estime-metric[nltk]'."
-        ) from error
     return nltk
 
 

@@ -54,7 +54,7 @@ def likely_delimiter(columns: list[str]) -> str | None:
     """The delimiter that a file seems to have, if its header was read as a single column."""
     if len(columns) != 1:
         return None
-    return next((one for one in _OTHERS if one in columns[0]), None)
+    return next((delimiter for delimiter in _OTHERS if delimiter in columns[0]), None)
 
 
 class _Records:

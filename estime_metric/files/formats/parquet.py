@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from estime_metric._extras import needs_extra
 from estime_metric.files.lines import Line, check_unique
 from estime_metric.files.options import ReadOptions
 
@@ -40,11 +41,9 @@ def read_key(path: Path, key: bytes) -> bytes | None:
 @contextmanager
 def opened_parquet(path: Path) -> Iterator[Any]:
     """A file as a ``pyarrow.parquet.ParquetFile``; raises as `read`."""
-    try:
+    with needs_extra("files", "Parquet needs pyarrow"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
     path.stat()  # raises what opening any other missing file raises
     try:
         with ParquetFile(path) as table:

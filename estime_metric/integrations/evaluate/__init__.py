@@ -4,15 +4,13 @@ encoder.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from estime_metric._extras import needs_extra
 
-if find_spec("evaluate") is None or find_spec("datasets") is None:
-    raise ImportError(
-        "ESTIME in `evaluate` needs that package: pip install 'estime-metric[evaluate]'."
-    )
+with needs_extra("evaluate", "ESTIME in `evaluate` needs that package"):
+    import datasets as _datasets  # noqa: F401
+    import evaluate as _evaluate  # noqa: F401
 
-from estime_metric.integrations.evaluate.combined import combine
 from estime_metric.integrations.evaluate.metric import Estime
 from estime_metric.integrations.evaluate.script import SCRIPT, register, unregister
 
-__all__ = ["SCRIPT", "Estime", "combine", "register", "unregister"]
+__all__ = ["SCRIPT", "Estime", "register", "unregister"]

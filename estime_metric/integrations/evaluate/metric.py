@@ -15,7 +15,6 @@ import evaluate
 from estime_metric.citation import bibtex
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, unload_encoders
-from estime_metric.integrations.evaluate.added import Added
 from estime_metric.measures import reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
@@ -141,7 +140,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         own = {name: options.pop(name) for name in _EVALUATE_ARGUMENTS if name in options}
         self._cache = SourceCache.of(options.pop("cache", DEFAULT_CACHE))
         self._config = EstimeConfig.from_options(None, _renamed(options))
-        self._added: Added[Pair] = Added()
+        self._added: list[Pair] = []
         super().__init__(config_name=config_name, **own)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -160,7 +159,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
 
     def __len__(self) -> int:
         """How many pairs wait for `compute`."""
-        return len(self._added.rows)
+        return len(self._added)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **named: Any) -> None:
         """Adds one summary (``prediction``) and its ``source``; without one, ``reference`` is read
@@ -184,7 +183,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             source=check_text(origin, given[origin], len(self)),
             from_reference=origin == "reference",
         )
-        self._added.add([pair])
+        self._added.append(pair)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **named: Any) -> None:
         """Adds summaries (``predictions``) and their ``sources``; without them, ``references`` are
@@ -198,7 +197,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 raise ValueError(
                     f"Expected `predictions` and `sources` (or `references`), but got `{name}`."
                 )
-        self._added.add(_pairs(predictions, references, named))
+        self._added += _pairs(predictions, references, named)
 
     def compute(
         self, *, predictions: Any = None, references: Any = _NOT_GIVEN, **named: Any
@@ -215,8 +214,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 index.
             EncoderUnavailableError: the encoder cannot be loaded.
 
-        After an error, what was given here is forgotten. What was added before is kept for another
-        `compute`, and the message says how many; the next `add` or `add_batch` begins anew.
+        After an error, what was added before is kept for another `compute`.
         """
         options = {name: value for name, value in named.items() if name != "sources"}
         inputs = {name: value for name, value in named.items() if name == "sources"}
@@ -224,22 +222,22 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             references = None
         else:
             options = _own_options(options)
-        with self._added.computing() as pairs:
-            config = EstimeConfig.from_options(self._config, _renamed(options))
-            scorer = EstimeScorer(config, cache=self._cache)
-            if any(value is not None for value in (predictions, references, *inputs.values())):
-                pairs += _pairs(predictions, references, inputs)
-            elif not pairs and self.num_process == 1:
-                raise ValueError(
-                    "Expected `predictions` and `sources` to be given or added first, but got none."
-                )
-            if self.num_process == 1:
-                scorer.load()  # what is wrong with the options is said first
-            _warn_of_references(pairs)
-            texts = self._gathered(pairs)
-            if texts is None:
-                return None
-            return reported(scorer.score(texts["predictions"], texts["sources"]))
+        pairs = list(self._added)
+        config = EstimeConfig.from_options(self._config, _renamed(options))
+        scorer = EstimeScorer(config, cache=self._cache)
+        if any(value is not None for value in (predictions, references, *inputs.values())):
+            pairs += _pairs(predictions, references, inputs)
+        elif not pairs and self.num_process == 1:
+            raise ValueError(
+                "Expected `predictions` and `sources` to be given or added first, but got none."
+            )
+        if self.num_process == 1:
+            scorer.load()  # what is wrong with the options is said first
+        _warn_of_references(pairs)
+        texts = self._gathered(pairs)
+        scores = texts and reported(scorer.score(texts["predictions"], texts["sources"]))
+        self._added = []
+        return scores
 
     def unload(self) -> None:
         """Releases the encoders of all ESTIME metrics in this process and the source embeddings that
@@ -300,7 +298,7 @@ def _warn_of_references(pairs: list[Pair]) -> None:
         warnings.warn(
             f"`references` were used as the sources, but {short} of {len(read)} are not longer than the summary. If they "
             "are reference summaries, pass the source texts as `sources`.",
-            stacklevel=4,
+            stacklevel=3,
         )
 
 
@@ -311,7 +309,7 @@ def _own_options(named: dict[str, Any]) -> dict[str, Any]:
         if name not in known and (meant := get_close_matches(name, known, n=1, cutoff=_ALIKE)):
             warnings.warn(
                 f"ESTIME ignores `{name}`, which is not one of its options. Did you mean `{meant[0]}`?",
-                stacklevel=4,
+                stacklevel=3,
             )
     return {name: value for name, value in named.items() if name in known}
 

@@ -44,12 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = TrainingOptions(
             **{option.name: getattr(parsed, option.name) for option in fields(TrainingOptions)}
         )
-        texts = [
-            row[parsed.field]
-            for row in read_records(parsed.texts, (parsed.field,), parsed.limit, kind=str)
-        ]
+        texts = [row[parsed.field] for row in read_records(parsed.texts, (parsed.field,))]
         classifier = train_classifier(
-            texts,
+            texts[: parsed.limit],
             parsed.model,
             options,
             device=parsed.device,

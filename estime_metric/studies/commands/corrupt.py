@@ -58,7 +58,7 @@ def corrupt(
     file: options.PairsFile,
     /,
     *,
-    output: Annotated[Path, Parameter(alias="-o", allow_leading_hyphen=True)],
+    output: Annotated[Path, Parameter(alias="-o")],
     overwrite: options.Overwrite = False,
     table: options.TableOptions = options.TABLE,
     errors: Errors = "3",

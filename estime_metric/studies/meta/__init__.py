@@ -8,24 +8,12 @@ came.
 
 from __future__ import annotations
 
-try:
-    import pandas as _pandas  # noqa: F401
+from estime_metric._extras import needs_extra
+
+with needs_extra("meta", "The meta-evaluation needs scipy"):
     import scipy as _scipy  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'."
-    ) from error
 
 from estime_metric.comparison.reading import read_table
-from estime_metric.stats.paired import (
-    PairedComparison,
-    PairedTest,
-    approximate_randomization,
-    compare_each,
-    compare_paired,
-    holm,
-    paired_bootstrap,
-)
 from estime_metric.stats.resampling import RESAMPLES
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
@@ -33,7 +21,6 @@ from estime_metric.studies.meta.confounders import (
     break_ties,
     capitalization,
     from_property,
-    mean_over_noise,
     system_upper_bound,
 )
 from estime_metric.studies.meta.correlations import (
@@ -62,8 +49,6 @@ from estime_metric.studies.meta.shuffle import (
     shuffle_texts,
 )
 from estime_metric.studies.meta.significance import (
-    ALTERNATIVES,
-    SWAPS,
     TESTS,
     Difference,
     bootstrap_difference,
@@ -74,24 +59,19 @@ from estime_metric.studies.meta.significance import (
 )
 
 __all__ = [
-    "ALTERNATIVES",
     "LEVELS",
     "METHODS",
     "RESAMPLES",
-    "SWAPS",
     "TESTS",
     "BiasMatrix",
     "Correlation",
     "Difference",
     "Grid",
     "LengthCurve",
-    "PairedComparison",
-    "PairedTest",
     "ShuffledText",
     "UndefinedCorrelationError",
     "accuracy_by_length_difference",
     "agreement_by_length_difference",
-    "approximate_randomization",
     "bias_matrix",
     "bootstrap",
     "bootstrap_difference",
@@ -99,8 +79,6 @@ __all__ = [
     "break_ties",
     "capitalization",
     "compare_all",
-    "compare_each",
-    "compare_paired",
     "correlate",
     "correlation",
     "correlation_with_length",
@@ -108,11 +86,8 @@ __all__ = [
     "evaluate_all",
     "from_property",
     "group_values",
-    "holm",
     "join",
     "lengths_by_system",
-    "mean_over_noise",
-    "paired_bootstrap",
     "permutation_test",
     "read_grids",
     "read_table",

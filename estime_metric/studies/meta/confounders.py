@@ -3,7 +3,7 @@ Markert 2022, section 4.2, Table 1). Axes: ``d`` documents, ``s`` systems."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,17 +64,3 @@ def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats
             f"but got {scale:.3g}."
         )
     return table + np.random.default_rng(seed).uniform(0.0, scale, size=table.shape)
-
-
-def mean_over_noise(
-    statistic: Callable[[Floats], float],
-    scores: ArrayLike,
-    runs: int = 100,
-    seed: int = 0,
-    scale: float = NOISE,
-) -> float:
-    """A statistic of a pseudo-measure with ties broken at random, averaged over runs (Table 1,
-    columns "(r)"). ``statistic`` maps (d, s) scores to a number; ``scores`` and ``scale`` are as in
-    `break_ties`; run ``k`` has the seed ``seed + k``."""
-    integer("runs", runs, 1)
-    return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

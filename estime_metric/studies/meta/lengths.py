@@ -88,8 +88,6 @@ def agreement_by_length_difference(
     lengths: ArrayLike,
     *,
     pairs: int = 10_000,
-    width: float = 20.0,
-    limit: float = 200.0,
     seed: int = 0,
 ) -> LengthCurve:
     """How often a measure agrees on which of two summaries is better, by how much longer the better
@@ -107,6 +105,4 @@ def agreement_by_length_difference(
     if len(better) > pairs:
         drawn = np.random.default_rng(seed).choice(len(better), size=pairs, replace=False)
         better, worse = better[drawn], worse[drawn]
-    return length_curve(
-        sizes[better] - sizes[worse], wins(guess[better], guess[worse]), width, limit
-    )
+    return length_curve(sizes[better] - sizes[worse], wins(guess[better], guess[worse]))

@@ -8,7 +8,7 @@ Figure 4).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from estime_metric.stats.checks import Floats, alike
 from estime_metric.validation import check_texts, integer
 
-SentenceSplitter = Callable[[str], Sequence[str]]  # text -> its sentences in order
-
 #: An end mark with its closing quotes and brackets, white space, and then no lower-case letter.
 _BREAK = re.compile(
     r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\"'`(\[\u2018\u201c]+\s?)?[^\Wa-z])"
 )
+
+_WIDTH, _LIMIT = 20.0, 200.0  # of the buckets of a `LengthCurve`, in the paper
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,7 @@ def split_sentences(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def shuffle_text(
-    text: str, seed: int | Sequence[int] = 0, splitter: SentenceSplitter = split_sentences
-) -> ShuffledText:
+def shuffle_text(text: str, seed: int | Sequence[int] = 0) -> ShuffledText:
     """The text with its sentences in a random order that reads differently; all such orders are
     equally likely.
 
@@ -68,7 +66,7 @@ def shuffle_text(
     two different sentences comes back unchanged: leave such pairs out of an accuracy. The seed has
     the format of ``numpy.random.default_rng``.
     """
-    sentences = list(splitter(text))
+    sentences = split_sentences(text)
     order = list(range(len(sentences)))
     if len(set(sentences)) < 2:
         return ShuffledText(text, tuple(order))
@@ -82,9 +80,7 @@ def shuffle_text(
     return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
 
 
-def shuffle_texts(
-    texts: Sequence[str], seed: int = 0, splitter: SentenceSplitter = split_sentences
-) -> list[ShuffledText]:
+def shuffle_texts(texts: Sequence[str], seed: int = 0) -> list[ShuffledText]:
     """Each text shuffled by `shuffle_text`; the order of one depends on ``seed``, its index and its
     sentences only.
 
@@ -96,8 +92,7 @@ def shuffle_texts(
         ['One came', 'Three stayed', 'Two left.']
     """
     return [
-        shuffle_text(text, (seed, index), splitter)
-        for index, text in enumerate(check_texts("texts", texts))
+        shuffle_text(text, (seed, index)) for index, text in enumerate(check_texts("texts", texts))
     ]
 
 
@@ -116,15 +111,14 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LengthCurve:
-    """Means by a length; the last bucket at either end contains everything beyond the limit.
-    ``lengths``: (b,) lower edges of the buckets that contain a pair, rising, each ``width`` wide;
-    ``means``: (b,) fraction of the pairs ranked correctly, a tie counting as one half, within 0..1;
-    ``counts``: (b,) number of pairs."""
+    """Means by a length, in buckets of 20; the last bucket at either end contains everything beyond
+    200. ``lengths``: (b,) lower edges of the buckets that contain a pair, rising; ``means``: (b,)
+    fraction of the pairs ranked correctly, a tie counting as one half, within 0..1; ``counts``:
+    (b,) number of pairs."""
 
     lengths: Floats
     means: Floats
     counts: NDArray[np.int64]
-    width: float
 
 
 def accuracy_by_length_difference(
@@ -134,8 +128,6 @@ def accuracy_by_length_difference(
     shuffled_lengths: ArrayLike | None = None,
     *,
     pairs: int = 10_000,
-    width: float = 20.0,
-    limit: float = 200.0,
     seed: int = 0,
 ) -> LengthCurve:
     """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of
@@ -152,7 +144,6 @@ def accuracy_by_length_difference(
         lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first if
             omitted.
         pairs, seed: most pairs, drawn at random without repetition.
-        width, limit: of a bucket; differences beyond ``-limit`` and ``limit`` are counted there.
     """
     others = lengths if shuffled_lengths is None else shuffled_lengths
     better, worse, sizes, other_sizes = alike(
@@ -165,19 +156,15 @@ def accuracy_by_length_difference(
         drawn = np.random.default_rng(seed).choice(every, size=pairs, replace=False)
     one, step = np.divmod(drawn, max(len(better) - 1, 1))
     other = step + (step >= one)  # all texts but `one`
-    return length_curve(
-        sizes[one] - other_sizes[other], wins(better[one], worse[other]), width, limit
-    )
+    return length_curve(sizes[one] - other_sizes[other], wins(better[one], worse[other]))
 
 
-def length_curve(lengths: Floats, values: Floats, width: float, limit: float) -> LengthCurve:
-    """Mean of values (n,) in buckets of lengths (n,) of a positive ``width`` (otherwise ValueError)."""
-    if not width > 0:
-        raise ValueError(f"Expected argument `width` to be positive, but got {width}.")
-    edges = (np.floor(lengths / width) * width).clip(-limit, limit)
+def length_curve(lengths: Floats, values: Floats) -> LengthCurve:
+    """Mean of values (n,) in buckets of lengths (n,)."""
+    edges = (np.floor(lengths / _WIDTH) * _WIDTH).clip(-_LIMIT, _LIMIT)
     buckets, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
     sums = np.bincount(bucket, weights=values, minlength=len(buckets))
-    return LengthCurve(buckets, sums / np.maximum(counts, 1), counts.astype(np.int64), float(width))
+    return LengthCurve(buckets, sums / np.maximum(counts, 1), counts.astype(np.int64))
 
 
 def wins(better: Floats, worse: Floats) -> Floats:

@@ -1,11 +1,10 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same
 summaries.
 
-`permutation_test` swaps the two measures' standardized scores of a summary, a document or a system
-(PERM-BOTH, PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights;
-``scipy.stats.permutation_test`` would copy the table for each. `williams_test` treats the items as
-independent draws from a normal distribution, which summaries of one document are not (Williams
-1959; Graham & Baldwin 2014).
+`permutation_test` swaps the two measures' standardized scores of each summary (PERM-BOTH of
+Deutsch, Dror & Roth 2021). A swap is a row of weights; ``scipy.stats.permutation_test`` would copy
+the table for each. `williams_test` treats the items as independent draws from a normal
+distribution, which summaries of one document are not (Williams 1959; Graham & Baldwin 2014).
 """
 
 from __future__ import annotations
@@ -34,11 +33,6 @@ from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import resampled
 from estime_metric.validation import check_choice, integer
 
-SWAPS = ("summaries", "documents", "systems")  # what a permutation swaps as a whole
-
-#: What is asked of the first measure: different from, better than, or worse than the second.
-ALTERNATIVES = ("two-sided", "greater", "less")
-
 _ROUNDING = 1e-12  # differences of correlations below this are rounding
 _TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
 
@@ -62,7 +56,7 @@ _DIFFERENCES = [
 @dataclass(frozen=True)
 class Difference:
     """Two measures' correlations with the same judgements, ``first`` and ``second``, with the
-    ``p_value`` of the alternative; the interval of their difference, ``None`` if the test gives
+    two-sided ``p_value``; the interval of their difference, ``None`` if the test gives
     none; and the excluded samples as ``undefined``."""
 
     first: float
@@ -113,21 +107,16 @@ def permutation_test(
     *,
     level: str,
     method: str,
-    swap: str = "summaries",
-    alternative: str = "two-sided",
     n: int = 1000,
     seed: int = 0,
 ) -> Difference:
     """Paired permutation test of two measures' correlations.
 
-    The p-value is (1 + permutations with as large a difference) / (1 + permutations).
+    The p-value is two-sided: (1 + permutations with as large a difference) / (1 + permutations).
 
     Args:
         first, second: two measures, with the same judgements of the same summaries.
         level, method: one of `LEVELS` and of `METHODS`.
-        swap: what is swapped together: each of the ``summaries`` alone, or all summaries of one of
-            the ``documents`` or ``systems``.
-        alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
         n, seed: number of permutations, and seed.
 
     Raises:
@@ -135,20 +124,17 @@ def permutation_test(
         UndefinedCorrelationError: one of the correlations has no value.
     """
     _check_same(first, second, level, method)
-    check_choice("swap", swap, SWAPS)
-    check_choice("alternative", alternative, ALTERNATIVES)
     integer("n", n, 1)
     a, b = _standardized(first.scores), _standardized(second.scores)
     differences = []
-    for swapped in _coins(a.shape, swap, n, seed):
+    for swapped in _coins(a.shape, n, seed):
         counts = list(_after_swaps(a, b, first.judgements, level, swapped))
         both = mean_over_groups(counts, np.ones((2 * len(swapped), len(counts))), method)
         differences.append(both[: len(swapped)] - both[len(swapped) :])
     drawn = np.concatenate(differences)
     known = drawn[~np.isnan(drawn)]
     of_first, of_second = _value(first, level, method), _value(second, level, method)
-    size = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-    as_large = size(known) >= size(of_first - of_second) - _ROUNDING
+    as_large = np.abs(known) >= abs(of_first - of_second) - _ROUNDING
     return Difference(
         first=of_first,
         second=of_second,
@@ -158,12 +144,7 @@ def permutation_test(
 
 
 def williams_test(
-    first: Grid,
-    second: Grid,
-    *,
-    level: str = "system",
-    method: str = "pearson",
-    alternative: str = "two-sided",
+    first: Grid, second: Grid, *, level: str = "system", method: str = "pearson"
 ) -> Difference:
     """Williams test of two measures' correlations with the judgements; grids and errors as in
     `permutation_test`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
@@ -177,35 +158,31 @@ def williams_test(
         of_second,
         between=correlate(first.scores, second.scores, level=level, method=method),
         n=first.scores.shape[1] if level == "system" else first.scores.size,
-        alternative=alternative,
     )
     return Difference(first=of_first, second=of_second, p_value=test.p_value)
 
 
 class Williams(NamedTuple):
     """The statistic of the Williams test, positive if the first correlation is higher, and its
-    p-value.
+    two-sided p-value.
     """
 
     t: float
     p_value: float
 
 
-def williams(
-    first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
-) -> Williams:
+def williams(first: float, second: float, between: float, n: int) -> Williams:
     """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014): t with n - 3
     degrees of freedom, 0 of equal correlations.
 
     ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each
-    other; they rest on ``n`` items, at least four. The alternative is as in `permutation_test`.
+    other; they rest on ``n`` items, at least four.
 
     Example:
         >>> found = williams(0.4, 0.5, 0.1, 103)
         >>> round(found.t, 3), round(found.p_value, 3)
         (-0.891, 0.375)
     """
-    check_choice("alternative", alternative, ALTERNATIVES)
     integer("n", n, 4)
     for name, value in (("first", first), ("second", second), ("between", between)):
         if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
@@ -232,12 +209,7 @@ def williams(
     t = 0.0
     if above:
         t = above / math.sqrt(below) if below else math.copysign(math.inf, above)
-    tails = {
-        "greater": stats.t.sf(t, n - 3),
-        "less": stats.t.cdf(t, n - 3),
-        "two-sided": 2 * stats.t.sf(abs(t), n - 3),
-    }
-    return Williams(t=t, p_value=float(tails[alternative]))
+    return Williams(t=t, p_value=float(2 * stats.t.sf(abs(t), n - 3)))
 
 
 #: Paired tests of `compare_all`.
@@ -338,15 +310,11 @@ def _standardized(scores: Floats) -> Floats:
     return scaled / (scaled.std() or 1)
 
 
-def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Floats]:
+def _coins(shape: tuple[int, ...], n: int, seed: int) -> Iterator[Floats]:
     """Which summaries are swapped: 0 or 1, of shape (some of n, D, S)."""
     rng, step = np.random.default_rng(seed), max(1, _TOGETHER // math.prod(shape))
-    size = {"summaries": shape, "documents": (shape[0], 1), "systems": (1, shape[1])}[swap]
     for first in range(0, n, step):
-        rows = min(step, n - first)
-        yield np.broadcast_to(rng.integers(2, size=(rows, *size)), (rows, *shape)).astype(
-            np.float64
-        )
+        yield rng.integers(2, size=(min(step, n - first), *shape)).astype(np.float64)
 
 
 def _after_swaps(

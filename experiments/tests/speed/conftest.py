@@ -13,7 +13,7 @@ import transformers
 
 from experiments.speed import common
 from experiments.speed.__main__ import main
-from tests.studies.conftest import made_rows, write_folder
+from tests.studies.made import DATA
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class PrintedTable:
 
 
 @pytest.fixture
-def summeval(tmp_path: Path) -> Path:
+def summeval() -> Path:
     """A folder of four documents with three summaries each."""
-    return write_folder(tmp_path / "summeval", made_rows())
+    return DATA / "summeval"
 
 
 @pytest.fixture

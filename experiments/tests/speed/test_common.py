@@ -9,13 +9,13 @@ import pytest
 
 from experiments.speed import common
 from experiments.speed.common import Runs
-from tests.studies.conftest import made_rows
+from tests.studies.made import made_rows
 
 
 def test_pairs_are_those_of_the_first_documents_source_by_source(summeval: Path) -> None:
     pairs, texts = common.pairs_of(summeval, sources=2, each=2)
     assert texts == "SummEval"
-    rows = made_rows()
+    rows = made_rows("summeval")
     last, other = rows[-1]["doc_id"], rows[-4]["doc_id"]  # documents are written in reverse
     expected = [row["summary"] for name in (last, other) for row in rows if row["doc_id"] == name]
     assert [summary for summary, _ in pairs] == [*expected[:2], *expected[3:5]]
@@ -52,10 +52,10 @@ def test_everything_runs_in_turn_after_a_run_that_does_not_count() -> None:
         return f"{name} {len(order)}"
 
     runs = {"a": lambda: run("a"), "b": lambda: run("b")}
-    found = common.alternate(runs, rounds=2, now=lambda: float(next(ticks)))
+    computed = common.alternate(runs, rounds=2, now=lambda: float(next(ticks)))
     assert order == ["a", "b"] * 3
-    assert found["a"].seconds == [1.0, 1.0]
-    assert found["b"].returned == "b 6"
+    assert computed["a"].seconds == [1.0, 1.0]
+    assert computed["b"].returned == "b 6"
 
 
 def test_the_peak_is_seen_although_the_memory_is_given_back() -> None:

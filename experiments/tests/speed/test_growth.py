@@ -24,8 +24,8 @@ def test_pairs_are_written_as_they_are_read(tmp_path: Path) -> None:
     assert [(row["summary"], row["source"]) for row in rows] == pairs
 
 
-@pytest.mark.slow
-def test_the_tables_and_the_plot(run, tmp_path: Path) -> None:
+def test_the_tables_and_the_plot(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common, "apart", lambda score, *arguments: score(*arguments))
     sizes = ["--words", 40, 90, "--counts", 3, 9, "--threads", 1]
     words, pairs = run("growth", *sizes, "--plot", tmp_path / "growth")
     assert words.column("words") == ["40", "90"]

@@ -23,9 +23,9 @@ needs_blanc = pytest.mark.skipif(
 @pytest.mark.slow
 @needs_blanc
 def test_the_table_has_a_row_for_each_program(run, summeval: Path, capsys) -> None:
-    small = ["--sources", 2, "--rounds", 1, "--threads", 1]
+    small = ["--sources", 1, "--rounds", 1, "--threads", 1]
     (table,) = run("peers", "--summeval", summeval, *small)
-    assert table.title == "embedded-small, layer 5, 6 pairs of SummEval, 1 rounds"
+    assert table.title == "embedded-small, layer 5, 3 pairs of SummEval, 1 rounds"
     others = [peers.BLANC, peers.BERTSCORE, peers.BERTSCORE_ONCE]
     assert table.column("") == [*peers.OURS, peers.WITH_TRANSFORMERS, *others]
     for column, name in zip(table.columns[3:], others, strict=True):
@@ -33,8 +33,8 @@ def test_the_table_has_a_row_for_each_program(run, summeval: Path, capsys) -> No
 
 
 def test_ratios_are_speeds_not_seconds() -> None:
-    found = {"ours": Runs([2.0], None), peers.BLANC: Runs([8.0], None)}
-    assert peers.table(found, pairs=4) == [
+    computed = {"ours": Runs([2.0], None), peers.BLANC: Runs([8.0], None)}
+    assert peers.table(computed, pairs=4) == [
         ["ours", "2.00", "2.0", "4.0", "not installed", "not installed"],
         [peers.BLANC, "8.00", "0.5", "1.0", "not installed", "not installed"],
     ]
@@ -64,9 +64,9 @@ def test_the_blocks_of_transformers_score_alike(tmp_path: Path, summeval: Path) 
 
 
 def test_costs_are_those_of_a_thousand_pairs() -> None:
-    found = {("embedded", "fast"): Runs([1.0, 3.0, 2.0], None)}
+    computed = {("embedded", "fast"): Runs([1.0, 3.0, 2.0], None)}
     # 2 seconds for 4 pairs are 500 for a thousand, at 36 cents an hour 5 cents.
-    assert cost.table(found, pairs=4, price=36.0) == [["embedded", "fast", "500", "5.00"]]
+    assert cost.table(computed, pairs=4, price=36.0) == [["embedded", "fast", "500", "5.00"]]
 
 
 def test_news_pairs_are_a_reference_summary_for_each_article(tmp_path: Path) -> None:

@@ -83,19 +83,19 @@ def test_figures_are_what_the_rule_says(folder: Path) -> None:
     alarms, tokens = candidate.alarms[0], candidate.tokens[0]
     unsupported = alarms + tokens - candidate.overlap[0]
     of = {name: np.flatnonzero(candidate.sets == name) for name in set(candidate.sets)}
-    found = candidate.figures(3)
-    assert list(found) == list(FIGURES)
-    assert found["injected"] == pytest.approx(
+    computed = candidate.figures(3)
+    assert list(computed) == list(FIGURES)
+    assert computed["injected"] == pytest.approx(
         np.mean([2 * roc_area(alarms[of["clean"]], alarms[of[kind]]) - 1 for kind in KINDS[1:3]])
     )
     shares = [alarms[of[kind]].sum() / tokens[of[kind]].sum() for kind in KINDS[3:]]
-    assert found["extracts"] == pytest.approx(-10 * np.mean(shares))
+    assert computed["extracts"] == pytest.approx(-10 * np.mean(shares))
     graded = candidate.graded_alarms[0][of["bump"]]
     fewer = [graded[i] < graded[i + 1] for i in (0, 2, 4)]
-    assert found["bump"] == pytest.approx(2 * np.mean(fewer) - 1)
+    assert computed["bump"] == pytest.approx(2 * np.mean(fewer) - 1)
     factuality = [candidate.rows[i]["judged"][0] for i in of["frank"]]
     systems = [candidate.rows[i]["system"] for i in of["frank"]]
-    assert found["frank"] == pytest.approx(
+    assert computed["frank"] == pytest.approx(
         np.mean(
             [
                 partial_correlation(-values[of["frank"]], factuality, systems, method=method)
@@ -109,11 +109,11 @@ def test_figures_are_what_the_rule_says(folder: Path) -> None:
         good = np.array([candidate.rows[i]["judged"][0] == 1 for i in of[name]])
         for values in (alarms, unsupported / tokens):
             areas.append(2 * roc_area(values[of[name]][good], values[of[name]][~good]) - 1)
-    assert found["cliff"] == pytest.approx(np.mean(areas))
-    assert found["words"] == pytest.approx(np.log2((2 / 4) / (5 / 20)) / 4)
+    assert computed["cliff"] == pytest.approx(np.mean(areas))
+    assert computed["words"] == pytest.approx(np.log2((2 / 4) / (5 / 20)) / 4)
     judged = np.array([candidate.rows[i]["judged"] for i in of["summeval"]])
     rhos = [spearmanr(-alarms[of["summeval"]], column).statistic for column in judged.T]
-    assert found["summeval"] == pytest.approx(np.mean(rhos))
+    assert computed["summeval"] == pytest.approx(np.mean(rhos))
 
 
 @pytest.mark.filterwarnings(

@@ -59,10 +59,10 @@ def test_consistency_is_the_share_of_pairs_whose_reference_is_strictly_better() 
     half = Half([*pairs, *others], "choice", resamples=20)
     scores = rng.integers(0, 3, len(pairs)).astype(float)
     expected = np.mean([scores[2 * n] > scores[2 * n + 1] for n in range(9)])
-    found = half.consistency(scores)
-    assert found[0] == pytest.approx(expected)
-    assert found.shape == (21,)
-    assert len(set(found.tolist())) > 1
+    computed = half.consistency(scores)
+    assert computed[0] == pytest.approx(expected)
+    assert computed.shape == (21,)
+    assert len(set(computed.tolist())) > 1
 
 
 def test_the_rule_takes_the_smallest_share_of_new_ngrams_within_one_standard_error() -> None:

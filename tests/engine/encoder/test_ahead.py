@@ -16,6 +16,7 @@ import torch
 
 from estime_metric import EstimeScorer
 from estime_metric import scorer as scorer_module
+from estime_metric.engine import embedding as embedding_module
 from estime_metric.engine.encoder import masked as encoder_module
 from estime_metric.engine.encoder.memory import ahead_of
 from tests.families import SENTENCES
@@ -88,7 +89,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         begun.append(items.__name__)
         return ahead_of(META, items)
 
-    for module in (scorer_module, encoder_module):
+    for module in (embedding_module, encoder_module):
         monkeypatch.setattr(module, "ahead_of", ahead)
     monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 10_000)
     return begun
@@ -120,7 +121,7 @@ def test_scores_are_the_same_with_a_cache_and_threads(
         )  # two are compared with nothing
     assert sum(plain) > 0
     assert forced.count("<genexpr>") == 2
-    assert forced.count("_assembled") > 6  # once a chunk
+    assert forced.count("_batches") > 6  # once a chunk
     shared = scorer(bert_folder)
     with ThreadPoolExecutor(2) as pool:
         results = list(
@@ -145,9 +146,22 @@ def test_an_error_tells_the_pair_and_leaves_no_thread(bert_folder: str, forced: 
         notes = getattr(caught.value, "__notes__", [])  # from Python 3.11 on
         assert notes in ([f"This was the {side} of pair 13, counted from 0."], [])
         assert not threads()
-    failing = mock.patch.object(encoder_module.MaskedEncoder, "_run", side_effect=ArithmeticError)
-    with failing, pytest.raises(ArithmeticError):
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        (encoder_module.MaskedEncoder, "_run"),
+        (scorer_module, "match_batch"),
+        (scorer_module, "count_statistics"),
+    ],
+)
+def test_an_error_of_any_stage_leaves_no_thread(
+    stage: tuple[Any, str], bert_folder: str, forced: list[str]
+) -> None:
+    with mock.patch.object(*stage, side_effect=ArithmeticError), pytest.raises(ArithmeticError):
         scorer(bert_folder).score(SUMMARIES, SOURCES)
+    assert forced
     assert not threads()
 
 

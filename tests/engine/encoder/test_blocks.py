@@ -13,12 +13,27 @@ import transformers
 from torch import nn
 
 from estime_metric.engine.encoder import linear
+from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.blocks import BlockTaps
-from estime_metric.engine.encoder.fused import ReadPositions
 from tests.engine.encoder.test_masked import assert_close
 from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
 
-PROBE = torch.tensor([[2, 4, 4, 3]])
+
+def reads(
+    ids: torch.Tensor, attended: torch.Tensor | None = None, chosen: torch.Tensor | None = None
+) -> WindowBatch:
+    """Inputs, (b, p), read at the positions chosen, bool of shape (b, p); at all that are attended to
+    if none are.
+    """
+    if chosen is None:
+        chosen = torch.ones_like(ids, dtype=torch.bool) if attended is None else attended
+    row, column = torch.nonzero(chosen, as_tuple=True)
+    slot = chosen.cumsum(1)[chosen] - 1
+    most = int(chosen.sum(1).max())
+    return WindowBatch(ids, attended, row, column, slot=slot, target=row, most=most)
+
+
+PROBE = reads(torch.tensor([[2, 4, 4, 3]]), None, torch.tensor([[False, True, True, True]]))
 
 
 @cache
@@ -37,35 +52,37 @@ def twins(family: str, **changes: object) -> list[nn.Module]:
     return [model, copy.deepcopy(model)]
 
 
-def batch(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
+def inputs(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
     """Three inputs of different lengths; padding is not attended to."""
     attended = torch.arange(length) < torch.tensor([[40], [25], [13]])
     return torch.randint(5, 200, (3, length)), attended
 
 
-def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
-    ids, attended = batch()
-    expected = model(
-        input_ids=ids, attention_mask=attended.long(), output_hidden_states=True
-    ).hidden_states
+def scattered(attended: torch.Tensor) -> torch.Tensor:
+    """Some of the positions that are attended to: several in the first window, one in the last."""
+    row, column = (torch.arange(size) for size in attended.shape)
+    chosen = (column % 8 == 3) & (row[:, None] < 2) | (row[:, None] == 2) & (column == 12)
+    return chosen & attended
+
+
+@torch.no_grad()
+def assert_reads(taps: BlockTaps, model: nn.Module, batch: WindowBatch, layers: list[int]) -> None:
+    """The taps return what the whole model returns at the positions that the batch reads."""
+    mask = None if batch.attended is None else batch.attended.long()
+    whole = model(input_ids=batch.ids, attention_mask=mask, output_hidden_states=True)
+    expected = [whole.hidden_states[layer][batch.row, batch.column] for layer in layers]
+    assert_close(taps.read(batch, layers), expected)
+
+
+def assert_reads_all(taps: BlockTaps, model: nn.Module, depth: int) -> None:
+    """In any order of the layers, with and without padding, all positions and some of them."""
+    ids, attended = inputs()
     layers = list(range(depth + 1))
     for order in (layers, layers[::-1], layers[-1:], layers[:1]):
-        found = taps.read(ids, attended, order, lambda hidden: hidden[attended])
-        assert_close(found, [expected[layer][attended] for layer in order])
-
-
-def at(only: tuple[torch.Tensor, torch.Tensor]) -> ReadPositions:
-    """What a batch says of the positions that are read, counted one by one."""
-    rows = only[0].tolist()
-    slots = [rows[:number].count(row) for number, row in enumerate(rows)]
-    return ReadPositions(*only, slot=torch.tensor(slots), most=max(slots) + 1)
-
-
-def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Some of the positions that are attended to: several in the first window, one in the last."""
-    row, column = torch.nonzero(attended, as_tuple=True)
-    chosen = ((column % 8 == 3) & (row < 2)) | ((row == 2) & (column == 12))
-    return row[chosen], column[chosen]
+        assert_reads(taps, model, reads(ids, attended), order)
+    for mask in (attended, None):
+        chosen = scattered(torch.ones_like(attended) if mask is None else mask)
+        assert_reads(taps, model, reads(ids, mask, chosen), [depth, 0])
 
 
 @pytest.mark.slow
@@ -81,30 +98,20 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(
     assert a_block > 1000
     with mock.patch.object(linear, "VENDORS", ()):  # packed weights are not parameters
         taps = BlockTaps(model, BLOCKS, depth, PROBE)
-    assert taps.mode.blocks == kept
+    assert taps.kept == kept
     gone = before - sum(weight.numel() for weight in model.parameters())
     assert gone == (
         0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block
     )  # one block's weights serve for all
-    assert_reads(taps, whole(folder), depth)
+    assert_reads_all(taps, whole(folder), depth)
     taps = BlockTaps(whole(folder), BLOCKS, depth, PROBE)
-    model = whole(folder)
-    assert_reads(taps, model, depth)
-    ids, attended = batch()
-    for given in (attended, None):  # at some positions alone
-        only = scattered(torch.ones_like(attended) if given is None else given)
-        mask = None if given is None else given.long()
-        expected = model(
-            input_ids=ids, attention_mask=mask, output_hidden_states=True
-        ).hidden_states
-        found = taps.read(ids, given, [depth, 0], lambda hidden, only=only: hidden[only], at(only))
-        assert_close(found, [expected[layer][only] for layer in (depth, 0)])
+    assert_reads_all(taps, whole(folder), depth)
     fits = family in ("bert", "roberta", "electra", "mpnet")  # blocks like BERT's or MPNet's
-    assert taps.mode.fused == (depth > 0 and fits)
+    assert taps.fused == (depth > 0 and fits)
     runs: list[nn.Module] = []
     for block in taps.list:
         block.register_forward_hook(lambda module, *_: runs.append(module))
-    taps.read(PROBE, None, [depth], lambda hidden: hidden)
+    taps.read(PROBE, [depth])
     assert len(runs) == depth
 
 
@@ -115,9 +122,9 @@ def test_no_hook_is_left_behind(bert_folder: str) -> None:
     before = [
         (len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()
     ]
-    taps.read(PROBE, None, [0, 3], lambda hidden: hidden)
+    taps.read(PROBE, [0, 3])
     with pytest.raises(IndexError):
-        taps.read(torch.tensor([[10**6]]), None, [3], lambda hidden: hidden)
+        taps.read(reads(torch.tensor([[10**6]])), [3])
     assert before == [
         (len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()
     ]
@@ -128,17 +135,17 @@ def test_an_architecture_that_resists_keeps_all_its_blocks() -> None:
     """DeBERTa-v2's convolution after the first block: layer 1 is more than that block's output."""
     model, other = twins("deberta-v2", conv_kernel_size=3, conv_act="gelu")
     taps = BlockTaps(model, BLOCKS, 1, PROBE)
-    assert taps.mode.blocks == BLOCKS
-    assert_reads(taps, other, 1)
-    assert BlockTaps(model, BLOCKS, 2, PROBE).mode.blocks == 2
-    assert_reads(BlockTaps(model, 2, 2, PROBE), other, 1)
+    assert taps.kept == BLOCKS
+    assert_reads_all(taps, other, 1)
+    assert BlockTaps(model, BLOCKS, 2, PROBE).kept == 2
+    assert_reads_all(BlockTaps(model, 2, 2, PROBE), other, 1)
 
 
 @torch.no_grad()
 def test_albert_with_several_groups() -> None:
     model, other = twins("albert", num_hidden_groups=2, inner_group_num=1)
     for depth in (4, 3, 1):
-        assert_reads(BlockTaps(model, BLOCKS, depth, PROBE), other, depth)
+        assert_reads_all(BlockTaps(model, BLOCKS, depth, PROBE), other, depth)
         model.config.num_hidden_layers = BLOCKS
 
 
@@ -154,6 +161,14 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
         BlockTaps(Flat(), 2, 1, PROBE)
 
 
+def alone_and_padded(first: int, padding: int) -> tuple[WindowBatch, WindowBatch]:
+    """Twelve tokens, and the same behind twice as many."""
+    short, long = torch.arange(first, first + 12)[None], torch.arange(first, first + 24)[None]
+    together = torch.cat([long, nn.functional.pad(short, (0, 12), value=padding)])
+    attended = torch.arange(24) < torch.tensor([[24], [12]])
+    return reads(short), reads(together, attended)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @torch.no_grad()
@@ -165,24 +180,23 @@ def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: s
         model = whole(small_folder).to(dtype)
         depth = model.config.num_hidden_layers
         taps = BlockTaps(model, depth, depth, PROBE)
-        assert taps.mode.fused
+        assert taps.fused
         if ignored:
             run = model.forward
             model.forward = lambda run=run, attention_mask=None, **named: run(**named)
         for first in range(1_000, 6_000, 1_000):
-            assert taps.takes_padding(torch.arange(first, first + 24)[None], 0) is not ignored
+            assert taps.takes_padding(*alone_and_padded(first, padding=0)) is not ignored
 
 
 @torch.no_grad()
 def test_less_is_computed(bert_folder: str) -> None:
-    taps = BlockTaps(whole(bert_folder), BLOCKS, 2, PROBE)
+    taps = BlockTaps(whole(bert_folder), BLOCKS, 3, PROBE)
     rows: list[int] = []
     taps.list[1].widen.register_forward_hook(lambda *of: rows.append(of[-1].shape[:-1].numel()))
-    ids, attended = batch()
-    only = scattered(attended)
-    taps.read(ids, attended, [2], lambda hidden: hidden[only], at(only))
-    taps.read(ids, attended, [2], lambda hidden: hidden[only])
-    assert rows == [len(only[0]), ids.numel()]
+    batch = reads(*inputs(), scattered(inputs()[1]))
+    taps.read(batch, [2])
+    taps.read(batch, [3])
+    assert rows == [len(batch.row), batch.ids.numel()]
 
 
 @torch.no_grad()
@@ -191,17 +205,14 @@ def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) ->
     block = model.encoder.layer[1]
     run = block.forward
 
-    def doubled(*given: object, **named: object) -> torch.Tensor | tuple[torch.Tensor, ...]:
-        out = run(*given, **named)
+    def doubled(*states: object, **named: object) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        out = run(*states, **named)
         return (out[0] * 2, *out[1:]) if isinstance(out, tuple) else out * 2
 
     block.forward = doubled  # another block with the same parts
-    expected = model(input_ids=PROBE, output_hidden_states=True).hidden_states[2]
-    taps = BlockTaps(model, BLOCKS, 2, PROBE)
-    assert not taps.mode.fused
-    only = (torch.tensor([0]), torch.tensor([2]))
-    (found,) = taps.read(PROBE, None, [2], lambda hidden: hidden[only], at(only))
-    torch.testing.assert_close(found, expected[only])
+    taps = BlockTaps(copy.deepcopy(model), BLOCKS, 2, PROBE)
+    assert not taps.fused
+    assert_reads(taps, model, PROBE, [2])
 
 
 @pytest.mark.parametrize(("dtype", "near"), [(torch.float32, 1e-4), (torch.bfloat16, 0.5)])
@@ -213,25 +224,22 @@ def test_the_bias_of_mpnet_is_computed_once_and_is_used(
     plain.encoder.relative_attention_bias.weight *= 30
     model = copy.deepcopy(plain)
     taps = BlockTaps(model, BLOCKS, BLOCKS, PROBE)
-    assert taps.takes_padding(torch.arange(5, 30)[None], 1)
-    assert taps.mode.mask_by_key
+    assert taps.takes_padding(*alone_and_padded(5, padding=1))
+    assert taps.mask_by_key
     plain.encoder.relative_attention_bias.weight.data.copy_(model.encoder.bias.table.weight)
     computed: list[int] = []
     model.encoder.bias.table.register_forward_hook(lambda *_: computed.append(1))
     for length in (40, 25, 64, 7):
-        ids, attended = (whole_batch[:, :length] for whole_batch in batch(64))
-        only = scattered(attended)
-        mask = attended.long()
+        ids, attended = (whole_batch[:, :length] for whole_batch in inputs(64))
+        batch = reads(ids, attended, scattered(attended))
         expected = plain(
-            input_ids=ids, attention_mask=mask, output_hidden_states=True
+            input_ids=ids, attention_mask=attended.long(), output_hidden_states=True
         ).hidden_states
-        found = taps.read(
-            ids, attended, [2, BLOCKS], lambda hidden, only=only: hidden[only], at(only)
-        )
-        torch.testing.assert_close(
-            found, [expected[layer][only] for layer in (2, BLOCKS)], rtol=near, atol=near
-        )
+        states = [expected[layer][batch.row, batch.column] for layer in (2, BLOCKS)]
+        torch.testing.assert_close(taps.read(batch, [2, BLOCKS]), states, rtol=near, atol=near)
     assert not computed  # `takes_padding` was the only time
     plain.encoder.relative_attention_bias.weight.data.zero_()
-    without = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[2]
+    without = plain(
+        input_ids=ids, attention_mask=attended.long(), output_hidden_states=True
+    ).hidden_states[2]
     assert (without - expected[2])[attended].abs().max() > 2

@@ -18,8 +18,8 @@ from estime_metric import scorer as scorer_module
 from estime_metric.engine import matching
 from estime_metric.engine.encoder import linear, store
 from estime_metric.engine.encoder.memory import bytes_per_position, default_budget, put, put_all
+from tests.engine.encoder.pretended_device import DEVICE, PretendedDevice, pretended_device
 from tests.families import FAMILIES, SENTENCES
-from tests.pretended_device import DEVICE, PretendedDevice, pretended_device
 
 #: Windows of several lengths, three layers with the last block among them, everything that can be
 #: measured.
@@ -90,13 +90,13 @@ def waiting(device: PretendedDevice) -> Counter[str]:
     return waits
 
 
-def assert_same(found: EstimeResult, expected: EstimeResult) -> None:
-    assert found.measures == expected.measures
-    assert found.layers == expected.layers
+def assert_same(result: EstimeResult, expected: EstimeResult) -> None:
+    assert result.measures == expected.measures
+    assert result.layers == expected.layers
     for layer in expected.layers:
         for measure in expected.measures:
             torch.testing.assert_close(  # counts are whole numbers: equal
-                found.values(measure, layer),
+                result.values(measure, layer),
                 expected.values(measure, layer),
                 rtol=1e-5,
                 atol=1e-6,
@@ -124,9 +124,9 @@ def test_scores_are_those_of_the_cpu(
     }
     expected = make(bert_folder, **setting).score(SUMMARIES, SOURCES)
     with pretended_device(monkeypatch) as device:
-        found = loaded(bert_folder, device, **setting).score(SUMMARIES, SOURCES)
-    assert_same(found, expected)
-    assert found.values("alarms", found.layers[-1]).sum() > 0
+        result = loaded(bert_folder, device, **setting).score(SUMMARIES, SOURCES)
+    assert_same(result, expected)
+    assert result.values("alarms", result.layers[-1]).sum() > 0
 
 
 @pytest.mark.slow
@@ -142,7 +142,9 @@ def test_every_encoder_is_run_as_on_the_cpu(
         scorer = loaded(model, device, **setting)
         assert_same(scorer.score(*FEW), result)
     # At loading an encoder that fails is run another way: that must not be because of the device.
-    assert scorer.encoder.run_mode == expected.encoder.run_mode
+    for name in ("kept", "fused", "mask_by_key"):
+        taps = (of.encoder.taps for of in (scorer, expected))
+        assert len({getattr(of, name) for of in taps}) == 1, name
     assert scorer.encoder.takes_padding == expected.encoder.takes_padding
 
 
@@ -151,9 +153,9 @@ def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> N
     whole = there.score(SUMMARIES, SOURCES)
     monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 1)
     monkeypatch.setitem(matching.match.__kwdefaults__, "most_products", 1_000)
-    found = there.score(SUMMARIES, SOURCES)
+    result = there.score(SUMMARIES, SOURCES)
     for measure in ("alarms", "overlap", "winners"):
-        assert found.values(measure, 2).tolist() == whole.values(measure, 2).tolist()
+        assert result.values(measure, 2).tolist() == whole.values(measure, 2).tolist()
 
 
 def test_cache(bert_folder: str, device: PretendedDevice) -> None:
@@ -174,12 +176,12 @@ def test_explanations_are_those_of_the_cpu(
 ) -> None:
     expected = make(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
     with pretended_device(monkeypatch) as device:
-        found = loaded(bert_folder, device, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
+        result = loaded(bert_folder, device, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
         assert waiting(device) == {
             "engine.encoder.masked.encode": 1,
             "engine.encoder.memory.to_host": 8,
         }  # for all pairs
-    for one, other in zip(found, expected, strict=True):
+    for one, other in zip(result, expected, strict=True):
         assert one.to_dict() == other.to_dict()
 
 
@@ -199,7 +201,7 @@ def test_a_call_waits_as_often_for_many_pairs_as_for_one(
 
 @pytest.mark.parametrize(
     "copy",
-    ["encoder.masked.put", "encoder.masked.put_all", "matching.put_all", "statistics.put_all"],
+    ["encoder.batching.put", "matching.put_all", "statistics.put_all"],
 )
 def test_what_is_left_on_the_cpu_is_found(
     copy: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch
@@ -211,61 +213,39 @@ def test_what_is_left_on_the_cpu_is_found(
         there.score(SUMMARIES, SOURCES)
 
 
-def test_a_wait_is_found(device: PretendedDevice) -> None:
-    numbers = torch.arange(6).to(DEVICE, non_blocking=True)
-    assert (numbers.device, device.waits) == (DEVICE, [])
-    for wait in (
-        lambda: numbers[numbers > 2],
-        numbers.sum().item,
-        numbers.cpu,
-        lambda: torch.zeros(2).to(DEVICE),
-    ):
-        device.waits.clear()
-        wait()
-        assert len(device.waits) == 1
-    assert numbers.cpu().tolist() == list(range(6))
-    with pytest.raises((RuntimeError, TypeError)):
-        numbers.numpy()
-    with pytest.raises(RuntimeError, match="got tensors on the CPU"):
-        numbers[torch.tensor([0, 1])]
-    assert (numbers + torch.tensor(1)).device == DEVICE  # a single number may come from the host
-
-
 GIGABYTE = 1 << 30
 
 
-def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for free, reserved, allocated, expected in (
+@pytest.mark.parametrize(
+    ("free", "reserved", "allocated", "expected"),
+    [
         (80, 0, 0, 65_536),  # an empty device: the default
         (4, 0, 0, 2 * GIGABYTE // 100_000),  # half of it
         (1, 9, 6, 2 * GIGABYTE // 100_000),  # memory that torch reserves and does not use counts
         (0, 9, 9, 2_000),  # never nothing
-    ):
-        monkeypatch.setattr(
-            torch.cuda, "mem_get_info", lambda _, free=free: (free * GIGABYTE, 80 * GIGABYTE)
-        )
-        monkeypatch.setattr(
-            torch.cuda, "memory_reserved", lambda _, reserved=reserved: reserved * GIGABYTE
-        )
-        monkeypatch.setattr(
-            torch.cuda, "memory_allocated", lambda _, allocated=allocated: allocated * GIGABYTE
-        )
-        assert default_budget(DEVICE, 100_000) == expected
-    # Elsewhere memory is not asked for.
-    assert [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")] == [
-        2_000,
-        16_384,
-    ]
-    # A position needs at least the memory of a block of BERT: three times the width for attention, the
-    # wide layer twice.
+    ],
+)
+def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
+    free: int, reserved: int, allocated: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, gigabytes in (("reserved", reserved), ("allocated", allocated)):
+        monkeypatch.setattr(torch.cuda, f"memory_{name}", lambda _, n=gigabytes: n * GIGABYTE)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (free * GIGABYTE, 80 * GIGABYTE))
+    assert default_budget(DEVICE, 100_000) == expected
+
+
+def test_elsewhere_memory_is_not_asked_for() -> None:
+    budgets = [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")]
+    assert budgets == [2_000, 16_384]
+
+
+def test_a_position_needs_at_least_the_memory_of_a_block() -> None:
+    """Three times the width for attention, the wide layer twice."""
     config = transformers.BertConfig(
         hidden_size=1024, num_attention_heads=16, intermediate_size=4096
     )
     needed = 3 * 1024 + 2 * 4096
     assert 4 * needed < bytes_per_position(config, 4) < 20 * needed
     assert bytes_per_position(config, 2) * 2 == bytes_per_position(config, 4)
-    assert (
-        bytes_per_position(transformers.PretrainedConfig(hidden_size=256), 4) > 0
-    )  # one that says no more
+    no_more = transformers.PretrainedConfig(hidden_size=256)
+    assert bytes_per_position(no_more, 4) > 0

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder import precision, store
-from estime_metric.engine.encoder.precision import inference_context
+from estime_metric.engine.encoder import precision, processor, store
+from estime_metric.engine.encoder.precision import inference_context, warn_where_slower
 from tests.command import run_python
 
 CPU = torch.device("cpu")
@@ -46,7 +46,7 @@ def test_what_was_inherited_is_inherited_again_and_what_was_set_stays_set() -> N
     script = """
         import contextlib, itertools
         import torch
-        from estime_metric.engine.encoder.precision import inference_context
+        from estime_metric.engine.encoder.precision import inference_context, warn_where_slower
 
         backends = torch.backends
         parents = backends, backends.cudnn
@@ -136,17 +136,15 @@ def test_an_error_inside_restores_the_settings() -> None:
         torch.set_autocast_enabled("cuda", cast)
 
 
-@pytest.mark.parametrize("lower", [90.0, 300.0])
-def test_a_slower_lower_precision_is_said_once(
-    monkeypatch: pytest.MonkeyPatch, lower: float, recwarn
+@pytest.mark.parametrize(
+    ("dtype", "is_fast", "number"),
+    [("bfloat16", False, 1), ("bfloat16", True, 0), ("float16", True, 1), ("float32", False, 0)],
+)
+def test_a_slower_precision_is_warned_of(
+    dtype: str, is_fast: bool, number: int, monkeypatch: pytest.MonkeyPatch, recwarn
 ) -> None:
-    speeds = {torch.bfloat16: lower, torch.float32: 170.0}
-    monkeypatch.setattr(precision, "product_speed", speeds.__getitem__)
-    precision.warn_where_slower.cache_clear()
-    for _ in range(2):
-        precision.warn_where_slower(torch.bfloat16)
-    precision.warn_where_slower.cache_clear()
-    assert len(recwarn) == (lower < 170)
-    assert all(
-        "90 GFLOP/s in bfloat16 and 170 GFLOP/s in float32" in str(one.message) for one in recwarn
-    )
+    monkeypatch.setattr(processor, "is_fast_in_bfloat16", lambda: is_fast)
+    warn_where_slower(getattr(torch, dtype))
+    assert [f"dtype='{dtype}' is slower than float32" in str(w.message) for w in recwarn] == [
+        True
+    ] * number

@@ -57,8 +57,8 @@ def test_what_linux_says_of_a_processor(
     described(text)
     assert processor.vendor() == vendor
     assert choose_dtype("auto", CPU) == dtype
-    for asked in ("float32", "bfloat16", "float16"):
-        assert choose_dtype(asked, CPU) == asked
+    for calls in ("float32", "bfloat16", "float16"):
+        assert choose_dtype(calls, CPU) == calls
 
 
 def test_windows_names_the_vendor_in_a_description(
@@ -74,14 +74,14 @@ def test_windows_names_the_vendor_in_a_description(
 def test_of_a_gpu_torch_is_asked_whether_it_has_bfloat16_in_hardware(
     monkeypatch: pytest.MonkeyPatch, supported: bool
 ) -> None:
-    asked: list[dict[str, bool]] = []
+    calls: list[dict[str, bool]] = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device", lambda device: torch.inference_mode())
     monkeypatch.setattr(
-        torch.cuda, "is_bf16_supported", lambda **options: asked.append(options) or supported
+        torch.cuda, "is_bf16_supported", lambda **options: calls.append(options) or supported
     )
     assert choose_dtype("auto", CUDA) == ("bfloat16" if supported else "float32")
-    assert asked == [{"including_emulation": False}]
+    assert calls == [{"including_emulation": False}]
     assert choose_dtype("auto", torch.device("mps")) == "float32"
 
 

@@ -37,7 +37,8 @@ ODD = (
     ],
 )
 def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
-    own, theirs = load_shipped(model, dtype), load_pretrained(model, None, dtype)
+    theirs = load_pretrained(model, None, dtype)
+    own = load_shipped(model, theirs.info.revision, dtype)
     assert own.info == theirs.info
     texts = [*ODD, *SENTENCES]
     for special in (False, True):
@@ -47,8 +48,8 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
             "return_offsets_mapping": True,
         }
         expected = theirs.tokenizer(texts, **how)
-        found = own.tokenizer(texts, **how)
-        assert found == {name: expected[name] for name in found}
+        encoded = own.tokenizer(texts, **how)
+        assert encoded == {name: expected[name] for name in encoded}
         assert own.tokenizer(ODD[2], **how)["input_ids"] == expected["input_ids"][2]
     assert own.tokenizer.get_vocab() == theirs.tokenizer.get_vocab()
     assert set(own.tokenizer.all_special_ids) == set(theirs.tokenizer.all_special_ids)
@@ -57,8 +58,8 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
     states = []
     for loaded in (own, theirs):
         encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
-        assert encoder.run_mode.fused
-        assert encoder.run_mode.mask_by_key
+        assert encoder.taps.fused
+        assert encoder.taps.mask_by_key
         assert encoder.takes_padding
         config = EstimeConfig(window=40, margin=10, distance=8)
         units = tokenize([" ".join(SENTENCES[:3]), SENTENCES[0]], encoder.tokenizer)
@@ -74,4 +75,4 @@ def test_a_damaged_installation_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(
         EncoderUnavailableError, match=r"'embedded' cannot be loaded: .*config\.json"
     ):
-        load_shipped("embedded", torch.float32)
+        load_shipped("embedded", "commit", torch.float32)

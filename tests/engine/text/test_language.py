@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-
 import pytest
 import transformers
 
@@ -76,44 +73,3 @@ def test_a_scorer_stops_looking_once_there_was_enough_text(
     for texts in (ENGLISH[:1], 3 * ENGLISH, ENGLISH):
         scorer.score(texts, texts)
     assert looked_at == [None, ""]
-
-
-class Vocabulary:
-    """A tokenizer of 12,000 Cyrillic entries that cuts texts into letters, and counts how often it
-    is asked for its vocabulary.
-    """
-
-    vocab_size = 12_000
-    all_special_ids = (0,)
-
-    def __init__(self, known: int) -> None:
-        self.asked = 0
-        entries = [f"ы{number}" if number < known else f"a{number}" for number in range(12_000)]
-        self._vocabulary = {entry: number for number, entry in enumerate(entries)}
-
-    def __call__(self, texts: list[str], **options: object) -> dict[str, list[object]]:
-        spans = [[(at, at + 1) for at in range(len(text))] for text in texts]
-        return {
-            "input_ids": [[7] * len(of_text) for of_text in spans],
-            "offset_mapping": list(spans),
-        }
-
-    def get_vocab(self) -> dict[str, int]:
-        self.asked += 1
-        return self._vocabulary
-
-
-@pytest.mark.parametrize(("known", "told"), [(999, True), (1_000, False)])
-def test_the_vocabulary_is_looked_through_once(known: int, told: bool) -> None:
-    tokenizer = Vocabulary(known)
-    for _ in range(3):
-        assert bool(foreign_language(RUSSIAN, tokenizer)) is told
-    assert tokenizer.asked == 1
-    assert foreign_language(THAI, tokenizer)  # another script
-    assert tokenizer.asked == 2
-    another = Vocabulary(0)
-    assert foreign_language(RUSSIAN, another)
-    reference = weakref.ref(another)
-    del another
-    gc.collect()
-    assert reference() is None  # what was counted does not keep it

@@ -13,6 +13,7 @@ from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
         ("It's 1,200 well-kept cars.", ["it", "s", "1", "200", "well", "kept", "cars"]),
         ("re\u00adports of the f\u200birm\ufeff", ["reports", "of", "the", "firm"]),
         ("\u200fcat\u200e \u202adog\u202c \u2066end\u2069", ["cat", "dog", "end"]),
+        ("a\u202eb c\u2060d e\u2069f g\u206ah", ["ab", "cd", "ef", "g", "h"]),
         ("cafe\u0301 caf\u00e9", ["caf\u00e9", "caf\u00e9"]),
         (
             "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627",

@@ -59,7 +59,7 @@ def test_together_with_rouge(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A module with the inputs and an option of ROUGE replaces it, because ROUGE needs the network."""
-    (script,) = blocks("docs/evaluate.md", "combine(")
+    (script,) = blocks("docs/evaluate.md", "combine([")
     load = evaluate.load
     monkeypatch.setattr(
         evaluate,

@@ -166,13 +166,13 @@ def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
 ) -> None:
     save_encoder(tmp_path, "bert", seed=3)  # no other test keeps it in memory
     model, loads = str(tmp_path), []
-    load_pretrained = encoder_module.load_pretrained
+    load_commit = encoder_module.load_commit
 
     def counted(model: str, *arguments: Any) -> Any:
         loads.append(model)
-        return load_pretrained(model, *arguments)
+        return load_commit(model, *arguments)
 
-    monkeypatch.setattr(encoder_module, "load_pretrained", counted)
+    monkeypatch.setattr(encoder_module, "load_commit", counted)
     few = {name: column[:2] for name, column in texts.items()}
     statm, memory = (
         Path("/proc/self/statm"),

@@ -1,4 +1,4 @@
-"""Runs the blocks of a page, in order, as a reader would."""
+"""Runs the blocks of a section of docs/harnesses.md, in order, as a reader would."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import runpy
 import shlex
-import shutil
 import sys
 from collections.abc import Callable
 from glob import glob
@@ -19,21 +18,22 @@ from tests.command import FORKS, one_thread
 
 _BLOCK = re.compile(r'^```(\w+)(?: title="(.*?)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
-PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
+ROOT = Path(estime_metric.__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "harnesses.md"
 
 
-def run_page(
-    name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str
+def run_section(
+    heading: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str
 ) -> list[str]:
-    """What each block of a page prints that is run in ``folder``, in a separate process, after
+    """What each block of a section prints that is run in ``folder``, in a separate process, after
     ``prepare``.
 
-    Blocks that have a title are written to files of that name, next to the examples that the page
-    links to. The encoder ``embedded`` is the small one there.
+    Blocks that have a title are written to files of that name, also those of the section with the
+    models. The encoder ``embedded`` is the small one there.
     """
-    text = (PAGES / name).read_text(encoding="utf-8")
-    for example in set(re.findall(r"\(\.\./(examples/\w+\.py)\)", text)):
-        shutil.copy(PAGES.parent / example, folder)
+    _, *sections = re.split(r"^## (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts = dict(zip(sections[::2], sections[1::2], strict=True))
+    text = texts["Models for these examples"] + texts[heading]
     printed: list[str] = []
     for language, title, block in _BLOCK.findall(text):
         if title:
@@ -66,9 +66,7 @@ def _run(
     huggingface_hub.constants.HF_HUB_OFFLINE = True
     os.environ.update({"HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment})
     os.chdir(folder)
-    root = str(
-        PAGES.parents[1]
-    )  # behind the installed packages, so that ours is seen to be installed
+    root = str(ROOT)  # behind the installed packages, so that ours is seen to be installed
     sys.path[:] = [str(folder), *(path for path in sys.path if path not in ("", root)), root]
     one_thread()
     for stream, path in ((1, shown), (2, folder / "said")):

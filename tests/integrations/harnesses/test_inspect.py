@@ -19,7 +19,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 from estime_metric import EstimeScorer  # noqa: E402
 from estime_metric.integrations.inspect import estime, result_of  # noqa: E402
 from tests.integrations.conftest import Pairs, unzip  # noqa: E402
-from tests.integrations.harnesses.pages import run_page  # noqa: E402
+from tests.integrations.harnesses.pages import run_section  # noqa: E402
 
 # Inspect leaves streams and sockets to the garbage collector and calls deprecated functions of its
 # own.
@@ -152,7 +152,7 @@ def test_missing_fields_and_unknown_options_are_named(
 
 
 def test_the_page(tmp_path: Path) -> None:
-    evaluated, read, _ = run_page("inspect.md", tmp_path)
+    evaluated, read, _ = run_section("Inspect", tmp_path)
     assert "alarms" in evaluated
     assert "mean" in read
     assert "stderr" in read

@@ -12,7 +12,7 @@ from estime_metric import EstimeScorer
 from estime_metric.integrations.lm_eval import EstimeTask
 from tests.command import json_rows
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import run_page
+from tests.integrations.harnesses.pages import run_section
 
 
 def test_one_call_scores_all_documents(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
@@ -48,8 +48,8 @@ def without_its_own_tasks() -> None:
 
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("lm_eval")
-    table, shown = run_page(
-        "lm-eval.md", tmp_path, without_its_own_tasks, HF_HOME=str(tmp_path / "hf")
+    table, shown = run_section(
+        "lm-evaluation-harness", tmp_path, without_its_own_tasks, HF_HOME=str(tmp_path / "hf")
     )
     assert "inconsistency" in table
     (file,) = (tmp_path / "results").rglob("results_*.json")

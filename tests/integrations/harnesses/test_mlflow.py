@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EstimeScorer
-from tests.integrations.harnesses.pages import run_page
+from tests.integrations.harnesses.pages import run_section
 
 
 def without_other_clients() -> None:
@@ -22,8 +22,8 @@ def without_other_clients() -> None:
 
 @pytest.mark.skipif(find_spec("mlflow") is None, reason="MLflow is not installed")
 def test_the_page(tmp_path: Path) -> None:
-    (printed,) = run_page(
-        "mlflow.md", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
+    (printed,) = run_section(
+        "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
     )
     summaries = [
         "The council closed the old iron bridge to cars.",

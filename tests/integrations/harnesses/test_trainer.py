@@ -11,7 +11,7 @@ import transformers
 from estime_metric import EstimeScorer
 from estime_metric.integrations.trainer import estime_compute_metrics
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import run_page
+from tests.integrations.harnesses.pages import run_section
 
 
 def padded(tokenizer: transformers.PreTrainedTokenizerFast, texts: list[str]) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_errors(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokeniz
 @pytest.mark.slow
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("accelerate")
-    (printed,) = run_page("trainer.md", tmp_path)
+    (printed,) = run_section("Transformers' Trainer", tmp_path)
     *steps, signature = printed.splitlines()[-3:]
     assert signature.startswith("ESTIME|model:embedded@")
     for step in steps:

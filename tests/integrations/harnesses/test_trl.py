@@ -9,7 +9,7 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.integrations.trl import estime_reward
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import run_page
+from tests.integrations.harnesses.pages import run_section
 
 
 def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
@@ -77,7 +77,7 @@ def test_errors(bert_folder: str) -> None:
 @pytest.mark.slow
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("trl")
-    trained, shown = run_page("trl.md", tmp_path)
+    trained, shown = run_section("TRL", tmp_path)
     *rewards, signature = trained.splitlines()[-4:]
     assert all(-2 <= float(reward) <= 0 for reward in rewards)
     assert signature.startswith("ESTIME|model:embedded@")

@@ -4,7 +4,7 @@ nothing and with scores of files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -24,20 +24,13 @@ from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
 from tests.families import SENTENCES
-from tests.studies import conftest as summeval
-from tests.studies.benchmarks.aggrefact import conftest as aggrefact
-from tests.studies.benchmarks.bump import conftest as bump
-from tests.studies.benchmarks.coherence_scores import made as coherence
-from tests.studies.benchmarks.frank import conftest as frank
-from tests.studies.benchmarks.summedits import conftest as summedits
-from tests.studies.benchmarks.systems import made as systems
+from tests.studies.made import DATA, made_folder
 
 
 @dataclass(frozen=True)
 class Case:
-    """A benchmark: what writes its made-up data into a folder, and the names of what it makes."""
+    """The names of what a benchmark makes."""
 
-    write: Callable[[Path], Path]
     frames: Sequence[str]
     tables: Sequence[str]
     plots: Sequence[str]
@@ -45,39 +38,31 @@ class Case:
 
 CASES = {
     "bump": Case(
-        lambda folder: bump.write_folder(folder, bump.made_rows()),
         ["consistency", "tests"],
         ["bump", "bump-types", "bump-types-area", "bump-tests"],
         ["consistency", "types"],
     ),
     "summedits": Case(
-        lambda folder: summedits.write_folder(
-            folder, {domain: summedits.made_rows(domain) for domain in summedits.LABELS}
-        ),
         ["detection"],
         ["summedits", "summedits-area"],
         ["detection"],
     ),
     "aggrefact": Case(
-        aggrefact.write_authors,
         ["detection"],
         ["aggrefact", "aggrefact-area", "aggrefact-cells"],
         ["areas"],
     ),
     "frank": Case(
-        lambda folder: frank.write_folder(folder, frank.made_rows()),
         ["correlations", "differences", "ablation"],
         ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"],
         ["correlations", "ablation"],
     ),
     "summeval": Case(
-        lambda folder: summeval.write_folder(folder, summeval.made_rows()),
         ["correlations"],
         ["table1", "table2", "intervals"],
         [],  # plots show ESTIME
     ),
     "systems": Case(
-        systems.write_folder,
         ["measures", "rules"],
         [
             "systems",
@@ -90,7 +75,6 @@ CASES = {
         ["summeval"],
     ),
     "coherence_scores": Case(
-        coherence.write_folder,
         ["agreement", "shuffle", "agreement-with-length", "confounders"],
         ["table3", "table4", "table3-intervals", "lengths", "table1"],
         [
@@ -105,7 +89,6 @@ CASES = {
         ],
     ),
     "subtle_errors": Case(
-        lambda folder: folder,
         ["agreement", "rise", "positions"],
         [f"subtle-errors-{name}" for name in ("table-3", "rise", "precision", "recall")],
         ["rise", "positions"],
@@ -125,9 +108,7 @@ class Made:
 
 
 @pytest.fixture(scope="module", params=CASES)
-def made(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, bert_folder: str
-) -> Made:
+def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
     name, case = request.param, CASES[request.param]
     if name == "subtle_errors":
         scorer = EstimeScorer(model=bert_folder, layers=2, window=60, margin=10)
@@ -139,9 +120,7 @@ def made(
             data,
             experiment.measure_blocks(scorer, baselines=False),
         )
-    folder = case.write(tmp_path_factory.mktemp(name) / "data")
-    read = import_module(f"estime_metric.studies.benchmarks.{name}.data")
-    data = read.read(folder)
+    data = import_module(f"estime_metric.studies.benchmarks.{name}.data").read(DATA / name)
     if name == "coherence_scores":
         return Made(
             case,
@@ -235,14 +214,25 @@ def test_scores_of_a_file_are_a_row_and_a_missing_one_is_said(made: Made) -> Non
     assert f"mine: no row for 1 of {len(keys)} summaries" in " ".join(main.notes)
 
 
-@pytest.mark.parametrize("made", STANDARD, indirect=True)
-def test_the_digest_is_of_the_texts(made: Made, tmp_path: Path) -> None:
-    read = import_module(type(made.data).__module__).read
-    folder = made.case.write(tmp_path / "data")
-    assert read(folder).digest == made.data.digest
-    for path in folder.rglob("*.json*"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("the ", "this "), encoding="utf-8")
-    for path in folder.rglob("*.csv"):
-        path.write_text(path.read_text(encoding="utf-8").replace("the ", "this "), encoding="utf-8")
-    assert read(folder).digest != made.data.digest
+#: A judgement as it is in the files of a benchmark, and another one.
+JUDGED = {
+    "bump": ("Coreference Error", "Predicate Error"),
+    "summedits": ('"label": 1', '"label": 0'),
+    "aggrefact": (",1,val", ",0,val"),
+    "frank": ('"factuality": 1.0', '"factuality": 0.5'),
+    "summeval": ('"consistency": 3.0', '"consistency": 2.0'),
+    "systems": ('"label": 1', '"label": 0'),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_the_digest_is_of_texts_and_judgements(name: str, tmp_path: Path) -> None:
+    read = import_module(f"estime_metric.studies.benchmarks.{name}.data").read
+    digests = []
+    for number, change in enumerate([("", ""), ("", ""), ("the ", "this "), JUDGED[name]]):
+        folder = made_folder(tmp_path / str(number), name)
+        for path in folder.rglob("*.*"):
+            path.write_text(path.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+        digests.append(read(folder).digest)
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 3

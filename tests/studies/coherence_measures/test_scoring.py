@@ -127,11 +127,11 @@ def test_order_and_company_change_nothing_and_bad_input_is_named(
     seq2seq: Callable[[str], str],
 ) -> None:
     measure = BartScore(seq2seq("bart"), device="cpu", token_budget=150)
-    found = measure.score(SUMMARIES, SOURCES)
+    computed = measure.score(SUMMARIES, SOURCES)
     np.testing.assert_allclose(
-        measure.score(SUMMARIES[::-1], SOURCES[::-1])[::-1], found, atol=1e-4
+        measure.score(SUMMARIES[::-1], SOURCES[::-1])[::-1], computed, atol=1e-4
     )
-    np.testing.assert_allclose(measure.score(SUMMARIES[:1], SOURCES[:1]), found[:1], atol=1e-4)
+    np.testing.assert_allclose(measure.score(SUMMARIES[:1], SOURCES[:1]), computed[:1], atol=1e-4)
     assert measure.score([], []).shape == (0,)
     with pytest.raises(
         ValueError, match="`predictions` and `sources` to have the same length, but got 1 and 2"
@@ -155,9 +155,9 @@ def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str
     with pytest.raises(ValueError, match=r"`predictions` .* but the one at index 0 has"):
         strict.score([long, "b"], ["short", "short"])
     cutting = BartScore(seq2seq("bart"), device="cpu", truncate=True)
-    found = cutting.score(["a", "b", long], ["short", long, "short"])
-    assert np.isfinite(found).all()
-    assert found[0] == pytest.approx(strict.score(["a"], ["short"])[0], abs=1e-4)
+    computed = cutting.score(["a", "b", long], ["short", long, "short"])
+    assert np.isfinite(computed).all()
+    assert computed[0] == pytest.approx(strict.score(["a"], ["short"])[0], abs=1e-4)
     unlimited = BartScore(seq2seq("t5"), device="cpu")  # relative positions
     assert unlimited.score(["a"], [long])[0] == pytest.approx(
         naive(load(seq2seq("t5")), "a", long), abs=2e-4
@@ -168,16 +168,16 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
     folder = seq2seq("bart")
     options = CoherenceOptions(bartscore_model=folder, device="cpu", seed=5)
     names = ["entity_graph", "length", "random", "bartscore"]
-    found = coherence_scores(SUMMARIES, names, sources=SOURCES, options=options)
+    computed = coherence_scores(SUMMARIES, names, sources=SOURCES, options=options)
     expected = {
         "entity_graph": [entity_graph(text) for text in SUMMARIES],
         "length": [len(text) for text in SUMMARIES],
         "random": np.random.default_rng(5).uniform(size=len(SUMMARIES)),
         "bartscore": BartScore(folder, device="cpu").score(SUMMARIES, SOURCES),
     }
-    assert list(found) == names
+    assert list(computed) == names
     for name in names:
-        np.testing.assert_array_equal(found[name], expected[name])
+        np.testing.assert_array_equal(computed[name], expected[name])
     assert all(len(scores) == 0 for scores in coherence_scores([], names[:3]).values())
 
 
@@ -235,8 +235,8 @@ def naive_graph(sentences: list[dict[str, float]]) -> float:
     """Through the bipartite graph of sentences and entities, edge by edge."""
     bipartite = [
         (index, entity, weight)
-        for index, found in enumerate(sentences)
-        for entity, weight in found.items()
+        for index, computed in enumerate(sentences)
+        for entity, weight in computed.items()
     ]
     edges = [
         weight * their / (later - index)

@@ -7,29 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.command import csv_rows, run_command
-from tests.conftest import SUMMEVAL
-from tests.studies.benchmarks.coherence_scores.made import write_folder
+from tests.studies.made import made_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path)
-
-
-@pytest.mark.slow
-def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
-    if not SUMMEVAL.is_dir():
-        pytest.skip("the published scores are missing")
-    shown = run_command("benchmark", "coherence", SUMMEVAL.parent, columns=80)
-    text = " ".join(shown.stdout.split())
-    for line in (
-        "BAS .896 .896 yes .5",
-        "GRN .504 .504 yes .5",
-        "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77",
-    ):
-        assert line in text
-    assert "16 systems whose judgements are available; paper: as printed, on 17 systems" in text
-    assert shown.stdout.count(" yes") == 16
+    return made_folder(tmp_path, "coherence_scores")
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -39,6 +22,7 @@ def test_runs_and_seed_are_options(folder: Path) -> None:
         out = folder / str(seed)
         options = ["--resamples", 20, "--runs", runs, "--seed", seed]
         shown = run_command("benchmark", "coherence", folder, "-o", out, *options)
+        assert "Table 4 of Steen & Markert 2022" in shown.stdout
         assert ("table1.md" in shown.stdout) == (out / "table1.md").exists() == (runs > 0)
         intervals.add((out / "table3-intervals.md").read_text(encoding="utf-8"))
     assert len(intervals) == 2

@@ -10,11 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.command import csv_rows, run_command
-from tests.studies.benchmarks.aggrefact.conftest import authors, cliff
-from tests.studies.benchmarks.frank.conftest import made_rows
-from tests.studies.benchmarks.test_contract import CASES
-
-__all__ = ["authors", "cliff"]  # fixtures
+from tests.studies.made import DATA
 
 #: Command -> a table on the screen, a row of it, options for a part of the data, and its summaries.
 COMMANDS: dict[str, tuple[str, str, list[object], int]] = {
@@ -33,7 +29,7 @@ def test_the_screen_shows_tables_and_a_later_run_resumes(
 ) -> None:
     table, label, part, summaries = COMMANDS[name]
     out = tmp_path / "new" / "out"
-    arguments = [CASES[name].write(tmp_path / "data"), "-m", bert_folder, "--resamples", 5, "-q"]
+    arguments = [DATA / name, "-m", bert_folder, "--resamples", 5, "-q"]
     shown = run_command("benchmark", name, *arguments, "-o", out, columns=120)
     rows = {row["measure"]: row for row in csv_rows(out / f"{table}.csv")}
     assert {"(-)inconsistency-4", "(-)new words", label} <= set(rows)
@@ -46,53 +42,24 @@ def test_the_screen_shows_tables_and_a_later_run_resumes(
     assert len(csv_rows(out / "scores.csv")) == summaries
 
 
-@pytest.mark.usefixtures("no_pictures")
-def test_scores_of_files_are_added(bert_folder: str, tmp_path: Path) -> None:
-    judged = [row for row in made_rows() if row["split"] == "test"]
-    table = pd.DataFrame(
-        {"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]}
-    )
-    table["errors"] = [1.0 - row["factuality"] for row in judged]
-    table.sample(frac=1, random_state=1).iloc[1:].to_csv(tmp_path / "mine.csv", index=False)
-    options = ["--limit", 3, "--resamples", 5, "--scores", tmp_path / "mine.csv"]
-    folder = CASES["frank"].write(tmp_path / "data")
-    out = tmp_path / "out"
-    shown = run_command(
-        "benchmark",
-        "frank",
-        "-q",
-        folder,
-        "-m",
-        bert_folder,
-        *options,
-        "--lower",
-        "errors",
-        "-o",
-        out,
-    )
-    (row,) = (row for row in csv_rows(out / "frank.csv") if row["measure"] == "(-)errors [mine]")
-    assert float(row["all r"]) == pytest.approx(1)
-    assert "mine: no row for 1 of 15 summaries" in " ".join(shown.stdout.split())
-
-
 def test_a_measure_that_fails_is_named_and_the_exit_status_is_1(
     bert_folder: str, tmp_path: Path
 ) -> None:
     table = pd.DataFrame({"pair": ["strange"], "version": ["edited"], "guess": [1.0]})
     table.to_csv(tmp_path / "mine.csv", index=False)
-    folder = CASES["bump"].write(tmp_path / "data")
+    folder = DATA / "bump"
     options = ["-m", bert_folder, "--resamples", 5, "-q", "--scores", tmp_path / "mine.csv"]
     shown = run_command("benchmark", "bump", folder, *options, status=1)
-    assert "Scores of mine: Expected 'mine' to score summaries of data, task 1 (all)" in " ".join(
+    assert "Scores of mine: Expected 'mine' to score summaries of bump, task 1 (all)" in " ".join(
         shown.stderr.split()
     )
     assert "DAE" in shown.stdout
 
 
-def test_word_by_word(cliff: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_word_by_word(bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--words", "--split", "val", "-m", bert_folder, "-o", out, "-q"]
-    shown = run_command("benchmark", "aggrefact", cliff, *options, columns=100)
+    shown = run_command("benchmark", "aggrefact", DATA / "aggrefact-lines", *options, columns=100)
     assert "CNN/DailyMail, only summaries with an error" in shown.stdout
     rows = csv_rows(out / "words.csv")
     assert [row["flagged words"] for row in rows[:3]] == ["alarms", "absent", "both"]

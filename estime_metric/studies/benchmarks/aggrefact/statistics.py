@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -16,17 +15,16 @@ from estime_metric.studies.benchmarks.aggrefact.data import (
     ORIGINS,
     AggreFact,
     Place,
-    PlaceSummaries,
 )
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
+from estime_metric.studies.benchmarks.shared.detection import Detection, mean_of
 from estime_metric.studies.benchmarks.shared.frames import (
     IDS,
     Frames,
     Resamples,
     each_column,
     ids_of,
-    with_interval,
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
@@ -79,29 +77,16 @@ def printed_column(detector: str) -> ScoreColumn:
     return ScoreColumn(f"printed:{detector}", f"{detector}, printed", PUBLISHED)
 
 
-@dataclass(frozen=True, eq=False)
-class CellDetection:
-    """What was found in a cell: ``summaries`` of ``test``, the ``threshold``, and the
-    ``accuracies`` and ``areas`` of the sample itself, then of every resample.
-    """
-
-    place: Place
-    summaries: int
-    threshold: float
-    accuracies: Floats
-    areas: Floats
-
-
-def detect(data: AggreFact, values: Floats, documents: Resamples) -> Iterator[CellDetection]:
+def detect(data: AggreFact, values: Floats, documents: Resamples) -> Iterator[Detection]:
     """Thresholds, accuracies and areas of scores, higher is better, in each cell."""
     labels = data.table["label"].to_numpy(dtype=np.int64)
-    for cell in data.cells():
-        val, test = _scored(cell, values, "val"), _scored(cell, values, "test")
+    for place, table in data.cells().items():
+        val, test = _scored(table, values, "val"), _scored(table, values, "test")
         if len(val) and len(test):
             threshold = choose_threshold(labels[val], values[val])
             weights = documents.weights(test)
-            yield CellDetection(
-                place=cell.place,
+            yield Detection(
+                names=place._asdict(),
                 summaries=len(test),
                 threshold=threshold,
                 accuracies=balanced_accuracies(labels[test], values[test] > threshold, weights),
@@ -110,54 +95,34 @@ def detect(data: AggreFact, values: Floats, documents: Resamples) -> Iterator[Ce
 
 
 def _scored(
-    cell: PlaceSummaries, values: Floats, split: str
+    table: pd.DataFrame, values: Floats, split: str
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Indices of a cell's summaries of a split that have a score."""
-    of_split = np.asarray(cell.table.index[cell.table["split"] == split], dtype=np.int64)
+    of_split = np.asarray(table.index[table["split"] == split], dtype=np.int64)
     return of_split[np.isfinite(values[of_split])]
 
 
-def _printed(data: AggreFact, detector: str) -> Iterator[CellDetection]:
-    for cell in data.cells():
-        if row := TABLE_8.get(cell.place):
-            yield CellDetection(
-                place=cell.place,
+def _printed(data: AggreFact, detector: str) -> Iterator[Detection]:
+    for place in data.cells():
+        if row := TABLE_8.get(place):
+            yield Detection(
+                names=place._asdict(),
                 summaries=row.summaries,
-                threshold=np.nan,
                 accuracies=np.array([row.accuracies[detector]]),
                 areas=np.array([np.nan]),
             )
 
 
-def _frame(detections: Iterable[CellDetection]) -> pd.DataFrame:
-    """A row per cell, then one per mean."""
+def _frame(detections: Iterable[Detection]) -> pd.DataFrame:
+    """A row per cell, then one per mean: of the cells of an origin and a class if there are several,
+    weighted by summaries.
+    """
     cells = list(detections)
-    return pd.DataFrame(
-        [
-            {
-                **cell.place._asdict(),
-                "summaries": cell.summaries,
-                "threshold": cell.threshold,
-                **with_interval(cell.accuracies, "accuracy"),
-                **with_interval(cell.areas, "area"),
-            }
-            for cell in (*cells, *means(cells))
-        ],
-        columns=[*PLACE, *_VALUES],
-    )
-
-
-def means(cells: Iterable[CellDetection]) -> Iterator[CellDetection]:
-    """The means of the cells of an origin and a class if there are several, weighted by summaries."""
-    every = list(cells)
+    rows = [cell.row() for cell in cells]
     for origin, group in product(ORIGINS, CLASSES):
-        some = [cell for cell in every if (cell.place.origin, cell.place.group) == (origin, group)]
+        names = {"origin": origin, "group": group}
+        some = [cell for cell in cells if names.items() <= cell.names.items()]
         if len(some) > 1:
             counts = [cell.summaries for cell in some]
-            yield CellDetection(
-                place=Place(origin, MEAN, group),
-                summaries=sum(counts),
-                threshold=np.nan,
-                accuracies=np.average([cell.accuracies for cell in some], axis=0, weights=counts),
-                areas=np.average([cell.areas for cell in some], axis=0, weights=counts),
-            )
+            rows.append(mean_of(some, {**names, "dataset": MEAN}, counts).row())
+    return pd.DataFrame(rows, columns=[*PLACE, *_VALUES])

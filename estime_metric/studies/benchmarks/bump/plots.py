@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from estime_metric.studies.benchmarks.bump.data import Bump
 from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
-    Panel,
-    gray_markers,
+    best_of,
     plot_groups,
     plot_intervals,
     values_of,
@@ -26,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Chance, in percent.
 MIDDLE = 50
-#: Measures of each kind in the plot by type of error.
-SHOWN = 3
 
 
 def draw(scores: Scores[Bump], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
@@ -40,21 +34,17 @@ def draw(scores: Scores[Bump], frames: Frames, *, seed: int = 0) -> Iterator[tup
     overall = overall.sort_values("consistency", ascending=False, kind="stable")
     if not len(overall):
         return
-    overall = overall.assign(gray=gray_markers(overall["section"]))
-    panels = [
-        Panel(title, values_of(overall, value).set_index("measure"))
-        for title, value in (("consistency", "consistency"), ("area under the ROC curve", "area"))
-    ]
+    panels = {
+        "consistency": values_of(overall, "consistency"),
+        "area under the ROC curve": values_of(overall, "area"),
+    }
     caption = f"per cent, 95% intervals; {MARKERS_EXPLAINED}"
     yield "consistency", plot_intervals(panels, MIDDLE, caption, wider=1.5)
-    published = overall["section"] == PUBLISHED
-    trivial = overall["section"] == TRIVIAL
-    best = pd.concat([overall[~published & ~trivial].head(SHOWN), overall[published].head(SHOWN)])
     rows_of = {
         row.measure: values_of(frame[frame["column"] == row.column], "consistency").set_index(
             "error"
         )
-        for row in best.itertuples()
+        for row in best_of(overall).itertuples()
     }
     types = {name: str(error) for name, error in scores.data.error_types.items()}
     yield "types", plot_groups(rows_of, types, "consistency, per cent", MIDDLE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,21 +18,14 @@ from estime_metric.studies.meta.confounders import break_ties, from_property, sy
 from estime_metric.studies.meta.correlations import weighted
 from estime_metric.studies.meta.lengths import correlation_with_length, count_lengths
 
-
-class Statistic(NamedTuple):
-    """Level and method of `estime_metric.studies.meta.correlate`."""
-
-    level: str
-    method: str
-
-
-#: The paper's names of its statistics (section 4), see `published.STATISTICS`.
+#: The paper's names of its statistics (section 4), see `published.STATISTICS`, and the level and
+#: method of `estime_metric.studies.meta.correlate`.
 STATISTICS = {
-    "τ_intra": Statistic("intra_system", "kendall_b"),
-    "τ_pair": Statistic("pairwise", "kendall_b"),
-    "τ_sum": Statistic("summary", "kendall_b"),
-    "τ_sys": Statistic("system", "kendall_b"),
-    "Acc_pair": Statistic("pairwise", "accuracy"),
+    "τ_intra": ("intra_system", "kendall_b"),
+    "τ_pair": ("pairwise", "kendall_b"),
+    "τ_sum": ("summary", "kendall_b"),
+    "τ_sys": ("system", "kendall_b"),
+    "Acc_pair": ("pairwise", "accuracy"),
 }
 AGREEMENT = "agreement.csv"
 SHUFFLE = "shuffle.csv"
@@ -75,11 +67,10 @@ def analyze(
 
 def statistics_of(scores: Floats, judgements: Floats) -> dict[str, float]:
     """The five statistics of Table 3, by the paper's names; NaN if one is undefined."""
-    by_name = {}
-    for name, statistic in STATISTICS.items():
-        values = weighted(scores, judgements, statistic.level, [statistic.method])
-        by_name[name] = float(values[statistic.method][0])
-    return by_name
+    return {
+        name: float(weighted(scores, judgements, level, [method])[method][0])
+        for name, (level, method) in STATISTICS.items()
+    }
 
 
 def texts_by_document(data: CoherenceScores) -> list[list[str]]:
@@ -96,19 +87,13 @@ def _agreement(
 ) -> pd.DataFrame:
     """Table 3's row of a measure; documents and systems resampled."""
     grid = scores.grid(column, scores.data.judgements, "coherence")
-    intervals: dict[Statistic, tuple[float, float]] = {}
-    for level in (
-        dict.fromkeys(statistic.level for statistic in STATISTICS.values()) if resamples else ()
-    ):
-        methods = [
-            statistic.method for statistic in STATISTICS.values() if statistic.level == level
-        ]
-        resampled = bootstrap(grid, levels=[level], methods=methods, n=resamples, seed=seed)
-        for row in resampled.itertuples():
-            intervals[Statistic(level, row.method)] = (row.low, row.high)
     rows = []
     for name, value in statistics_of(grid.scores, grid.judgements).items():
-        low, high = intervals.get(STATISTICS[name], (np.nan, np.nan))
+        low, high = np.nan, np.nan
+        if resamples:
+            level, method = STATISTICS[name]
+            resampled = bootstrap(grid, levels=[level], methods=[method], n=resamples, seed=seed)
+            low, high = resampled.loc[0, ["low", "high"]]
         rows.append({"statistic": name, "value": value, "low": low, "high": high})
     return pd.DataFrame(rows)
 

@@ -14,12 +14,10 @@ from estime_metric.studies.benchmarks.frank.statistics import (
     PARTS,
     part_name,
 )
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
-    Panel,
-    gray_markers,
+    best_of,
     plot_groups,
     plot_intervals,
 )
@@ -27,9 +25,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-#: Measures of each kind in the plot of the ablation: computed or from files, and published.
-SHOWN = 3
 
 
 def draw(scores: Scores[Frank], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
@@ -40,14 +35,13 @@ def draw(scores: Scores[Frank], frames: Frames, *, seed: int = 0) -> Iterator[tu
     frame = frames[CORRELATIONS]
     rows = frame[(frame["kind"] == "partial") & (frame["method"] == "pearson")]
     rows = rows.sort_values("value", ascending=False, kind="stable", na_position="last")
-    rows = rows.assign(gray=gray_markers(rows["section"]))
     known = rows[rows["part"] == "all"].dropna(subset="value")
     if not len(known):
         return
-    panels = []
-    for part in PARTS:
-        of_part = rows[rows["part"] == part].set_index("column").loc[known["column"]]
-        panels.append(Panel(part_name(part), of_part.set_index("measure")))
+    panels = {
+        part_name(part): rows[rows["part"] == part].set_index("column").loc[known["column"]]
+        for part in PARTS
+    }
     caption = f"partial r with factuality, 95% intervals; {MARKERS_EXPLAINED}"
     yield "correlations", plot_intervals(panels, 0, caption, wider=1.5)
     yield "ablation", _ablation(frames[ABLATION], known)
@@ -57,11 +51,8 @@ def _ablation(frame: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
     """The ablation of the first measures of each kind in ``ranked``."""
     rows = frame[frame["part"] == "all"]
     errors = {error: ERRORS.get(error, error) for error in dict.fromkeys(rows["error"])}
-    published = ranked["section"] == PUBLISHED
-    trivial = ranked["section"] == TRIVIAL
-    best = pd.concat([ranked[~published & ~trivial].head(SHOWN), ranked[published].head(SHOWN)])
     rows_of = {
         row.measure: rows[rows["column"] == row.column].set_index("error")
-        for row in best.itertuples()
+        for row in best_of(ranked).itertuples()
     }
     return plot_groups(rows_of, errors, "partial r minus the one with the type flipped", 0)

@@ -13,11 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.resampling import interval
 from estime_metric.studies.benchmarks.frank.data import DATASETS, Frank
 from estime_metric.studies.benchmarks.frank.partial import METHODS, codes_of, weighted_partial
 from estime_metric.studies.benchmarks.shared.frames import (
-    CONFIDENCE,
     IDS,
     Frames,
     Resamples,
@@ -98,19 +96,9 @@ def _correlations(judged: _Judged, values: Floats) -> pd.DataFrame:
         inside = _inside(judged.data, part, values)
         for kind, method in product(KINDS, METHODS):
             drawn = judged.correlation(values, judged.data.factuality, inside, kind, method)
-            around = interval(drawn[1:], CONFIDENCE)
-            rows.append(
-                {
-                    "part": part,
-                    "kind": kind,
-                    "method": method,
-                    "value": drawn[0],
-                    "low": around.low,
-                    "high": around.high,
-                    "summaries": len(inside),
-                    "undefined": around.undefined,
-                }
-            )
+            names = {"part": part, "kind": kind, "method": method}
+            counts = {"summaries": len(inside), "undefined": int(np.isnan(drawn[1:]).sum())}
+            rows.append({**names, **with_interval(drawn), **counts})
     return pd.DataFrame(rows)
 
 
@@ -150,32 +138,15 @@ def differences(scores: Scores[Frank], correlations: pd.DataFrame) -> pd.DataFra
     for (part, method), group in partial.groupby(["part", "method"], sort=False):
         best = group.loc[group["value"].idxmax(), "column"]
         for column in group["column"]:
-            test = compare(scores.data, known[best], known[column], part, method)
-            rows.append(
-                {
-                    "column": column,
-                    "part": part,
-                    "method": method,
-                    "best": best,
-                    "difference": test.difference,
-                    "p_value": test.p_value,
-                }
-            )
+            names = {"column": column, "part": part, "method": method, "best": best}
+            rows.append({**names, **compare(scores.data, known[best], known[column], part, method)})
     return pd.DataFrame(rows, columns=["column", "part", "method", "best", "difference", "p_value"])
 
 
-@dataclass(frozen=True)
-class WilliamsTest:
-    """How much higher the first partial correlation is than the second, and the two-sided p-value;
-    both NaN if there is no value.
+def compare(data: Frank, first: Floats, second: Floats, part: str, method: str) -> dict[str, float]:
+    """How much higher the first measure's partial correlation with factuality is than the second's,
+    over the summaries that both score, and the two-sided ``p_value``; NaN if there is no value.
     """
-
-    difference: float
-    p_value: float
-
-
-def compare(data: Frank, first: Floats, second: Floats, part: str, method: str) -> WilliamsTest:
-    """Two measures' partial correlations with factuality, over the summaries that both score."""
     inside = _inside(data, part, first, second)
     systems = _systems_of(data, inside)
 
@@ -189,9 +160,9 @@ def compare(data: Frank, first: Floats, second: Floats, part: str, method: str) 
     items = len(inside) - max(systems, default=0)
     undefined = np.isnan([of_first, of_second, between]).any()
     if undefined or items < 4 or between <= _OPPOSITE:
-        return WilliamsTest(float("nan"), float("nan"))
+        return {"difference": float("nan"), "p_value": float("nan")}
     test = williams(of_first, of_second, between, items)
-    return WilliamsTest(of_first - of_second, test.p_value)
+    return {"difference": of_first - of_second, "p_value": test.p_value}
 
 
 def _correlate(

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from estime_metric._extras import needs_extra
 from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -65,11 +66,9 @@ def rouge(
         >>> float(scores["ROUGE-1"][0]), float(scores["ROUGE-2"][0])
         (0.5, 0.5)
     """
-    try:
+    with needs_extra("meta", "ROUGE needs rouge-score"):
         from rouge_score.rouge_scorer import RougeScorer
         from rouge_score.tokenizers import DefaultTokenizer
-    except ImportError as error:
-        raise ImportError("ROUGE needs rouge-score: pip install 'estime-metric[meta]'.") from error
     tokenizer = DefaultTokenizer(use_stemmer=True)
     tokenizer.tokenize = lru_cache(maxsize=1000)(
         tokenizer.tokenize
@@ -97,10 +96,8 @@ def bleu(
     does not state, so its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is
     called after each summary.
     """
-    try:
+    with needs_extra("meta", "BLEU needs sacrebleu"):
         from sacrebleu import sentence_bleu
-    except ImportError as error:
-        raise ImportError("BLEU needs sacrebleu: pip install 'estime-metric[meta]'.") from error
     pairs = each(summaries, references, "first" if first else "max", advance)
     return np.array(
         [sentence_bleu(text, others, lowercase=True).score for text, others in pairs],
@@ -120,12 +117,8 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
         >>> jensen_shannon(["a b", "c"], ["a b a b", "a b"]).tolist()
         [0.0, 1.0]
     """
-    try:
+    with needs_extra("meta", "The Jensen-Shannon divergence needs scipy"):
         from scipy.spatial.distance import jensenshannon
-    except ImportError as error:
-        raise ImportError(
-            "The Jensen-Shannon divergence needs scipy: pip install 'estime-metric[meta]'."
-        ) from error
     counts = {source: Counter(lower_words(source)) for source in dict.fromkeys(sources)}
 
     def divergence(of_summary: Counter[str], of_source: Counter[str]) -> float:

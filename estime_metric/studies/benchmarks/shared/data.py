@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from estime_metric.stats.checks import Floats
 
 
 class SummaryKey(NamedTuple):
@@ -70,6 +74,37 @@ class Listed:
 
     def __len__(self: Any) -> int:
         return len(self.summaries)
+
+
+class Tabled(Listed):
+    """Data in a ``table`` with a row for each summary: ``document``, ``system``, ``summary``,
+    ``source``, and behind `columns` the scores of published measures.
+    """
+
+    columns: ClassVar[Sequence[str]]
+
+    @cached_property
+    def keys(self: Any) -> list[SummaryKey]:
+        """Document and system of each summary."""
+        return keys_of(zip(self.table["document"], self.table["system"], strict=True))
+
+    @cached_property
+    def summaries(self: Any) -> tuple[str, ...]:
+        """The text of each summary."""
+        return tuple(self.table["summary"])
+
+    @cached_property
+    def source_of_each(self: Any) -> list[str]:
+        """The source of each summary."""
+        return list(self.table["source"])
+
+    @property
+    def published(self: Any) -> dict[str, Floats]:
+        """Published measure -> its scores, float64 of shape (summaries,); higher is better, NaN if
+        there is none.
+        """
+        names = self.table.columns[len(self.columns) :]
+        return {str(name): self.table[name].to_numpy(dtype=np.float64) for name in names}
 
 
 class Crossed:

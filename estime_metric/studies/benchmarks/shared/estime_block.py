@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.result import EstimeResult
@@ -56,65 +56,46 @@ def estime_block(
         not_computed = {*FURTHER_MEASURES} - {*config.measures}
         of_quality = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
         names = dict.fromkeys((*of_quality, *config.measures))
-    computed = {**dict.fromkeys(names), **(derived or {})}
-    wanted = [
-        _Row(name, layer, values)
-        for name, values in computed.items()
+    lower_is_better = {
+        **{name: HIGHER_IS_BETTER.get(name) is False for name in names},
+        **dict.fromkeys(derived or {}, True),
+    }
+    measures = {
+        ScoreColumn(
+            name=column_of(name, layer, config.unit),
+            label=_label_of(name, layer, config.unit, lower),
+            section=REFERENCE_FREE,
+            lower_is_better=lower,
+            layer=layer,
+            unit=config.unit,
+            main=layer in main_layers,
+        ): (name, layer)
+        for name, lower in lower_is_better.items()
         for layer in config.layer_tuple
         if layer in main_layers or name != RECOMMENDED
-    ]
-    columns = {
-        row: ScoreColumn(
-            name=column_of(row.measure, row.layer, config.unit),
-            label=_label_of(row, config.unit),
-            section=REFERENCE_FREE,
-            lower_is_better=row.lower_is_better,
-            layer=row.layer,
-            unit=config.unit,
-            main=row.layer in main_layers,
-        )
-        for row in wanted
     }
-    prepared = Prepared(scorer.signature, _compute(scorer, columns, progress))
-    return Block(
-        f"ESTIME by {config.unit}", tuple(columns.values()), lambda: prepared, own_bar=True
-    )
 
-
-class _Row(NamedTuple):
-    """A measure of a layer, with what computes it if it is not a registered one."""
-
-    measure: str
-    layer: int
-    derived: Derived | None
-
-    @property
-    def lower_is_better(self) -> bool:
-        return self.derived is not None or HIGHER_IS_BETTER.get(self.measure) is False
-
-    def values(self, result: EstimeResult) -> Tensor:
-        if self.derived is not None:
-            return self.derived(result, self.layer)
-        return result.values(self.measure, self.layer)
-
-
-def _compute(
-    scorer: EstimeScorer, columns: Mapping[_Row, ScoreColumn], progress: bool
-) -> Callable[[Summaries, Advance], ColumnValues]:
     def compute(data: Summaries, _: Advance) -> ColumnValues:
         result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
-        return {column.name: row.values(result).numpy() for row, column in columns.items()}
+        return {
+            column.name: (
+                derived[name](result, layer)
+                if derived and name in derived
+                else result.values(name, layer)
+            ).numpy()
+            for column, (name, layer) in measures.items()
+        }
 
-    return compute
+    prepared = Prepared(scorer.signature, compute)
+    return Block(f"ESTIME by {config.unit}", tuple(measures), lambda: prepared, own_bar=True)
 
 
-def _label_of(row: _Row, unit: str) -> str:
+def _label_of(name: str, layer: int, unit: str, lower_is_better: bool) -> str:
     """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
     direction, such as ``copied``, is not negated.
     """
-    negated = "(-)" if row.lower_is_better else ""
-    name = "ESTIME" if row.measure == "alarms" else row.measure
-    label = f"{negated}{name}-{row.layer}"
+    negated = "(-)" if lower_is_better else ""
+    label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
     return label if unit == "token" else f"{label} {unit}"
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,16 +13,15 @@ from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What `gray_markers` means, for the caption of a plot.
+#: The markers of the rows that are drawn in gray, and what they mean, for the caption of a plot.
+GRAY_MARKERS = {TRIVIAL: "x", PUBLISHED: "s"}
 MARKERS_EXPLAINED = "blue: computed or from a file, cross: trivial, square: published"
 
 
-def gray_markers(sections: Sequence[str]) -> list[str]:
-    """The marker of each row that is drawn in gray: trivial baselines and published scores; empty
-    for all other rows.
-    """
-    markers = {TRIVIAL: "x", PUBLISHED: "s"}
-    return [markers.get(section, "") for section in sections]
+def best_of(ranked: pd.DataFrame, number: int = 3) -> pd.DataFrame:
+    """The first measures that were computed or read from a file, and the first published ones."""
+    published, trivial = (ranked["section"] == section for section in (PUBLISHED, TRIVIAL))
+    return pd.concat([ranked[~published & ~trivial].head(number), ranked[published].head(number)])
 
 
 def values_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -33,18 +31,11 @@ def values_of(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.assign(value=rows[name], low=rows[f"{name}_low"], high=rows[f"{name}_high"])
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One panel of `plot_intervals`: a title and the ``rows`` by label, with ``value``, ``low``,
-    ``high`` and ``gray``, see `gray_markers`.
-    """
-
-    title: str
-    rows: pd.DataFrame
-
-
-def plot_intervals(panels: Sequence[Panel], middle: float, caption: str, *, wider: float) -> Figure:
-    """Values with their intervals, the first row on top; all panels have the same labels.
+def plot_intervals(
+    panels: Mapping[str, pd.DataFrame], middle: float, caption: str, *, wider: float
+) -> Figure:
+    """Values with their intervals, the first row on top: title of a panel -> its rows by ``measure``,
+    the same in each, with ``value``, ``low``, ``high`` and ``section``, see `GRAY_MARKERS`.
 
     A line marks ``middle``; the figure is the given number of inches ``wider`` than a page.
     """
@@ -59,18 +50,19 @@ def plot_intervals(panels: Sequence[Panel], middle: float, caption: str, *, wide
         set_title,
     )
 
-    labels = list(panels[0].rows.index)[::-1]
+    labels = list(next(iter(panels.values()))["measure"])[::-1]
     figure = new_figure(WIDTH + wider, 1.2 + 0.17 * len(labels))
     all_axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, panel in zip(all_axes, panels, strict=True):
-        for height, row in enumerate(panel.rows[::-1].itertuples()):
+    for axes, (title, rows) in zip(all_axes, panels.items(), strict=True):
+        for height, row in enumerate(rows[::-1].itertuples()):
             if np.isnan(row.value):
                 continue
-            color = GRAY if row.gray else COLORS[0]
+            marker = GRAY_MARKERS.get(row.section, "o")
+            color = GRAY if row.section in GRAY_MARKERS else COLORS[0]
             axes.plot([row.low, row.high], [height, height], color=color, linewidth=1.2)
-            axes.plot(row.value, height, row.gray or "o", color=color, markersize=3.5)
+            axes.plot(row.value, height, marker, color=color, markersize=3.5)
         axes.axvline(middle, color=GRAY, linewidth=0.6)
-        set_title(axes, panel.title)
+        set_title(axes, title)
         make_plain(axes)
     all_axes[0].set_yticks(range(len(labels)), labels, fontsize=TICK)
     figure.supxlabel(caption, fontsize=LABEL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,11 @@ from estime_metric.stats.checks import listed
 Record = dict[str, Any]
 
 
-def read_records(
-    path: Path, fields: Sequence[str], limit: int | None = None, kind: type = object
-) -> list[Record]:
-    """The first rows (``None``: all) of a file of JSON Lines, JSON or CSV, each with some fields of
-    one kind. Raises OSError if it cannot be read, ValueError for a damaged row or one that lacks a
-    field."""
+def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
+    """The rows of a file of JSON Lines, JSON or CSV, each with some fields. Raises OSError if it
+    cannot be read, ValueError for a damaged row or one that lacks a field."""
     rows = []
-    for line in islice(files.read_rows(path), limit):
+    for line in files.read_rows(path):
         number, row = line.number, line.row
         if line.problem:
             raise ValueError(
@@ -31,11 +27,6 @@ def read_records(
         if missing := [field for field in fields if field not in row]:
             raise ValueError(
                 f"Expected line {number} of {path.name} to have {missing[0]!r}, but it is missing."
-            )
-        if wrong := [field for field in fields if not isinstance(row[field], kind)]:
-            came = f"{type(row[wrong[0]]).__name__} as {wrong[0]!r}"
-            raise ValueError(
-                f"Expected line {number} of {path.name} to have a {kind.__name__}, but got {came}."
             )
         rows.append(row)
     return rows

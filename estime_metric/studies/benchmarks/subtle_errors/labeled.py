@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from estime_metric._extras import needs_extra
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleError
 from estime_metric.validation import check_texts
 
@@ -92,12 +93,8 @@ def to_dataset(rows: Sequence[LabeledRow], description: str = "") -> Dataset:
 
 def import_datasets() -> Any:
     """The package ``datasets``; ImportError that names the extra if it is not installed."""
-    try:
+    with needs_extra("evaluate", "Datasets need `datasets`"):
         import datasets
-    except ImportError as error:
-        raise ImportError(
-            "Datasets need `datasets`: pip install 'estime-metric[evaluate]'."
-        ) from error
     return datasets
 
 

@@ -19,6 +19,7 @@ import pandas as pd
 from estime_metric.explanation import Explanation
 from estime_metric.stats.checks import Floats, finite
 from estime_metric.stats.paired import approximate_randomization
+from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
 from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
@@ -170,16 +171,7 @@ class Sampler:
 
     def mean(self, values: npt.ArrayLike) -> Floats:
         """Means over the pairs, in the same order."""
-        return divide(self.sum(values), self.sum(np.ones(np.shape(values))))
-
-
-def divide(numerators: Any, denominators: Any) -> Floats:
-    """Quotients, NaN if there is nothing to divide by."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotients: Floats = np.where(
-            denominators == 0, np.nan, np.asarray(numerators) / denominators
-        )
-    return quotients
+        return ratio(self.sum(values), self.sum(np.ones(np.shape(values))))
 
 
 def with_intervals(**values: Floats) -> dict[str, float]:
@@ -241,7 +233,7 @@ def agree(
                 spearman=spearman,
                 kendall_c=METHODS["kendall_c"](counts),
                 behind=first - spearman,
-                auc=divide(
+                auc=ratio(
                     counts.ordered_judgements + counts.balance, 2 * counts.ordered_judgements
                 ),
                 preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
@@ -332,15 +324,15 @@ def detect(
         )
         sums = {name: sampler.sum(counts[name]) for name in counts}
         shares = with_intervals(
-            precision=divide(sums["near"], sums["alarms"]),
-            precision_by_chance=divide(sums["near_by_chance"], sums["alarms"]),
-            precision_lift=divide(sums["near"], sums["near_by_chance"]),
-            recall=divide(sums["seen"], sums["checkable"]),
-            recall_by_chance=divide(sums["seen_by_chance"], sums["checkable"]),
-            recall_lift=divide(sums["seen"], sums["seen_by_chance"]),
-            recall_of_all=divide(sums["seen"], sums["errors"]),
-            before=divide(sums["seen_before"], sums["errors"]),
-            gain=divide(sums["seen"] - sums["seen_before"], sums["errors"]),
+            precision=ratio(sums["near"], sums["alarms"]),
+            precision_by_chance=ratio(sums["near_by_chance"], sums["alarms"]),
+            precision_lift=ratio(sums["near"], sums["near_by_chance"]),
+            recall=ratio(sums["seen"], sums["checkable"]),
+            recall_by_chance=ratio(sums["seen_by_chance"], sums["checkable"]),
+            recall_lift=ratio(sums["seen"], sums["seen_by_chance"]),
+            recall_of_all=ratio(sums["seen"], sums["errors"]),
+            before=ratio(sums["seen_before"], sums["errors"]),
+            gain=ratio(sums["seen"] - sums["seen_before"], sums["errors"]),
         )
         totals = {name: int(sums[name][0]) for name in ("errors", "checkable", "alarms")}
         rows.append({"reach": reach, **totals, **shares})

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
-    Panel,
-    gray_markers,
     plot_intervals,
     values_of,
 )
@@ -31,13 +29,9 @@ def draw(
     means = frame[frame["domain"] == MEAN].sort_values("accuracy", ascending=False, kind="stable")
     if not len(means):
         return
-    means = means.assign(gray=gray_markers(means["section"]))
-    panels = [
-        Panel(title, values_of(means, value).set_index("measure"))
-        for title, value in (
-            ("balanced accuracy", "accuracy"),
-            ("area under the ROC curve", "area"),
-        )
-    ]
+    panels = {
+        "balanced accuracy": values_of(means, "accuracy"),
+        "area under the ROC curve": values_of(means, "area"),
+    }
     caption = f"per cent, mean of the domains, 95% intervals; {MARKERS_EXPLAINED}"
     yield "detection", plot_intervals(panels, CHANCE, caption, wider=1.5)

@@ -5,7 +5,6 @@ domain. All are in percent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +18,12 @@ from estime_metric.stats.detection import (
     choose_threshold,
 )
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
+from estime_metric.studies.benchmarks.shared.detection import Detection, mean_of
 from estime_metric.studies.benchmarks.shared.frames import (
     Frames,
     Resamples,
     each_column,
     ids_of,
-    with_interval,
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summedits.data import SummEdits
@@ -55,18 +54,11 @@ def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) 
 
     def of_column(column: ScoreColumn) -> pd.DataFrame:
         values = scores.oriented(column)
-        cells = [_detect(scores.data, values, domain, documents) for domain in scores.data.domains]
-        return pd.DataFrame(
-            [
-                {
-                    "domain": cell.domain,
-                    "summaries": cell.summaries,
-                    **with_interval(cell.accuracies, "accuracy"),
-                    **with_interval(cell.areas, "area"),
-                }
-                for cell in (*cells, _mean(cells))
-            ]
-        )
+        domains = [
+            _detect(scores.data, values, domain, documents) for domain in scores.data.domains
+        ]
+        mean = mean_of(domains, {"domain": MEAN})
+        return pd.DataFrame([of_domain.row() for of_domain in (*domains, mean)])
 
     computed = each_column(scores, of_column, ["domain", "summaries", *_VALUES])
     return {DETECTION: pd.concat([computed, published(scores.data)], ignore_index=True)}
@@ -109,19 +101,7 @@ def published(data: SummEdits) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@dataclass(frozen=True, eq=False)
-class DomainDetection:
-    """What was found in a domain: the number of ``summaries`` with a score, and ``accuracies`` and
-    ``areas`` in percent, for the sample and then for every resample.
-    """
-
-    domain: str
-    summaries: int
-    accuracies: Floats
-    areas: Floats
-
-
-def _detect(data: SummEdits, values: Floats, domain: str, documents: Resamples) -> DomainDetection:
+def _detect(data: SummEdits, values: Floats, domain: str, documents: Resamples) -> Detection:
     inside = data.rows(domain)
     inside = inside[np.isfinite(values[inside])]
     weights = documents.weights(inside)
@@ -131,19 +111,9 @@ def _detect(data: SummEdits, values: Floats, domain: str, documents: Resamples) 
         accuracies = np.full(len(weights), np.nan)
     else:
         accuracies = balanced_accuracies(labels, cross_validated(labels, scored, names), weights)
-    return DomainDetection(
-        domain=domain,
+    return Detection(
+        names={"domain": domain},
         summaries=len(inside),
         accuracies=100 * accuracies,
         areas=100 * areas(labels, scored, weights),
-    )
-
-
-def _mean(cells: Sequence[DomainDetection]) -> DomainDetection:
-    """The mean of the domains, each with the same weight."""
-    return DomainDetection(
-        domain=MEAN,
-        summaries=sum(cell.summaries for cell in cells),
-        accuracies=np.mean([cell.accuracies for cell in cells], axis=0),
-        areas=np.mean([cell.areas for cell in cells], axis=0),
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from estime_metric._extras import needs_extra
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
@@ -175,12 +176,8 @@ def from_hub(
     system. Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for
     a row of another layout.
     """
-    try:
+    with needs_extra("evaluate", "SummEval from the Hub needs datasets"):
         from datasets import load_dataset
-    except ImportError as error:
-        raise ImportError(
-            "SummEval from the Hub needs datasets: pip install 'estime-metric[evaluate]'."
-        ) from error
     local = Path(name).is_dir()
     try:
         check_reachable(name)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -80,47 +79,28 @@ def _within_systems(scores: Scores[SummEval], columns: Sequence[ScoreColumn], se
     )
 
 
-class _Correlation(NamedTuple):
-    """What is correlated, and how: the key of a row of ``correlations.csv`` behind its column."""
-
-    quality: str
-    level: str
-    method: str
-
-
-@dataclass(frozen=True)
-class _CurvePlot:
-    """A plot of curves over layers: label of a curve -> what it shows."""
-
-    name: str
-    title: str
-    statistic: str
-    lines: Mapping[str, _Correlation]
-
-
-def _curve_plots() -> list[_CurvePlot]:
-    summary_level = "ESTIME and the experts by layer, summary level"
-    methods = {"Spearman's ρ": "spearman", "Kendall's τ-c": "kendall_c"}
-    return [
-        _CurvePlot(
-            "layers_spearman",
-            summary_level,
-            "Spearman's ρ",
-            {quality: _Correlation(quality, "summary", "spearman") for quality in QUALITIES},
-        ),
-        _CurvePlot(
-            "layers_kendall",
-            summary_level,
-            "Kendall's τ-c",
-            {quality: _Correlation(quality, "summary", "kendall_c") for quality in QUALITIES},
-        ),
-        _CurvePlot(
-            "layers_system",
-            f"ESTIME and judged {QUALITY} by layer, system level",
-            "correlation",
-            {label: _Correlation(QUALITY, "system", method) for label, method in methods.items()},
-        ),
-    ]
+#: Plot of curves over layers -> its title, the statistic on its axis, and label of a curve -> the key
+#: of a row of ``correlations.csv`` behind its column.
+_CURVE_PLOTS: dict[str, tuple[str, str, dict[str, tuple[str, str, str]]]] = {
+    "layers_spearman": (
+        "ESTIME and the experts by layer, summary level",
+        "Spearman's ρ",
+        {quality: (quality, "summary", "spearman") for quality in QUALITIES},
+    ),
+    "layers_kendall": (
+        "ESTIME and the experts by layer, summary level",
+        "Kendall's τ-c",
+        {quality: (quality, "summary", "kendall_c") for quality in QUALITIES},
+    ),
+    "layers_system": (
+        f"ESTIME and judged {QUALITY} by layer, system level",
+        "correlation",
+        {
+            "Spearman's ρ": (QUALITY, "system", "spearman"),
+            "Kendall's τ-c": (QUALITY, "system", "kendall_c"),
+        },
+    ),
+}
 
 
 def _curves(frame: pd.DataFrame, columns: Sequence[ScoreColumn]) -> Iterator[tuple[str, Figure]]:
@@ -131,25 +111,17 @@ def _curves(frame: pd.DataFrame, columns: Sequence[ScoreColumn]) -> Iterator[tup
     units = list(dict.fromkeys(column.unit for column in columns))
     if len(layers) < 2:
         return
-    value = frame.set_index(["column", "quality", "level", "method"])["value"]
+    value = frame.set_index(["quality", "level", "method", "column"])["value"].sort_index()
     name_of = {(column.unit, column.layer): column.name for column in columns}
-    for plot in _curve_plots():
-        of_unit = [
+    for name, (title, statistic, lines) in _CURVE_PLOTS.items():
+        first, *others = [
             {
-                label: [
-                    float(value[name_of[unit, layer], line.quality, line.level, line.method])
-                    for layer in layers
-                ]
-                for label, line in plot.lines.items()
+                label: [float(value[key][name_of[unit, layer]]) for layer in layers]
+                for label, key in lines.items()
             }
             for unit in units[:2]
         ]
-        if len(of_unit) == 1:
-            yield plot.name, plots.plot_layers(of_unit[0], layers, plot.statistic, plot.title)
-        else:
-            first, second = of_unit
-            kinds = (f"unit {units[0]}", f"unit {units[1]}")
-            figure = plots.plot_layers(
-                first, layers, plot.statistic, plot.title, others=second, kinds=kinds
-            )
-            yield plot.name, figure
+        second: dict[str, Any] = {}
+        if others:
+            second = {"others": others[0], "kinds": tuple(f"unit {unit}" for unit in units[:2])}
+        yield name, plots.plot_layers(first, layers, statistic, title, **second)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.frank import data as frank
-from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
+from estime_metric.studies.benchmarks.shared.data import Tabled
 from estime_metric.studies.benchmarks.shared.records import digest, read_records
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
@@ -29,7 +27,7 @@ COLUMNS = ["data", "part", "document", "system", "source", "summary", "judgement
 
 
 @dataclass(frozen=True, eq=False)
-class Systems(Listed):
+class Systems(Tabled):
     """Judged summaries of several data sets.
 
     Attributes:
@@ -41,6 +39,7 @@ class Systems(Listed):
             published metrics, higher is better, NaN if there is none.
     """
 
+    columns = COLUMNS
     origin: str
     table: pd.DataFrame
 
@@ -52,27 +51,6 @@ class Systems(Listed):
                     f"{len(rows)} summaries of {rows['document'].nunique()} documents by "
                     f"{rows['system'].nunique()} systems."
                 )
-
-    @cached_property
-    def keys(self) -> list[SummaryKey]:
-        """Document and system of each summary."""
-        return keys_of(zip(self.table["document"], self.table["system"], strict=True))
-
-    @cached_property
-    def summaries(self) -> tuple[str, ...]:
-        """The text of each summary."""
-        return tuple(self.table["summary"])
-
-    @cached_property
-    def source_of_each(self) -> list[str]:
-        """The source of each summary."""
-        return list(self.table["source"])
-
-    @property
-    def published(self) -> dict[str, Floats]:
-        """Metric -> its scores, float64 of shape (summaries,); higher is better, NaN if there is none."""
-        names = self.table.columns[len(COLUMNS) :]
-        return {str(name): self.table[name].to_numpy(dtype=np.float64) for name in names}
 
     @cached_property
     def digest(self) -> str:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.plots import (
     MARKERS_EXPLAINED,
-    Panel,
-    gray_markers,
     plot_intervals,
     values_of,
 )
@@ -36,7 +34,6 @@ def draw(scores: Scores[Systems], frames: Frames, *, seed: int = 0) -> Iterator[
     if not len(frame):
         return
     frame = frame.sort_values("share", ascending=False, kind="stable")
-    frame = frame.assign(gray=gray_markers(frame["section"])).set_index("measure")
-    panels = [Panel(title, values_of(frame, name)) for name, title in _PANELS.items()]
+    panels = {title: values_of(frame, name) for name, title in _PANELS.items()}
     caption = f"SummEval, 95% intervals over documents; {MARKERS_EXPLAINED}"
     yield "summeval", plot_intervals(panels, 0.5, caption, wider=2.5)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import erfc
 
+from estime_metric.comparison.systems import LAST_DIGIT
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import LEVEL, approximate_randomization, holm
 from estime_metric.stats.ranks import ratio
@@ -40,8 +41,7 @@ CANDIDATES = ("inconsistency", "alarms", "alarm_rate", "graded_alarms_per_token"
 CHOSEN_ON = (SUMMEVAL, FRANK_CNNDM, FRANK_XSUM)
 #: The share of the right verdicts of `inconsistency` that a rule has to keep.
 KEPT = 0.9
-#: Scores have six decimals in files; two that differ by the last digit are equal.
-DECIMALS, LAST_DIGIT = 6, 1.5e-6
+DECIMALS = 6  # of scores in files
 
 Signs = npt.NDArray[np.float64]
 

@@ -8,13 +8,13 @@ fit the names.
 
 from __future__ import annotations
 
-try:
+from estime_metric._extras import needs_extra
+
+with needs_extra("plot", "Plots need matplotlib"):
     import matplotlib as _matplotlib  # noqa: F401
-except ImportError as error:
-    raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
 
 from estime_metric.report.style import save
-from estime_metric.studies.meta.plots.curves import plot_layers, plot_length_curves
+from estime_metric.studies.meta.plots.curves import plot_layers
 from estime_metric.studies.meta.plots.systems import (
     plot_bias,
     plot_intra_system,
@@ -26,7 +26,6 @@ __all__ = [
     "plot_bias",
     "plot_intra_system",
     "plot_layers",
-    "plot_length_curves",
     "plot_lengths",
     "plot_scores",
     "save",

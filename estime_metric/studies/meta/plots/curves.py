@@ -1,9 +1,9 @@
-"""Curves: over the layers of an encoder, by a length, over the thresholds of a score."""
+"""Curves over the layers of an encoder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,14 +21,13 @@ from estime_metric.report.style import (
     new_figure,
 )
 from estime_metric.stats.checks import Floats
-from estime_metric.studies.meta.shuffle import LengthCurve
 
 
 def plot_layers(
     curves: Mapping[str, ArrayLike],
     layers: Sequence[int],
     statistic: str,
-    title: str = "Agreement with the judgements by layer",
+    title: str,
     others: Mapping[str, ArrayLike] | None = None,
     kinds: tuple[str, str] = ("", ""),
 ) -> Figure:
@@ -37,13 +36,15 @@ def plot_layers(
     lines, NaN leaves a gap; ``others``: a second set to compare with, thin dashed lines in the same
     colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
     what the values are, for the axis."""
+    if not curves:
+        raise ValueError("Expected argument `curves` to contain at least one curve, but got none.")
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []
-    for label, style in _styles(curves).items():
-        heights = _curve(curves[label], label, layers)
-        axes.plot(layers, heights, **style, markersize=4, linewidth=2.0)
-        color = style["color"]
+    for number, (label, values) in enumerate(curves.items()):
+        heights = _curve(values, label, layers)
+        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+        axes.plot(layers, heights, color=color, marker=marker, markersize=4, linewidth=2.0)
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
             axes.plot(
@@ -72,42 +73,6 @@ def plot_layers(
             axes.plot([], [], color=GRAY, linewidth=width, linestyle=dashes, label=kind)
         axes.legend(fontsize=TICK, frameon=False, loc="lower center")
     return figure
-
-
-def plot_length_curves(
-    curves: Mapping[str, LengthCurve],
-    title: str = "Accuracy on shuffled texts by difference in length",
-    x_label: str = "original longer by (characters)",
-    y_label: str = "accuracy",
-    chance: float | None = 0.5,
-) -> Figure:
-    """Curves by a length (Steen & Markert 2022, Figure 4), with a dotted line at chance."""
-    figure = new_figure(WIDTH, 3.6)
-    axes = figure.add_subplot()
-    ends = []
-    for label, style in _styles(curves).items():
-        curve = curves[label]
-        axes.plot(curve.lengths, curve.means, **style, markersize=4, linewidth=1.5)
-        if len(curve.means):
-            ends.append(_End(float(curve.means[-1]), label, style["color"]))
-    if chance is not None:
-        axes.axhline(chance, color=GRAY, linewidth=0.8, linestyle=":")
-    _label_ends(axes, ends)
-    make_grid(axes, x_label, y_label, title)
-    return figure
-
-
-def _styles(curves: Mapping[str, object]) -> dict[str, dict[str, Any]]:
-    """The color and marker of each curve, by its name."""
-    if not curves:
-        raise ValueError("Expected argument `curves` to contain at least one curve, but got none.")
-    return {
-        label: {
-            "color": COLORS[number % len(COLORS)],
-            "marker": MARKERS[number % len(MARKERS)],
-        }
-        for number, label in enumerate(curves)
-    }
 
 
 def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:

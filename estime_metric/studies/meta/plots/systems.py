@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from estime_metric.report.labels import named_points
 from estime_metric.report.style import (
     COLORS,
     GRAY,
@@ -17,6 +16,7 @@ from estime_metric.report.style import (
     TICK,
     TITLE,
     WIDTH,
+    draw_named_points,
     make_grid,
     make_plain,
     new_figure,
@@ -29,19 +29,18 @@ _WIDEST = (
 )
 
 
-def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
+def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the color of tau, their
     areas in proportion to the numbers of pairs, a small cross for none.
 
     Consistent pairs are above the diagonal, inverted pairs below it: a system that the measure
     always prefers has a blue row and a red column. ``bias`` contains at least one system;
-    ``measure`` is its name, for the title; ``names``: system -> the name to print, if it is
-    another.
+    ``measure`` is its name, for the title.
     """
     size = len(bias.systems)
     if not size:
         raise ValueError("Expected argument `bias` to contain at least one system, but got none.")
-    labels = [(names or {}).get(system, system) for system in bias.systems]
+    labels = bias.systems
     margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
     side = max(WIDTH - margin - right, 2.4)
     width, height = margin + side + right, margin + side + top
@@ -162,7 +161,6 @@ def plot_scores(
     systems: Sequence[str],
     measure: str,
     judgement: str,
-    title: str | None = None,
 ) -> Figure:
     """Score against judgement, twice: every summary on the left, the systems' means with their
     names on the right.
@@ -176,7 +174,7 @@ def plot_scores(
         raise ValueError(
             f"Expected argument `scores` to contain at least one summary, but got shape {x.shape}."
         )
-    figure = new_figure(WIDTH, 4.2, title or f"{measure} against judged {judgement}")
+    figure = new_figure(WIDTH, 4.2, f"{measure} against judged {judgement}")
     every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
     means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
     every.scatter(y.ravel(), x.ravel(), s=4, color=GRAY, linewidths=0, alpha=0.5, rasterized=True)
@@ -185,22 +183,20 @@ def plot_scores(
     by_system.set_title("means of the systems", fontsize=LABEL, loc="left")
     make_grid(every, f"{judgement}, judged", f"{measure}, score")
     make_grid(by_system, f"{judgement}, judged")
-    named_points(figure, by_system, means, names)
+    draw_named_points(by_system, means, names)
     return figure
 
 
-def plot_lengths(
-    lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4
-) -> Figure:
-    """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means
-    (Steen & Markert 2022, Figure 6), side by side in the given number of ``columns``."""
+def plot_lengths(lengths: ArrayLike, systems: Sequence[str]) -> Figure:
+    """Histograms of the (d, s) lengths of each system's summaries in characters, on one scale, with
+    their means (Steen & Markert 2022, Figure 6)."""
     table = finite("lengths", lengths, 2)
     names = check_systems(systems, table.shape[1])
     if not table.size:
         raise ValueError(
             f"Expected argument `lengths` to contain at least one summary, but got shape {table.shape}."
         )
-    wide = min(columns, len(names))
+    wide = min(4, len(names))
     high = math.ceil(len(names) / wide)
     figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
     panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
@@ -223,6 +219,6 @@ def plot_lengths(
         make_plain(panel)
     for panel in panels[len(names) :]:
         panel.set_visible(False)
-    figure.supxlabel(f"length in {unit}; line and number: the mean", fontsize=LABEL)
+    figure.supxlabel("length in characters; line and number: the mean", fontsize=LABEL)
     figure.supylabel("summaries", fontsize=LABEL)
     return figure

@@ -23,20 +23,20 @@ from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import run
 from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
-from experiments.training import record
 from tests.studies.benchmarks.aggrefact.conftest import PLACE
+from tests.studies.made import DATA
 
 VERDICT = {"m": "match", "a": "alarm", "-": "absent"}
 
 
-def blocks_of(found: data.AggreFact) -> list[Block]:
+def blocks_of(summaries: data.AggreFact) -> list[Block]:
     """All but ESTIME, which needs an encoder."""
-    published = found.published
-    return [trivial_block(), *([published_block(found, published)] if published else [])]
+    published = summaries.published
+    return [trivial_block(), *([published_block(summaries, published)] if published else [])]
 
 
-def test_both_layouts_hold_the_same(authors: Path, cliff: Path) -> None:
-    theirs, lines = data.read(authors), data.read(cliff)
+def test_both_layouts_hold_the_same(authors: Path) -> None:
+    theirs, lines = data.read(authors), data.read(DATA / "aggrefact-lines")
     columns = [
         "dataset",
         "origin",
@@ -72,8 +72,8 @@ def test_a_document_that_a_system_summarized_twice_is_numbered(authors: Path) ->
 
 
 def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) -> None:
-    found = data.read(authors)
-    result = run(BENCHMARK, found, blocks_of(found), resamples=20)
+    summaries = data.read(authors)
+    result = run(BENCHMARK, summaries, blocks_of(summaries), resamples=20)
     frame = result.frames[DETECTION].set_index("measure")
     for name, printed in TABLE_8[PLACE].accuracies.items():
         assert round(frame.loc[name, "accuracy"], 3) == printed
@@ -83,12 +83,14 @@ def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) 
     )
 
 
-def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
-    found = data.read(cliff)
-    own = pd.DataFrame(found.keys, columns=["document", "system"]).assign(
-        guess=found.table["label"] * 1.0
+def test_without_scores_the_printed_accuracies_stand_there() -> None:
+    summaries = data.read(DATA / "aggrefact-lines")
+    own = pd.DataFrame(summaries.keys, columns=["document", "system"]).assign(
+        guess=summaries.table["label"] * 1.0
     )
-    result = run(BENCHMARK, found, [*blocks_of(found), own_block(own, "mine")], resamples=20)
+    result = run(
+        BENCHMARK, summaries, [*blocks_of(summaries), own_block(own, "mine")], resamples=20
+    )
     rows = {
         row[0]: row[1] for section in result.tables["aggrefact"].sections for row in section.rows
     }
@@ -97,8 +99,8 @@ def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
     )
     assert rows["guess [mine]"] == 1
     frame = result.frames[DETECTION].set_index("measure")
-    labels, test = found.table["label"].to_numpy(), found.table["split"] == "test"
-    values = -np.array([len(text.split()) for text in found.summaries], dtype=float)
+    labels, test = summaries.table["label"].to_numpy(), summaries.table["split"] == "test"
+    values = -np.array([len(text.split()) for text in summaries.summaries], dtype=float)
     row = frame.loc["(-)length"]
     assert row["threshold"] == choose_threshold(labels[~test], values[~test])
     predicted = values[test] > row["threshold"]
@@ -111,15 +113,15 @@ def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
 def test_means_are_weighted_by_summaries(authors: Path) -> None:
     path = authors / "data" / "aggre_fact_final.csv"
     table = pd.read_csv(path)
-    other = table.assign(dataset="FRANK")
-    other = other[(other["cut"] == "val") | (other.index % 2 == 0)]
-    pd.concat([table, other]).to_csv(path, index=False)
-    found = data.read(authors)
-    result = run(BENCHMARK, found, blocks_of(found), resamples=5)
+    second = table.assign(dataset="FRANK")
+    second = second[(second["cut"] == "val") | (second.index % 2 == 0)]
+    pd.concat([table, second]).to_csv(path, index=False)
+    summaries = data.read(authors)
+    result = run(BENCHMARK, summaries, blocks_of(summaries), resamples=5)
     frame = result.frames[DETECTION].set_index(["measure", "dataset"])
-    one, two, mean = (frame.loc["DAE", name] for name in ("CLIFF", "FRANK", MEAN))
-    assert (one["summaries"], mean["summaries"]) == (150, 150 + two["summaries"])
-    expected = (one["accuracy"] * 150 + two["accuracy"] * two["summaries"]) / mean["summaries"]
+    first, two, mean = (frame.loc["DAE", name] for name in ("CLIFF", "FRANK", MEAN))
+    assert (first["summaries"], mean["summaries"]) == (150, 150 + two["summaries"])
+    expected = (first["accuracy"] * 150 + two["accuracy"] * two["summaries"]) / mean["summaries"]
     assert mean["accuracy"] == pytest.approx(expected)
 
 
@@ -135,16 +137,6 @@ def test_what_is_no_such_folder_is_refused(authors: Path, tmp_path: Path) -> Non
     path.unlink()
     with pytest.raises(ValueError, match="`split` to be one of val, test"):
         data.of_split(data.read(authors), "valid")
-
-
-def test_an_operating_point_is_the_best_mean_over_cells(authors: Path) -> None:
-    found = data.read(authors)
-    scores = 1 - 0.5 * found.table["DAE"].to_numpy()
-    point = record.operating_point(found, scores, resamples=20)
-    assert point["threshold"] == 0.75
-    (cell,) = point["balanced_accuracy"].items()
-    assert cell[0] == "CLIFF, CNN/DailyMail, recent"
-    assert (cell[1][0], cell[1][3]) == (TABLE_8[PLACE].accuracies["DAE"], 150)
 
 
 def explained(text: str, verdicts: str, margins: list[float]) -> Explanation:
@@ -166,8 +158,8 @@ def test_signals_by_hand() -> None:
         explained("Peter slept well", "m-a", [1.0, -2.0]),
     ]
     words = judged_words(explanations, [["Anna", "boats", "today"], []])
-    found = signals(words)
-    alarms, absent, both = (found[name] for name in ("alarms", "absent", "both"))
+    summaries = signals(words)
+    alarms, absent, both = (summaries[name] for name in ("alarms", "absent", "both"))
     assert (alarms["words"], alarms["flagged"], alarms["precision"], alarms["recall"]) == (
         6,
         3,

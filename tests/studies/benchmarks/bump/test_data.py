@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from estime_metric.studies.benchmarks.bump.data import Bump, chosen_articles, read
-from tests.studies.benchmarks.bump.conftest import SCORES, made_rows, write_folder
+from tests.studies.benchmarks.bump.conftest import BUMP
+from tests.studies.made import DATA, made_folder, made_rows
 
 
 def test_a_pair_is_a_reference_and_its_edit(data: Bump) -> None:
-    rows = made_rows()
-    assert data.origin == "BUMP, task 1 (all)"
+    rows = made_rows("bump")
+    assert data.origin == "bump, task 1 (all)"
     assert data.documents == ("10", "11", "12", "13", "14", "15")
     assert data.articles == ("100", "100", "101", "101", "102", "102")
     assert data.keys[:3] == [("10", "reference"), ("10", "edited"), ("11", "reference")]
@@ -23,7 +24,7 @@ def test_a_pair_is_a_reference_and_its_edit(data: Bump) -> None:
     assert data.summaries[2:4] == (rows[1]["reference_summary"], rows[1]["edited_summary"])
     assert data.source_of_each[4] == data.source_of_each[5] == rows[2]["article"]
     assert list(data.published) == ["DAE", "New"]
-    assert data.published["New"].tolist() == [score for pair in SCORES["New"] for score in pair]
+    assert data.published["New"].tolist() == [0, 1, 0, 0, 2, 1, 2, 3, 4, 4, 4, 3]
 
 
 def test_the_corrected_type_counts_and_strange_ones_come_last(data: Bump, tmp_path: Path) -> None:
@@ -32,27 +33,27 @@ def test_the_corrected_type_counts_and_strange_ones_come_last(data: Bump, tmp_pa
         "coreference",
         "Strange Error",
     ]
-    for row in (rows := made_rows()):
+    for row in (rows := made_rows("bump")):
         del row["corrected_error_type"]
-    second = read(write_folder(tmp_path / "two", rows, task=2), task=2)
+    second = read(made_folder(tmp_path / "two", "bump", rows, "data/task2_dataset.json"), task=2)
     assert list(second.error_types) == ["Coreference Error"]
     assert second.origin == "two, task 2 (all)"
     assert read(tmp_path / "two" / "data", task=2).keys == second.keys
 
 
-def test_the_articles_with_the_smallest_hashes_are_for_choosing(folder: Path) -> None:
+def test_the_articles_with_the_smallest_hashes_are_for_choosing() -> None:
     names = ["100", "101", "102"]
     by_hash = sorted(names, key=lambda name: hashlib.sha256(name.encode("utf-8")).hexdigest())
     assert chosen_articles(names, 2) == set(by_hash[:2])
     assert chosen_articles([*names, *reversed(names)], 2) == set(by_hash[:2])
     assert chosen_articles(names) == set(names)  # fewer than fifty
-    assert set(read(folder, split="valid").articles) == set(names)
+    assert set(read(DATA / "bump", split="valid").articles) == set(names)
     with pytest.raises(ValueError, match="to have pairs of the split 'test', but there are none"):
-        read(folder, split="test")
+        read(DATA / "bump", split="test")
 
 
 def test_the_real_articles_are_split_once(bump: Bump) -> None:
-    parts = {split: set(read_split(split).articles) for split in ("valid", "test")}
+    parts = {split: set(read(BUMP, split=split).articles) for split in ("valid", "test")}
     assert (len(parts["valid"]), len(parts["test"])) == (50, 49)
     assert parts["valid"] | parts["test"] == set(bump.articles)
     assert parts["valid"] == chosen_articles(bump.articles)
@@ -62,20 +63,14 @@ def test_the_real_articles_are_split_once(bump: Bump) -> None:
     assert hashlib.sha256(names.encode()).hexdigest()[:12] == "80bcda109291"
 
 
-def read_split(split: str) -> Bump:
-    from tests.studies.benchmarks.bump.conftest import BUMP
-
-    return read(BUMP, split=split)
-
-
-def test_a_limit_takes_the_first_articles(folder: Path) -> None:
-    assert read(folder, limit=2).articles == ("100", "100", "101", "101")
+def test_a_limit_takes_the_first_articles() -> None:
+    assert read(DATA / "bump", limit=2).articles == ("100", "100", "101", "101")
     with pytest.raises(ValueError, match="`limit` to be at least 1, but got 0"):
-        read(folder, limit=0)
+        read(DATA / "bump", limit=0)
 
 
 def without(field: str) -> list[dict[str, Any]]:
-    first, *others = made_rows()
+    first, *others = made_rows("bump")
     return [{name: value for name, value in first.items() if name != field}, *others]
 
 
@@ -84,7 +79,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
         FileNotFoundError, match=r"to have task1_dataset.json or data/task1_dataset.json"
     ):
         read(tmp_path)
-    rows = made_rows()
+    rows = made_rows("bump")
     gap = {**rows[0], "scores": {"DAE_reference": 1.0}}
     word = {**rows[0], "scores": {**rows[0]["scores"], "New_edited": "high"}}
     untyped = {
@@ -102,24 +97,10 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
             ([], "to have pairs of the split 'all'"),
         )
     ):
-        folder = write_folder(tmp_path / str(number), bad)
+        folder = made_folder(tmp_path / str(number), "bump", bad)
         with pytest.raises(ValueError, match=message):
             read(folder)
     with pytest.raises(ValueError, match="`split` to be one of valid, test, all"):
-        read(folder, split="half")
+        read(DATA / "bump", split="half")
     with pytest.raises(ValueError, match="`task` to be one of 1, 2"):
         read(folder, task=3)
-
-
-def test_the_digest_changes_with_every_part(data: Bump, tmp_path: Path) -> None:
-    digests = {data.digest}
-    for number, field in enumerate(
-        ("article", "edited_summary", "corrected_error_type", "article_id")
-    ):
-        rows = made_rows()
-        rows[1][field] = "9999"
-        digests.add(read(write_folder(tmp_path / str(number), rows)).digest)
-    rows = made_rows()
-    rows[1]["scores"]["New_edited"] = 7
-    digests.add(read(write_folder(tmp_path / "scores", rows)).digest)
-    assert len(digests) == 6

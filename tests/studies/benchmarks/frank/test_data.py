@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from estime_metric.studies.benchmarks.frank.data import ERRORS, METRICS, Frank, read
-from tests.studies.benchmarks.frank.conftest import SOURCES, made_rows, write_authors, write_folder
-
-
-def same(one: Frank, other: Frank) -> None:
-    assert one.keys == other.keys
-    assert (one.datasets, one.summaries, one.source_of_each) == (
-        other.datasets,
-        other.summaries,
-        other.source_of_each,
-    )
-    for name in ("flipped", "published"):
-        first, second = getattr(one, name), getattr(other, name)
-        assert list(first) == list(second)
-        for column in first:
-            np.testing.assert_array_equal(first[column], second[column])
-    np.testing.assert_array_equal(one.factuality, other.factuality)
-    assert one.digest == other.digest
+from tests.command import json_rows
+from tests.studies.made import DATA, made_folder, made_rows
 
 
 @pytest.mark.parametrize("articles", [False, True])
-def test_the_authors_files_give_the_same_as_the_folder(
-    folder: Path, tmp_path: Path, articles: bool
-) -> None:
-    authors = write_authors(tmp_path / "frank", made_rows(), articles=articles)
+def test_the_authors_files_give_the_same_as_the_folder(tmp_path: Path, articles: bool) -> None:
+    authors = made_folder(tmp_path / "frank", "frank-authors")
+    if articles:
+        (authors / "data" / "benchmark_data.json").unlink()
     for split in ("test", "valid"):
-        same(read(folder, split), read(authors, split))
-        same(read(folder, split), read(authors / "data", split))
+        digests = {
+            read(folder, split).digest for folder in (DATA / "frank", authors, authors / "data")
+        }
+        assert len(digests) == 1
 
 
 def test_what_the_rows_say_stands_there(data: Frank) -> None:
-    rows = [row for row in made_rows() if row["split"] == "test"]
+    rows = [row for row in made_rows("frank") if row["split"] == "test"]
     assert data.keys == [(row["doc_id"], row["system"]) for row in rows]
-    assert data.source_of_each == [SOURCES[row["doc_id"]] for row in rows]
+    documents = json_rows(DATA / "frank" / "documents.jsonl")
+    sources = {row["doc_id"]: row["source"] for row in documents}
+    assert data.source_of_each == [sources[row["doc_id"]] for row in rows]
     assert list(data.published) == [
         "FactCC",
         "QAGS",
@@ -54,17 +44,18 @@ def test_what_the_rows_say_stands_there(data: Frank) -> None:
     assert data.documents == ("d0", "d1", "d2", "d4", "d5", "d6")
 
 
-def test_the_first_documents_of_each_data_set(data: Frank, folder: Path) -> None:
+def test_the_first_documents_of_each_data_set(data: Frank) -> None:
+    folder = DATA / "frank"
     first = read(folder, limit=1)
     assert (first.documents, len(first)) == (("d0", "d4"), 5)
     assert first.digest != data.digest
-    same(read(folder, limit=3), data)
+    assert read(folder, limit=3).digest == data.digest
     with pytest.raises(ValueError, match="`limit` to be at least 1"):
         read(folder, limit=0)
 
 
 def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
-    rows = made_rows()
+    rows = made_rows("frank")
     with pytest.raises(
         FileNotFoundError,
         match=r"to have frank.jsonl and documents.jsonl, or human_annotations.json",
@@ -89,8 +80,8 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
         )
     ):
         with pytest.raises(ValueError, match=message):
-            read(write_folder(tmp_path / str(number), bad))
-    authors = write_authors(tmp_path / "g", rows, articles=False)
+            read(made_folder(tmp_path / str(number), "frank", bad))
+    authors = made_folder(tmp_path / "g", "frank-authors")
     texts = json.loads((authors / "data" / "benchmark_data.json").read_text())
     (authors / "data" / "benchmark_data.json").write_text(json.dumps(texts[1:]))
     with pytest.raises(
@@ -98,6 +89,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     ):
         read(authors)
     (authors / "data" / "benchmark_data.json").unlink()
+    shutil.rmtree(authors / "data" / "articles-wbertscore-json")
     with pytest.raises(
         FileNotFoundError, match=r"have the texts, benchmark_data.json or articles-wbertscore-json"
     ):

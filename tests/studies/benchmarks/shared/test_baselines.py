@@ -34,10 +34,14 @@ BY_HAND = {
 
 @pytest.mark.parametrize("name", list(BY_HAND))
 def test_rouge_is_worked_by_hand_and_combined_as_asked(name: str) -> None:
-    one, other = BY_HAND[name]
-    for combine, value in {"mean": (one + other) / 2, "max": max(one, other), "first": one}.items():
-        found = rouge([SUMMARY, SUMMARY], [REFERENCES, REFERENCES], combine=combine)
-        assert found[name].tolist() == pytest.approx([value, value])
+    first, second = BY_HAND[name]
+    for combine, value in {
+        "mean": (first + second) / 2,
+        "max": max(first, second),
+        "first": first,
+    }.items():
+        computed = rouge([SUMMARY, SUMMARY], [REFERENCES, REFERENCES], combine=combine)
+        assert computed[name].tolist() == pytest.approx([value, value])
     assert rouge(["cats running"], [["cat runs"]])["ROUGE-2"].tolist() == [1.0]  # stemmed
 
 
@@ -71,9 +75,9 @@ WORDS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=12)
 def test_divergence_is_the_naive_formula_between_0_and_1(
     summary: list[str], source: list[str]
 ) -> None:
-    found = jensen_shannon([" ".join(summary)], [" ".join(source)])[0]
-    assert found == pytest.approx(naive_divergence(summary, source), abs=1e-9)
-    assert 0 <= found <= 1
+    computed = jensen_shannon([" ".join(summary)], [" ".join(source)])[0]
+    assert computed == pytest.approx(naive_divergence(summary, source), abs=1e-9)
+    assert 0 <= computed <= 1
 
 
 def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_value() -> None:

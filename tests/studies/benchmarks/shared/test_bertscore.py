@@ -28,17 +28,17 @@ def of_torchmetrics(folder: str, summary: str, reference: str, layer: int) -> li
     model = transformers.AutoModel.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     options = {"model": model, "user_tokenizer": tokenizer, "num_layers": layer, "truncation": True}
-    found = bert_score([summary], [reference], **options)
-    return [float(found[name]) for name in ("f1", "precision", "recall")]
+    computed = bert_score([summary], [reference], **options)
+    return [float(computed[name]) for name in ("f1", "precision", "recall")]
 
 
 @pytest.mark.parametrize("layer", [0, 2, BLOCKS])
 def test_a_pair_has_the_score_of_torchmetrics(bert_folder: str, layer: int) -> None:
     scorer = BertScorer(bert_folder, layer=layer)
     for summary, references in zip(SUMMARIES[:3], REFERENCES, strict=False):
-        found = scorer.score([summary], [references[:1]])
+        computed = scorer.score([summary], [references[:1]])
         expected = of_torchmetrics(bert_folder, summary, references[0], layer)
-        assert [found[name][0] for name in NAMES] == pytest.approx(expected, abs=1e-4)
+        assert [computed[name][0] for name in NAMES] == pytest.approx(expected, abs=1e-4)
 
 
 def test_company_and_order_change_no_score(bert_folder: str) -> None:
@@ -60,13 +60,13 @@ def test_several_references_are_combined_as_asked_and_empty_texts_have_0(bert_fo
     assert f"|layer:{scorer.layer}|" in scorer.signature
     alone = [scorer.score([SUMMARIES[0]], [[text]]) for text in REFERENCES[0]]
     for combine, chosen in (("mean", np.mean), ("max", max), ("first", lambda values: values[0])):
-        found = scorer.score([SUMMARIES[0]], [REFERENCES[0]], combine=combine)
+        computed = scorer.score([SUMMARIES[0]], [REFERENCES[0]], combine=combine)
         for name in NAMES:
-            assert found[name][0] == pytest.approx(
+            assert computed[name][0] == pytest.approx(
                 float(chosen([one[name][0] for one in alone])), abs=1e-5
             )
-    found = scorer.score(["", "a cat"], [["the cat"], [" "]])
-    assert {name: found[name].tolist() for name in NAMES} == {name: [0.0, 0.0] for name in NAMES}
+    computed = scorer.score(["", "a cat"], [["the cat"], [" "]])
+    assert {name: computed[name].tolist() for name in NAMES} == {name: [0.0, 0.0] for name in NAMES}
     assert {name: len(values) for name, values in scorer.score([], []).items()} == dict.fromkeys(
         NAMES, 0
     )

@@ -14,7 +14,6 @@ from scipy import stats
 from estime_metric import EstimeScorer
 from estime_metric.studies.benchmarks.shared.benchmark import run
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
-from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
@@ -43,7 +42,7 @@ def test_a_file_gives_the_same_scores_in_any_order(
     assert list(scores.values) == ["mine:judge", "mine:errors"]
     for name in ("judge", "errors"):
         assert scores.values[f"mine:{name}"].tolist() == table[name].tolist()
-    assert [one.label for one in scores.columns] == ["judge [mine]", "(-)errors [mine]"]
+    assert [column.label for column in scores.columns] == ["judge [mine]", "(-)errors [mine]"]
     ordered = compute_scores(data, [own_block(table, "mine", ["errors"])])
     assert scores.signatures == ordered.signatures
     assert not scores.notes
@@ -57,7 +56,7 @@ def test_integers_that_pandas_has_stored_as_floats_are_the_same_keys(table: pd.D
     assert signatures[0] == signatures[1]
 
 
-def test_a_row_of_own_scores_with_correlations_and_the_difference(
+def test_own_scores_are_compared_with_ours(
     data: SummEval, table: pd.DataFrame, tmp_path: Path, bert_folder: str
 ) -> None:
     path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
@@ -68,11 +67,8 @@ def test_a_row_of_own_scores_with_correlations_and_the_difference(
         [estime_block(scorer), *own_blocks([path], ["errors"])],
         resamples=20,
     )
-    (row,) = (row for row in rows(result.tables["table1"]) if row["measure"] == "(-)errors [mine]")
-    assert (row["section"], row["from"]) == ("From files", "file")
     judged = data.judgements["fluency"].ravel()
     theirs = stats.spearmanr(-table["errors"], judged).statistic
-    assert float(row["fluency ρ"]) == pytest.approx(theirs)
     (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
     alarms = scorer.score(list(data.summaries), data.source_of_each).values("alarms").numpy()
     assert float(row["fluency ρ more"]) == pytest.approx(
@@ -82,13 +78,12 @@ def test_a_row_of_own_scores_with_correlations_and_the_difference(
     assert row["documents"] == "4"
 
 
-def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
-    data: SummEval, table: pd.DataFrame, bert_folder: str
-) -> None:
+def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> None:
     stranger = pd.DataFrame({"document": ["zzz", "d"], "system": ["M2", "M9"], "judge": [1, 2]})
     gaps = pd.concat([table.drop(columns=["errors", "note"]).iloc[1:], stranger])
     gaps["judge"] = gaps["judge"].astype(float).mask(gaps["document"] == "007")
-    scores = compute_scores(data, [own_block(gaps, "mine")])
+    block = own_block(gaps, "mine")
+    scores = compute_scores(data, [block])
     assert scores.notes["Scores of mine"] == (
         "mine: no row for 1 of 12 summaries: (b-doc, M10).",
         "mine: no value of judge for 3 summaries: (007, M10), (007, M2), (007, M0).",
@@ -98,16 +93,15 @@ def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
     assert np.isnan(scores.values["mine:judge"]).tolist() == [
         key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
     ]
-    scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = run(BENCHMARK, data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
     kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
-    (row,) = (row for row in rows(result.tables["table1"]) if row["from"] == "file")
-    for quality in QUALITIES:
-        judged = data.judgements[quality].ravel()[kept]
-        value = stats.spearmanr(table["judge"].to_numpy()[kept], judged).statistic
-        assert float(row[f"{quality} ρ"]) == pytest.approx(value)
-    assert set(scores.notes["Scores of mine"]) <= set(result.tables["table1"].notes)
-    assert rows(result.tables["own"])[0]["documents"] == "2"
+    (row,) = (
+        row
+        for row in rows(run(BENCHMARK, data, [block], resamples=5).tables["table1"])
+        if row["from"] == "file"
+    )
+    judged = data.judgements["fluency"].ravel()[kept]
+    value = stats.spearmanr(table["judge"].to_numpy()[kept], judged).statistic
+    assert float(row["fluency ρ"]) == pytest.approx(value)
 
 
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
@@ -122,10 +116,11 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
         result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(
             pairs.summaries, pairs.sources
         )
-        write_rows(tmp_path / f"layer{layer}.jsonl", score_rows(pairs, result)[::-1])
+        rows = score_rows(pairs, result.columns(), result.signature)
+        write_rows(tmp_path / f"layer{layer}.jsonl", rows[::-1])
         blocks.append(tmp_path / f"layer{layer}.jsonl")
     scores = compute_scores(data, own_blocks(blocks))
-    labels = [one.label for one in scores.columns]
+    labels = [column.label for column in scores.columns]
     assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
     assert not {"consistency [layer1]", "tokens [layer1]", "overlap [layer1]"} & set(labels)
     expected = EstimeScorer(model=bert_folder, layers=2).score(pairs.summaries, pairs.sources)

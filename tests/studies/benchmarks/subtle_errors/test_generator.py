@@ -88,10 +88,10 @@ def plain(word: str) -> str:
     )
 
 
-def check(corrupted: Corrupted, clean: str, asked: int) -> None:
+def check(corrupted: Corrupted, clean: str, wanted: int) -> None:
     """Everything that is promised of one corrupted text."""
     assert corrupted.clean == clean
-    assert len(corrupted.errors) + corrupted.n_missing == asked
+    assert len(corrupted.errors) + corrupted.n_missing == wanted
     assert sorted(error.step for error in corrupted.errors) == list(range(len(corrupted.errors)))
     end = clean_end = 0
     for error in corrupted.errors:
@@ -121,7 +121,7 @@ def test_what_is_promised_holds_for_any_text(
     corruptors: dict[str, SubtleErrors], family: str, text: str
 ) -> None:
     (corrupted,) = corruptors[family]([text])
-    check(corrupted, text, asked=3)
+    check(corrupted, text, wanted=3)
     if family == "bert":  # as many errors as there are whole words
         assert len(corrupted.errors) == min(3, len(words_of(text, corruptors[family])))
 
@@ -148,12 +148,12 @@ def by_number(request: pytest.FixtureRequest, bert_folder: str) -> dict[int, Sub
 
 
 @settings(QUICK, max_examples=12)
-@given(text=TEXTS, asked=st.integers(1, 3))
+@given(text=TEXTS, wanted=st.integers(1, 3))
 def test_fewer_errors_are_the_first_of_more(
-    by_number: dict[int, SubtleErrors], text: str, asked: int
+    by_number: dict[int, SubtleErrors], text: str, wanted: int
 ) -> None:
-    (several,), (few,) = by_number[3]([text]), by_number[asked]([text])
-    assert several.first(asked) == few
+    (several,), (few,) = by_number[3]([text]), by_number[wanted]([text])
+    assert several.first(wanted) == few
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -161,7 +161,7 @@ def test_every_family_makes_all_errors(family: str, encoder_folder: Callable[[st
     corrupt = SubtleErrors(encoder_folder(family), n_errors=3, seed=2)
     texts = [" ".join(SENTENCES[:2]), SENTENCES[3]]
     for corrupted, text in zip(corrupt(texts), texts, strict=True):
-        check(corrupted, text, asked=3)
+        check(corrupted, text, wanted=3)
         assert corrupted.n_missing == 0
 
 
@@ -214,7 +214,7 @@ def test_the_generator_does_what_the_naive_one_does(
 def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
     text = " ".join(SENTENCES * 8)
     (corrupted,) = SubtleErrors(bert_folder, n_errors=12, window=60)([text])
-    check(corrupted, text, asked=12)
+    check(corrupted, text, wanted=12)
     assert corrupted.n_missing == 0
     assert max(error.span[0] for error in corrupted.errors) > len(text) * 3 / 4
 
@@ -263,10 +263,10 @@ def test_what_counts_as_a_whole_word() -> None:
 
 def test_the_seed_picks_other_words(bert_folder: str) -> None:
     text = " ".join(SENTENCES[:4])
-    found = {
+    computed = {
         SubtleErrors(bert_folder, seed=seed)([text])[0].errors[0].clean_span for seed in range(5)
     }
-    assert len(found) > 2
+    assert len(computed) > 2
     words = [WholeWord(i, (i, i + 1)) for i in range(6)]
     assert [word.position for word in shuffled(words, "abcdef", 0)] == [
         2,

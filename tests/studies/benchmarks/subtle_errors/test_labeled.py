@@ -7,8 +7,6 @@ from pathlib import Path
 import datasets
 import pytest
 
-from estime_metric import EstimeScorer
-from estime_metric.integrations.evaluate import Estime
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
 from estime_metric.studies.benchmarks.subtle_errors.data import (
     CleanPairs,
@@ -32,18 +30,7 @@ def rows_of(folder: str, n_errors: tuple[int, ...] | None = (1, 3)) -> list[dict
 
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
     rows = rows_of(bert_folder)
-    assert [row["id"] for row in rows] == [
-        "0-0",
-        "0-1",
-        "0-3",
-        "1-0",
-        "1-1",
-        "1-3",
-        "2-0",
-        "3-0",
-        "3-1",
-        "3-3",
-    ]
+    assert " ".join(row["id"] for row in rows) == "0-0 0-1 0-3 1-0 1-1 1-3 2-0 3-0 3-1 3-3"
     assert [row["label"] for row in rows] == [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]
     assert [(row["n_errors"], row["n_missing"]) for row in rows[:6]] == [
         (0, 0),
@@ -60,8 +47,6 @@ def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -
         for error in row["errors"]:
             assert row["summary"][error["start"] : error["end"]] == error["replacement"]
             assert clean[error["clean_start"] : error["clean_end"]] == error["original"]
-    one, three = rows[1]["errors"], rows[2]["errors"]
-    assert one[0]["replacement"] in [error["replacement"] for error in three if error["step"] == 0]
 
 
 def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
@@ -74,20 +59,13 @@ def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     assert labeled_rows([], []) == []
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.* is undefined for"
-)  # some of these texts are blank or share nothing
-def test_a_dataset_keeps_rows_and_types_and_is_ready_for_evaluate(bert_folder: str) -> None:
+def test_a_dataset_keeps_rows_and_types(bert_folder: str) -> None:
     rows = rows_of(bert_folder)
     dataset = to_dataset(rows, "how it was made")
     assert dataset.to_list() == rows
     assert dataset.info.description == "how it was made"
     empty = to_dataset([])
     assert (len(empty), empty.features) == (0, dataset.features)
-    options = {"model": bert_folder, "window": 60, "margin": 10}
-    found = Estime(**options).compute(predictions=dataset["summary"], sources=dataset["source"])
-    expected = EstimeScorer(**options).score(list(dataset["summary"]), list(dataset["source"]))
-    assert found["alarms_scores"] == expected.values("alarms").tolist()
 
 
 @pytest.fixture
@@ -117,13 +95,13 @@ def local_cnn_dailymail(tmp_path: Path) -> str:
 
 
 def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> None:
-    found = cnn_dailymail(4, path=local_cnn_dailymail)
-    assert len(set(found.ids)) == 4
-    assert found.sources == [f"Article {name[4:]} of test." for name in found.ids]
-    assert found.summaries == [f"Highlight {name[4:]} .\nSecond line ." for name in found.ids]
-    assert cnn_dailymail(4, path=local_cnn_dailymail) == found
+    pairs = cnn_dailymail(4, path=local_cnn_dailymail)
+    assert len(set(pairs.ids)) == 4
+    assert pairs.sources == [f"Article {name[4:]} of test." for name in pairs.ids]
+    assert pairs.summaries == [f"Highlight {name[4:]} .\nSecond line ." for name in pairs.ids]
+    assert cnn_dailymail(4, path=local_cnn_dailymail) == pairs
     others = [cnn_dailymail(4, path=local_cnn_dailymail, seed=seed) for seed in (1, 2)]
-    assert any(other.ids != found.ids for other in others)
+    assert any(other.ids != pairs.ids for other in others)
     whole = cnn_dailymail(None, path=local_cnn_dailymail, split="train")
     assert whole.ids == ["train0", "train1"]
     with pytest.raises(ValueError, match=r"`pairs` to be within 0..6, but got 7"):
@@ -165,6 +143,6 @@ def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
 def test_summeval_itself() -> None:
-    found = summeval_references(SUMMEVAL)
-    assert len(found.sources) == len(found.summaries) == len(set(found.ids)) == 100
-    assert found.summaries[0].startswith("V. Stiviano must pay back $ 2.6 million")
+    pairs = summeval_references(SUMMEVAL)
+    assert len(pairs.sources) == len(pairs.summaries) == len(set(pairs.ids)) == 100
+    assert pairs.summaries[0].startswith("V. Stiviano must pay back $ 2.6 million")

@@ -168,7 +168,7 @@ def test_counts_and_chance_are_those_of_trying_everything(
     clean = [
         explained(c.clean, before) for c, (_, before, _) in zip(corrupted, summaries, strict=True)
     ]
-    (found,) = detect(corrupted, explanations, clean, reaches=[reach], resamples=5)
+    (computed,) = detect(corrupted, explanations, clean, reaches=[reach], resamples=5)
     alarms = near_alarms = errors = checkable = seen = before_seen = 0
     near_by_chance = seen_by_chance = 0.0
     for verdicts, before, positions in summaries:
@@ -188,7 +188,11 @@ def test_counts_and_chance_are_those_of_trying_everything(
         ways = [set(way) for way in combinations(checked, len(raised))]
         near_by_chance += fmean(len(way & everywhere) for way in ways)
         seen_by_chance += fmean(sum(bool(positions & way) for positions in around) for way in ways)
-    assert (found["errors"], found["checkable"], found["alarms"]) == (errors, checkable, alarms)
+    assert (computed["errors"], computed["checkable"], computed["alarms"]) == (
+        errors,
+        checkable,
+        alarms,
+    )
     for name, part, whole in (
         ("precision", near_alarms, alarms),
         ("precision_by_chance", near_by_chance, alarms),
@@ -200,7 +204,7 @@ def test_counts_and_chance_are_those_of_trying_everything(
         ("before", before_seen, errors),
         ("gain", seen - before_seen, errors),
     ):
-        assert found[name] == pytest.approx(part / whole if whole else float("nan"), nan_ok=True)
+        assert computed[name] == pytest.approx(part / whole if whole else float("nan"), nan_ok=True)
 
 
 def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
@@ -209,15 +213,15 @@ def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     verdicts = tuple(UnitVerdict(*unit, None, None, None) for unit in units)
     shown = Explanation(corrupted.text, "s", verdicts, "token", 0, "")
     before = explained("a dog b", ["match", "match", "match"])
-    (found,) = detect([corrupted], [shown], [before], reaches=[0], resamples=1)
-    assert (found["recall"], found["precision"]) == (1, 1)
-    assert found["precision_by_chance"] == 2 / 4
+    (computed,) = detect([corrupted], [shown], [before], reaches=[0], resamples=1)
+    assert (computed["recall"], computed["precision"]) == (1, 1)
+    assert computed["precision_by_chance"] == 2 / 4
 
 
 def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:
-    (found,) = detect([], [], [], reaches=[0])
-    assert (found["errors"], found["alarms"]) == (0, 0)
-    assert np.isnan([found["precision"], found["recall_low"], found["gain_high"]]).all()
+    (computed,) = detect([], [], [], reaches=[0])
+    assert (computed["errors"], computed["alarms"]) == (0, 0)
+    assert np.isnan([computed["precision"], computed["recall_low"], computed["gain_high"]]).all()
     corrupted = corrupted_words(2, [0])
     own, clean = explained(corrupted.text, ["match"] * 2), explained(corrupted.clean, ["match"] * 2)
     with pytest.raises(ValueError, match="`explanations` to be of the same text at index 0"):

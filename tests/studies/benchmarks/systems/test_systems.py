@@ -38,12 +38,12 @@ from estime_metric.studies.benchmarks.systems.statistics import (
     contrasts,
 )
 from tests.conftest import SUMMEVAL as SUMMEVAL_FOLDER
-from tests.studies.benchmarks.systems.made import write_folder
+from tests.studies.made import DATA, made_folder
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Systems:
-    return read(write_folder(tmp_path_factory.mktemp("systems") / "data"))
+def data() -> Systems:
+    return read(DATA / "systems")
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +71,21 @@ def test_p_values_are_those_of_compare() -> None:
     rng = np.random.default_rng(0)
     scores = np.round(rng.normal(size=(40, 4)) + np.arange(4) / 3, 6)
     scores[:10, 1] = scores[:10, 0] + 1e-6  # equal but for the last digit
-    found = contrasts(scores, np.ones((1, 40)))
+    computed = contrasts(scores, np.ones((1, 40)))
     expected = compare_each(scores.T, higher_is_better=True, tolerance=LAST_DIGIT, n=10_000)
     for index, places in enumerate(combinations(range(4), 2)):
         test = expected[places]
-        assert found.p_values[0, index] == test.randomization.p_value
-        assert found.corrected[0, index] == test.p_value
-        winner = {1: "first", -1: "second", 0: None}[int(found.verdicts(holm=True)[0, index])]
+        assert computed.p_values[0, index] == test.p_value
+        assert computed.corrected[0, index] == test.p_holm
+        winner = {1: "first", -1: "second", 0: None}[int(computed.verdicts(holm=True)[0, index])]
         assert winner == test.better
 
 
 def test_resamples_are_tested_by_the_normal_approximation() -> None:
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(60, 3)) + np.arange(3) / 4
-    found = contrasts(scores, np.vstack([np.ones(60), rng.multinomial(60, [1 / 60] * 60)]))
-    assert found.p_values.shape == (2, 3)
+    computed = contrasts(scores, np.vstack([np.ones(60), rng.multinomial(60, [1 / 60] * 60)]))
+    assert computed.p_values.shape == (2, 3)
     again = contrasts(scores, np.ones((2, 60)))  # the sample itself as a resample
     assert again.p_values[1] == pytest.approx(again.p_values[0], abs=0.02)
     difference = scores[:, 0] - scores[:, 2]
@@ -167,7 +167,7 @@ def test_the_data_sets_have_their_parts_and_a_gap_is_refused(data: Systems, tmp_
     )
     with pytest.raises(FileNotFoundError, match="some of the folders summeval, frank, cliff"):
         read(tmp_path)
-    path = write_folder(tmp_path / "data") / "cliff" / "cliff.jsonl"
+    path = made_folder(tmp_path / "data", "systems") / "cliff" / "cliff.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     with pytest.raises(ValueError, match=r"CLIFF, XSum to have one summary .* 7 summaries of 4"):
         read(tmp_path / "data")

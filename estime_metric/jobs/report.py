@@ -1,0 +1,303 @@
+"""The last pass over the rows of a job: totals, means with intervals, the worst summaries."""
+
+from __future__ import annotations
+
+import heapq
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from estime_metric import files
+from estime_metric.config import EstimeConfig
+from estime_metric.jobs.inputs import Place, read_texts
+from estime_metric.jobs.job import Job
+from estime_metric.measures import RECOMMENDED, reported_name
+from estime_metric.signature import Signature
+from estime_metric.stats.intervals import Interval
+from estime_metric.validation import check_choice
+
+MEASURES_BY_FILE = (RECOMMENDED, "alarms", "tokens")
+FILES = 30  # more input files than this have no means of their own
+
+_NAMED = 10  # lines that are named before pairs are only counted
+_REMEMBERED = 1_000_000  # sources, which bounds the memory
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a report has of single pairs.
+
+    Attributes:
+        worst: how many of the summaries with the largest ``inconsistency``.
+        first: how many of the first pairs, if there are no more of them.
+        values: whether it has the ``inconsistency`` of all pairs.
+    """
+
+    worst: int = 0
+    first: int = 0
+    values: bool = False
+
+
+@dataclass
+class Totals:
+    """Counts over the pairs of a job.
+
+    Attributes:
+        pairs, skipped: how many pairs were scored, and how many lines were invalid.
+        unchecked, blank: how many summaries share no token with their source, and how many have no
+            token at all.
+        flagged: how many summaries are flagged.
+        unchecked_lines, blank_lines: the lines of the first of them, by input.
+    """
+
+    pairs: int = 0
+    skipped: int = 0
+    unchecked: int = 0
+    blank: int = 0
+    flagged: int = 0
+    unchecked_lines: dict[str, list[int]] = field(default_factory=dict)
+    blank_lines: dict[str, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ScoredPair:
+    """A pair as its row has it.
+
+    Attributes:
+        file, line: its place.
+        values: the measures by column, without the prefix.
+        is_flagged: whether the job flags it.
+        texts: source and summary, if they are known.
+    """
+
+    file: str
+    line: int
+    values: Mapping[str, files.Number]
+    is_flagged: bool
+    texts: tuple[str, str] | None
+
+    @property
+    def place(self) -> Place:
+        """The file and the line there."""
+        return self.file, self.line
+
+
+class Report:
+    """How a run ended.
+
+    Args:
+        job, config: what is scored, and the fully resolved options of the metric.
+        measures: the measures that are computed.
+        wanted: what is kept of single pairs.
+        flagged_from: the threshold of the flags, if any.
+
+    Attributes:
+        done: whether the whole input is scored; otherwise ``totals`` has only ``pairs`` and
+            ``skipped``, and nothing else is known.
+        resumed: pairs that an earlier run had scored.
+        seconds: duration of this run, without loading the encoder.
+        totals: totals of all pairs, those of earlier runs included.
+        worst: the summaries with the largest ``inconsistency``, the worst first.
+        first: the first pairs, if there are no more than wanted.
+        values: the ``inconsistency`` of all pairs, if wanted.
+        encoded, repeated: how many sources were encoded, and how many of them again, because they
+            are in an earlier chunk too.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        config: EstimeConfig,
+        measures: Sequence[str],
+        wanted: Wanted,
+        flagged_from: float | None = None,
+    ) -> None:
+        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
+
+        self._job, self._wanted = job, wanted
+        self.config, self.flagged_from = config, flagged_from
+        self.done, self.resumed, self.seconds = False, 0, 0.0
+        self.totals = Totals()
+        self.worst: list[ScoredPair] = []
+        self.first: list[ScoredPair] = []
+        self.values = array("d") if wanted.values else None
+        self.encoded = self.repeated = 0
+        self._names = files.measure_columns(measures, config.layer_tuple)
+        self._means_of = BootstrapMeans
+        self._means = BootstrapMeans(self._names)
+        self._means_by_file: dict[str, BootstrapMeans] = {}
+        self._files: set[str] = set()
+        self._sources: set[str] = set()
+
+    def add(self, rows: Sequence[files.Row]) -> None:
+        """Adds the rows of the chunk that follows."""
+        pairs = [self._pair(row) for row in rows]
+        sources = [str(row[f"{self._job.prefix}{files.SOURCE_ID}"]) for row in rows]
+        self._note_sources(set(sources))
+        if not pairs:
+            return
+        self._means.add(sources, _columns(pairs, self._names))
+        self._count(pairs)
+        if len(self.config.layer_tuple) == 1:
+            self._add_by_file(pairs, sources)
+            self._keep(pairs)
+        self.first = [*self.first, *pairs] if self.totals.pairs <= self._wanted.first else []
+
+    def read_texts(self) -> None:
+        """Reads the texts of single pairs again, if their rows do not have them."""
+        unknown = [pair.place for pair in (*self.worst, *self.first) if pair.texts is None]
+        texts = read_texts(self._job, unknown)
+
+        def with_texts(pairs: Sequence[ScoredPair]) -> list[ScoredPair]:
+            return [replace(pair, texts=pair.texts or texts.get(pair.place)) for pair in pairs]
+
+        self.worst, self.first = with_texts(self.worst), with_texts(self.first)
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the scores."""
+        return self.config.signature()
+
+    @property
+    def means(self) -> dict[str, Interval]:
+        """For each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the mean
+        of all pairs with its 95% interval by source.
+        """
+        return {name: self._means.interval(name) for name in self._names}
+
+    @property
+    def few_sources(self) -> int | None:
+        """As `BootstrapMeans.few_sources`."""
+        return self._means.few_sources
+
+    @property
+    def by_file(self) -> dict[str, dict[str, Interval]]:
+        """File -> the means of `MEASURES_BY_FILE`, if one layer is read from several files and not
+        too many.
+        """
+        return {
+            file: {name: means.interval(name) for name in MEASURES_BY_FILE}
+            for file, means in self._means_by_file.items()
+        }
+
+    @property
+    def without_pairs(self) -> list[Path]:
+        """The inputs in which no row is a pair."""
+        return [path for path in self._job.inputs if str(path) not in self._files]
+
+    def interval(self, measure: str, layer: int | None = None) -> Interval:
+        """The mean of a measure with its 95% interval by source.
+
+        ``layer`` is one of several layers. ValueError: the job does not have the measure or the
+        layer.
+        """
+        layers = self.config.layer_tuple
+        name = measure if layer is None else reported_name(measure, layer, layers)
+        check_choice("measure", name, self._names)
+        return self._means.interval(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything about the whole job as plain numbers and strings, for JSON: as
+        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), ``seconds``, with a threshold
+        ``flagged`` (summaries) and ``threshold``, and with several files ``files``, the means of
+        each.
+        """
+        totals = self.totals
+        flags = {"flagged": totals.flagged, "threshold": self.flagged_from}
+        by_file = {file: _to_dicts(means) for file, means in self.by_file.items()}
+        return {
+            "pairs": totals.pairs,
+            "skipped": totals.skipped,
+            "blank": totals.blank,
+            "unchecked": totals.unchecked,
+            **({} if self.flagged_from is None else flags),
+            "measures": _to_dicts(self.means),
+            **({"files": by_file} if by_file else {}),
+            "seconds": round(self.seconds, 3),
+            "signature": str(self.signature),
+            "short_signature": self.signature.short,
+        }
+
+    def to_meta(self) -> dict[str, Any]:
+        """What the metadata of the output says of its rows."""
+        return {
+            "totals": asdict(self.totals),
+            "measures": _to_dicts(self.means),
+            "few_sources": self.few_sources,
+        }
+
+    def _pair(self, row: files.Row) -> ScoredPair:
+        prefix = self._job.prefix
+        source, summary = (row.get(name) for name in self._job.text_columns)
+        return ScoredPair(
+            file=row[f"{prefix}{files.FILE}"]
+            if self._job.has_several_inputs
+            else str(self._job.inputs[0]),
+            line=int(row[f"{prefix}{files.LINE}"]),
+            values={name: _number(row[f"{prefix}{name}"]) for name in self._names},
+            is_flagged=_number(row.get(f"{prefix}{files.FLAG}")) == 1,
+            texts=None if source is None or summary is None else (str(source), str(summary)),
+        )
+
+    def _note_sources(self, sources: set[str]) -> None:
+        self.encoded += len(sources)
+        self.repeated += len(sources & self._sources)
+        if len(self._sources) < _REMEMBERED:
+            self._sources |= sources
+
+    def _count(self, pairs: Sequence[ScoredPair]) -> None:
+        layers = self.config.layer_tuple
+        tokens, coverage = (
+            reported_name(name, layers[0], layers) for name in ("tokens", "coverage")
+        )
+        self.totals.pairs += len(pairs)
+        for pair in pairs:
+            self._files.add(pair.file)
+            self.totals.flagged += pair.is_flagged
+            if pair.values[coverage] == 0:
+                self.totals.unchecked += 1
+                _name_line(self.totals.unchecked_lines, pair)
+            if pair.values[tokens] == 0:
+                self.totals.blank += 1
+                _name_line(self.totals.blank_lines, pair)
+
+    def _add_by_file(self, pairs: Sequence[ScoredPair], sources: Sequence[str]) -> None:
+        if not 1 < len(self._job.inputs) <= FILES:
+            return
+        by_file = groupby(zip(pairs, sources, strict=True), lambda row: row[0].file)
+        for file, rows in by_file:
+            of_file, ids = zip(*rows, strict=True)
+            if file not in self._means_by_file:
+                self._means_by_file[file] = self._means_of(MEASURES_BY_FILE)
+            self._means_by_file[file].add(ids, _columns(of_file, MEASURES_BY_FILE))
+
+    def _keep(self, pairs: Sequence[ScoredPair]) -> None:
+        defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
+        if self.values is not None:
+            self.values.extend(map(_badness, defined))
+        self.worst = heapq.nlargest(self._wanted.worst, [*self.worst, *defined], key=_badness)
+
+
+def _badness(pair: ScoredPair) -> float:
+    return float(pair.values[RECOMMENDED] or 0.0)
+
+
+def _columns(pairs: Sequence[ScoredPair], names: Sequence[str]) -> dict[str, list[files.Number]]:
+    return {name: [pair.values[name] for pair in pairs] for name in names}
+
+
+def _name_line(lines: dict[str, list[int]], pair: ScoredPair) -> None:
+    if sum(map(len, lines.values())) < _NAMED:
+        lines.setdefault(pair.file, []).append(pair.line)
+
+
+def _number(cell: object) -> files.Number:
+    """A value of a measure as a row has it; cells of CSV are text."""
+    return None if cell is None or cell == "" else float(str(cell))
+
+
+def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:
+    return {name: mean.to_dict() for name, mean in means.items()}
