@@ -21,9 +21,9 @@ SUMMARY = "The dog slept behind the bridge on Monday while a judge ordered the m
 Pairs = list[tuple[str, str]]
 
 
-def near(one: float, another: float) -> bool:
+def near(first: float, second: float) -> bool:
     """Whether two dot products may swap by rounding."""
-    return abs(one - another) <= 3e-5 * max(abs(one), abs(another))
+    return abs(first - second) <= 3e-5 * max(abs(first), abs(second))
 
 
 @contextmanager
@@ -44,10 +44,10 @@ class Naive:
     """All measures of one pair of tokens, with loops; parts of speech by the tokenizer's own words."""
 
     def __init__(
-        self, folder: str, drop_determiners: bool = False, normalize: bool = False
+        self, folder: str, drop_detersummary_weightsrs: bool = False, normalize: bool = False
     ) -> None:
         self.oracle = Oracle(folder, normalize=normalize)
-        self.drop = drop_determiners
+        self.drop = drop_detersummary_weightsrs
 
     def kept(self, text: str) -> list[int]:
         """Positions of the tokens that are used."""
@@ -87,8 +87,14 @@ class Naive:
             best = max(dots, key=dots.__getitem__)
             positions.append(best)
             all_alarms += source_ids[best] != summary_ids[i]
-            one, two = weights[summary_ids[i]], weights[source_ids[best]]
-            cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
+            summary_weights, source_weights = weights[summary_ids[i]], weights[source_ids[best]]
+            cosines.append(
+                float(
+                    summary_weights
+                    @ source_weights
+                    / (np.linalg.norm(summary_weights) * np.linalg.norm(source_weights))
+                )
+            )
             near_best += sum(near(dot, dots[best]) for dot in dots.values()) > 1
         tau = pytest.importorskip("scipy.stats").kendalltau
         order = (
@@ -112,9 +118,9 @@ class Naive:
     [
         ({}, {}),
         ({"normalize": True}, {"normalize": True}),
-        ({"tagger": toy_tagger, "drop_tags": {"DT"}}, {"drop_determiners": True}),
+        ({"tagger": toy_tagger, "drop_tags": {"DT"}}, {"drop_detersummary_weightsrs": True}),
     ],
-    ids=["plain", "normalized", "without determiners"],
+    ids=["plain", "normalized", "without detersummary_weightsrs"],
 )
 def test_all_measures_are_the_naive_ones(
     bert_folder: str, pairs: Pairs, options: dict, naive: dict
@@ -167,7 +173,7 @@ def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
+def test_detersummary_weightsrs_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
         scorer = EstimeScorer(
             model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
@@ -180,11 +186,11 @@ def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> N
     count = sum(word.lower() in DETERMINERS for word in SUMMARY.split())
     assert every["tokens"] - without["tokens"] == count
     assert every["overlap"] - without["overlap"] == count
-    # A source of determiners alone is empty then: nothing to match.
+    # A source of detersummary_weightsrs alone is empty then: nothing to match.
     only = score("The dog", "the The a", **dropped)
     assert (only["tokens"], only["overlap"], only["winners"]) == (1, 0, 0)
     assert only["alarms_alltokens"] == 1
-    # Keeping all but determiners is the same as dropping them.
+    # Keeping all but detersummary_weightsrs is the same as dropping them.
     assert score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}) == without
     assert score(SUMMARY, SOURCE, tagger=toy_tagger) == every
     assert (
