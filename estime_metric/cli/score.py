@@ -28,7 +28,6 @@ from estime_metric.jobs import (
     NotResumableError,
     Report,
     Stop,
-    Wanted,
     estimate_job,
     expand,
     score_files,
@@ -38,7 +37,6 @@ from estime_metric.measures import RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
-LISTED = 30  # more pairs than this are not listed on the screen
 WORST = 10  # flagged summaries that are named, unless --worst says how many
 REPEATED = 0.05  # a larger share of sources that were encoded again is mentioned
 
@@ -130,16 +128,6 @@ class ShownOptions:
             return self.worst
         return 0 if job.threshold is None else WORST
 
-    def wanted(self, job: Job) -> Wanted:
-        """What is shown of single pairs."""
-        plotted = 0 if self.plot is None else WORST
-        is_listed = job.output is None and not self.json and not self.score_only
-        return Wanted(
-            worst=max(self.number_of_worst(job), plotted),
-            first=LISTED if is_listed else 0,
-            values=self.plot is not None,
-        )
-
 
 NO_OUTPUT, SHOWN = OutputOptions(), ShownOptions()
 
@@ -211,7 +199,7 @@ def _score(
                 job,
                 scorer,
                 existing=existing,
-                wanted=shown.wanted(job),
+                worst=max(shown.number_of_worst(job), 0 if shown.plot is None else WORST),
                 progress=bar,
                 stop=lambda: stop.requested,
             )
@@ -251,7 +239,12 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
     explained = _explained(report, job, shown, scorer)
     is_data = shown.json or shown.score_only
     if shown.json:
-        content = report.to_dict()
+        content = {
+            **report.to_dict(),
+            "seconds": round(report.seconds, 3),
+            "signature": report.signature,
+            "short_signature": report.signature.short,
+        }
         if shown.number_of_worst(job):
             content["worst"] = worst_as_dicts(explained)
         say(json.dumps(content, ensure_ascii=False, indent=1))
@@ -261,7 +254,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         note(report.signature)
         is_data = True
     else:
-        if report.first:
+        if report.first and job.output is None:
             print_pairs(report, job)
         if explained or job.threshold is not None:
             print_worst(report, explained, job)
@@ -322,7 +315,7 @@ def _plot(path: Path, report: Report, job: Job) -> None:
         for pair in report.worst[:WORST]
     ]
     figure = plot_distribution(
-        report.values or [],
+        report.values,
         measure=RECOMMENDED,
         mean=report.interval(RECOMMENDED),
         worst=worst,
