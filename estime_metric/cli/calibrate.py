@@ -98,22 +98,19 @@ def calibrate(
     from estime_metric.stats.detection import calibrate as find_threshold
 
     column = score or RECOMMENDED
-    layout = table.layout()
     report = _Report(on_stderr=output is not None and files.is_standard(output))
     with rereadable(labeled) as readable:
         problems: list[str] = []
-        rows = read_scores(
-            readable, layout.options, own_columns=[label, score or ""], skipped=problems
-        )
+        rows = read_scores(readable, table, own_columns=[label, score or ""], skipped=problems)
         _check_label(rows, label, labeled)
         skipped = len(problems)
         if column in rows:
             warn_of_rows(problems)
         else:
-            _check_texts(list(rows.columns), column, labeled, layout)
+            _check_texts(list(rows.columns), column, labeled, table)
             _check_classes(rows, label)
             scorer = _scorer_of(column, measured)
-            rows, skipped = score_table(readable, scorer, layout, own_columns=[label], quiet=quiet)
+            rows, skipped = score_table(readable, scorer, table, own_columns=[label], quiet=quiet)
             report.say(str(rows[files.SIGNATURE].iloc[0]))
     read = _read(rows, column, label, table.source_column)
     warn_of_rows(read.problems)

@@ -188,17 +188,16 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The totals and the means of all pairs as plain numbers, for JSON: as
         `EstimeResult.to_dict`, with ``skipped`` (invalid rows), with a threshold ``flagged``
-        (summaries) and ``threshold``, and with several files ``files``, the means of each.
+        (summaries), and with several files ``files``, the means of each.
         """
         totals = self.totals
-        flags = {"flagged": totals.flagged, "threshold": self.flagged_from}
         by_file = {file: _to_dicts(means) for file, means in self.by_file.items()}
         return {
             "pairs": totals.pairs,
             "skipped": totals.skipped,
             "blank": totals.blank,
             "unchecked": totals.unchecked,
-            **({} if self.flagged_from is None else flags),
+            **({} if self.flagged_from is None else {"flagged": totals.flagged}),
             "measures": _to_dicts(self.means),
             **({"files": by_file} if by_file else {}),
         }

@@ -114,7 +114,7 @@ def score_files(
                 report.add(chunk.rows)
             report.totals.skipped = rows.skipped
             if job.output is not None and not files.is_standard(job.output):
-                meta = {**finished_meta(record), "report": report.to_dict(), "digest": str(digest)}
+                meta = {**finished_meta(record), **report.to_dict(), "digest": str(digest)}
                 files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
                 rows_path(job.output).unlink()
         report.read_texts()
@@ -165,9 +165,10 @@ def _read_finished(
     rows = (line.row for line in files.read_rows(output))
     while block := list(islice(rows, _TOGETHER)):
         report.add(block)
-    report.totals.skipped = meta["report"]["skipped"]
+    report.totals.skipped = meta["skipped"]
     report.resumed = report.totals.pairs
-    if json.loads(json.dumps(report.to_dict())) != meta["report"]:
+    now = json.loads(json.dumps(report.to_dict()))
+    if any(meta.get(name) != value for name, value in now.items()):
         raise NotResumableError(
             f"Expected {output} to have the rows that the earlier run wrote, but they were "
             "changed. Use `overwrite` to start again."
