@@ -81,7 +81,6 @@ class Report:
 
     Args:
         job, config: what is scored, and the fully resolved options of the metric.
-        measures: the measures that are computed.
         flagged_from: the threshold of the flags, if any.
         worst: how many of the worst summaries it has.
 
@@ -103,7 +102,6 @@ class Report:
         self,
         job: Job,
         config: EstimeConfig,
-        measures: Sequence[str],
         flagged_from: float | None,
         worst: int,
     ) -> None:
@@ -115,7 +113,7 @@ class Report:
         self.values = array("d")
         self.encoded = self.repeated = 0
         self._job, self._number_of_worst = job, worst
-        self._names = files.measure_columns(measures, config.layer_tuple)
+        self._names = files.measure_columns(config.reported_measures, config.layer_tuple)
         self._means: dict[str, BootstrapMeans] = {}  # of each file, and of all under ""
         self._files: set[str] = set()
         self._sources: set[str] = set()
