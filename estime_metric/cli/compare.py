@@ -15,7 +15,6 @@ from estime_metric.cli.console import counted, in_options, say, say_wrote, warn,
 from estime_metric.cli.scoring import rereadable, score_table
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
-    FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
     RECOMMENDED,
@@ -52,8 +51,8 @@ class ComparedOptions(options.MeasureOptions):
 
     def given(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
-        further = [name for name in self.compared or () if name in FURTHER_MEASURES]
-        return {**super().given(), "measures": ("copied", "copied_density", *further)}
+        compared = map(measure_of, self.compared or ())
+        return {**super().given(), "measures": ("copied", "copied_density", *compared)}
 
 
 @Parameter(name="*")
@@ -90,8 +89,7 @@ def compare(
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
-    table: options.TableOptions = options.TABLE,
-    texts: options.TextOptions = options.TEXT_FILES,
+    texts: options.TextOptions = options.TEXTS,
     measured: ComparedOptions = COMPARED,
 ) -> int:
     """Compare two or more systems on the same sources: means, differences, intervals and p-values.
@@ -124,15 +122,13 @@ def compare(
     # This imports pandas: slow.
     from estime_metric.comparison import compare_scores, plot_copying
 
-    systems, skipped = _read_systems(
-        inputs, comparison, table.layout(texts.source_file), measured, quiet=quiet
-    )
+    systems, skipped = _read_systems(inputs, comparison, texts, measured, quiet=quiet)
     compared = compare_scores(
         systems,
         baseline=_name_of_baseline(inputs, comparison.baseline),
         measures=measured.compared,
         id_column=comparison.id_column,
-        source_column=table.source_column,
+        source_column=texts.source_column,
         n=comparison.n,
         seed=comparison.seed,
     )
@@ -208,7 +204,7 @@ def _read_systems(
             is_scored = layout.source_file is None and _is_scored(table, columns, layout)
             if is_scored:
                 problems: list[str] = []
-                rows = read_scores(table, layout.options, own_columns=columns, skipped=problems)
+                rows = read_scores(table, layout, own_columns=columns, skipped=problems)
                 warn_of_rows(problems)
                 number = len(problems)
             else:
@@ -238,7 +234,7 @@ def _is_scored(path: Path, columns: Sequence[str], layout: files.Layout) -> bool
     """Whether a table has scores; ValueError if it lacks one of the ``columns``, which is one of a
     measure, or if it has neither scores nor texts.
     """
-    rows = (line.row for line in files.read_rows(path, layout.options) if not line.problem)
+    rows = (line.row for line in files.read_rows(path, layout) if not line.problem)
     first = next(rows, None)
     if first is None:
         raise ValueError(f"Expected {path.name} to have scores or pairs, but it has no rows.")
