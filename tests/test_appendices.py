@@ -44,10 +44,10 @@ class Naive:
     """All measures of one pair of tokens, with loops; parts of speech by the tokenizer's own words."""
 
     def __init__(
-        self, folder: str, drop_detersummary_weightsrs: bool = False, normalize: bool = False
+        self, folder: str, drop_determiners: bool = False, normalize: bool = False
     ) -> None:
         self.oracle = Oracle(folder, normalize=normalize)
-        self.drop = drop_detersummary_weightsrs
+        self.drop = drop_determiners
 
     def kept(self, text: str) -> list[int]:
         """Positions of the tokens that are used."""
@@ -118,9 +118,9 @@ class Naive:
     [
         ({}, {}),
         ({"normalize": True}, {"normalize": True}),
-        ({"tagger": toy_tagger, "drop_tags": {"DT"}}, {"drop_detersummary_weightsrs": True}),
+        ({"tagger": toy_tagger, "drop_tags": {"DT"}}, {"drop_determiners": True}),
     ],
-    ids=["plain", "normalized", "without detersummary_weightsrs"],
+    ids=["plain", "normalized", "without determiners"],
 )
 def test_all_measures_are_the_naive_ones(
     bert_folder: str, pairs: Pairs, options: dict, naive: dict
@@ -173,7 +173,7 @@ def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-def test_detersummary_weightsrs_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
+def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
         scorer = EstimeScorer(
             model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
@@ -186,11 +186,11 @@ def test_detersummary_weightsrs_are_dropped_on_both_sides(unit: str, bert_folder
     count = sum(word.lower() in DETERMINERS for word in SUMMARY.split())
     assert every["tokens"] - without["tokens"] == count
     assert every["overlap"] - without["overlap"] == count
-    # A source of detersummary_weightsrs alone is empty then: nothing to match.
+    # A source of determiners alone is empty then: nothing to match.
     only = score("The dog", "the The a", **dropped)
     assert (only["tokens"], only["overlap"], only["winners"]) == (1, 0, 0)
     assert only["alarms_alltokens"] == 1
-    # Keeping all but detersummary_weightsrs is the same as dropping them.
+    # Keeping all but determiners is the same as dropping them.
     assert score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}) == without
     assert score(SUMMARY, SOURCE, tagger=toy_tagger) == every
     assert (
