@@ -189,12 +189,10 @@ def rows_of(injected: Path, data: Path, half: str = "valid") -> list[dict[str, o
         for kind in KINDS:
             if kind in record:
                 rows.append({"set": kind, "source": record["source"], "summary": record[kind]})
-    pairs = bump.read(data / "bump", split=half)
-    for key, summary, article in zip(
-        pairs.keys, pairs.summaries, pairs.source_of_each, strict=True
-    ):
-        label = int(key.system == bump.REFERENCE)
-        rows.append({"set": "bump", "source": article, "summary": summary, "judged": [label]})
+    for row in bump.read(data / "bump", split=half).table.itertuples():
+        label = int(row.system == bump.REFERENCE)
+        pair = {"source": row.source, "summary": row.summary}
+        rows.append({"set": "bump", **pair, "judged": [label]})
     texts = {r["doc_id"]: r["source"] for r in read(data / "frank" / "documents.jsonl")}
     for r in read(data / "frank" / "frank.jsonl"):
         if r["split"] == half:

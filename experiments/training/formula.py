@@ -76,28 +76,19 @@ def read_pairs(data: Path) -> list[JudgedPair]:
 
 def _bump(folder: Path) -> Iterable[JudgedPair]:
     for split, half in (("valid", CHOICE), ("test", REPORT)):
-        found = bump.read(folder, split=split)
-        rows = zip(found.keys, found.summaries, found.source_of_each, strict=True)
-        article_of = dict(zip(found.documents, found.articles, strict=True))
-        for (pair, version), summary, source in rows:
-            judged = float(version == bump.REFERENCE)
-            yield JudgedPair("bump", half, article_of[pair], pair, summary, source, judged)
+        for row in bump.read(folder, split=split).table.itertuples():
+            judged = float(row.system == bump.REFERENCE)
+            yield JudgedPair(
+                "bump", half, row.article, row.document, row.summary, row.source, judged
+            )
 
 
 def _frank(folder: Path) -> Iterable[JudgedPair]:
     for split, half in (("valid", CHOICE), ("test", REPORT)):
-        found = frank.read(folder, split)
-        rows = zip(
-            found.keys,
-            found.datasets,
-            found.summaries,
-            found.source_of_each,
-            found.factuality,
-            strict=True,
-        )
-        for (document, system), dataset, summary, source, factuality in rows:
+        for row in frank.read(folder, split).table.itertuples():
+            group = f"{row.dataset} {row.system}"
             yield JudgedPair(
-                "frank", half, document, f"{dataset} {system}", summary, source, float(factuality)
+                "frank", half, row.document, group, row.summary, row.source, row.factuality
             )
 
 
@@ -111,12 +102,12 @@ def _cliff(data: Path) -> Iterable[JudgedPair]:
 
 
 def _summeval(folder: Path) -> Iterable[JudgedPair]:
-    found = summeval.read_folder(folder)
-    consistency = found.judgements["consistency"].ravel()
-    rows = zip(found.keys, found.summaries, found.source_of_each, consistency, strict=True)
-    for (document, system), summary, source, judged in rows:
-        half = CHOICE if document in found.documents[:SUMMEVAL_DOCUMENTS] else REPORT
-        yield JudgedPair("summeval", half, document, system, summary, source, float(judged))
+    judged = summeval.read_folder(folder)
+    for row in judged.table.itertuples():
+        half = CHOICE if row.document in judged.documents[:SUMMEVAL_DOCUMENTS] else REPORT
+        yield JudgedPair(
+            "summeval", half, row.document, row.system, row.summary, row.source, row.consistency
+        )
 
 
 def measure(pairs: Sequence[JudgedPair], scorer: EstimeScorer, out: Path) -> None:
