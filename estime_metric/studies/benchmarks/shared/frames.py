@@ -47,8 +47,8 @@ class Resamples:
         resamples, seed: how many, and of the random numbers.
     """
 
-    def __init__(self, group_of_each: pd.Series, resamples: int, seed: int) -> None:
-        codes, groups = pd.factorize(group_of_each)
+    def __init__(self, group_of_each: Sequence[str] | pd.Series, resamples: int, seed: int) -> None:
+        codes, groups = pd.factorize(pd.Series(group_of_each, dtype=object))
         self._group_of_each = codes
         self._weights = drawn_weights(len(groups), resamples, seed)
 
