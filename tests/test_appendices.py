@@ -12,7 +12,7 @@ import torch
 
 from estime_metric import EncoderUnavailableError, EstimeResult, EstimeScorer
 from estime_metric.engine.text.units import units_of
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES
 from tests.families import BLOCKS, DETERMINERS, SENTENCES, save_encoder, toy_tagger
 from tests.oracle import Oracle
 
@@ -176,7 +176,7 @@ def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
 def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
         scorer = EstimeScorer(
-            model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
+            model=bert_folder, layers=3, unit=unit, measures=tuple(MEASURES), **options
         )
         result = scorer.score([summary], [source])
         return {name: result.values(name).item() for name in result.measures}
