@@ -27,7 +27,6 @@ Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path | None, Parameter(alias="-o")]
 Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
-Confidence = Annotated[float, Parameter(help="Confidence level of the intervals.")]
 SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
 SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
 PairsFile = Annotated[
