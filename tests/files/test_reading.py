@@ -374,6 +374,7 @@ def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:
     for name, damaged in (
         ("cut", data[:-9]),
         ("holes", data[:500] + b"x" * 500 + data[1000:]),
+        ("names", data.replace(b"line", b"l\xffne")),
     ):
         with pytest.raises(ValueError, match=rf"Expected {name}\.parquet to be Parquet"):
             list(files.read_rows(write(f"{name}.parquet", damaged)))
