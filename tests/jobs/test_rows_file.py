@@ -10,8 +10,8 @@ import pytest
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs import Job
-from estime_metric.jobs.record import Record, start_record
-from estime_metric.jobs.rows import Chunk, RowsFile, opened_rows, rows_path
+from estime_metric.jobs.job_record import Record, start_record
+from estime_metric.jobs.rows_file import Chunk, RowsFile, opened_rows, rows_path
 from tests.command import write_jsonl
 
 ROWS: list[files.Row] = [{"line": number, "alarms": number % 3} for number in range(1, 7)]
