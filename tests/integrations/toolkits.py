@@ -174,7 +174,7 @@ def by_json(
         for name in names
     }
     assert meta["measures"] == printed["measures"]
-    assert meta["totals"]["blank"] == printed[row.blank]
+    assert meta[row.blank] == printed[row.blank]
     assert meta["signature"] == printed[row.signature]
     values = {name: [number(line[name]) for line in rows] for name in names}
     return Reported(values, means, printed[row.blank], printed[row.signature])
