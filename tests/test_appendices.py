@@ -173,7 +173,9 @@ def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> N
             model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
         )
         result = scorer.score([summary], [source])
-        return {name: result.values(name).item() for name in result.measures}
+        return {
+            name: result.values(name).item() for name in ("overlap", "winners", *result.measures)
+        }
 
     dropped = {"tagger": toy_tagger, "drop_tags": {"DT"}}
     every, without = score(SUMMARY, SOURCE), score(SUMMARY, SOURCE, **dropped)
