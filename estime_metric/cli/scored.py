@@ -14,10 +14,9 @@ from rich.text import Text
 
 from estime_metric import files
 from estime_metric.cli.console import counted, say, table_console
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.screen import print_columns
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
-from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -54,10 +53,7 @@ def print_pairs(report: Report, job: Job) -> None:
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
     room = max(table_console().width - used - 2, _ROOM)
     columns["summary"] = [_cut(pair.texts[1], room) if pair.texts else "" for _, pair in listed]
-    is_text = (files.FLAG, files.FILE, "summary")
-    headings = [Column(name, text=name in is_text) for name in columns]
-    rows = list(zip(*columns.values(), strict=True))
-    print_table(Table("pairs", "", headings, (Section("", rows),)))
+    print_columns(columns, texts=(files.FLAG, files.FILE, "summary"))
 
 
 def print_report(report: Report, job: Job) -> None:
@@ -158,42 +154,39 @@ def _duration(seconds: float) -> str:
 
 def _print_means(report: Report) -> None:
     layers = report.config.layer_tuple
-    has_layers = len(layers) > 1
-    rows: list[tuple[Cell, ...]] = []
-    for layer in layers:
-        for name in dict.fromkeys((*_MEANS, *report.config.measures)):
-            mean = report.interval(name, layer)
-            better = {True: "higher", False: "lower", None: ""}[HIGHER_IS_BETTER.get(name)]
-            place = (name, layer) if has_layers else (name,)
-            rows.append((*place, _mean(name, mean.mean), _interval(name, mean), better))
-    columns = (
-        Column("measure", text=True),
-        *([Column("layer")] if has_layers else []),
-        Column("mean"),
-        Column("95% interval"),
-        Column("better is", text=True),
+    names = tuple(dict.fromkeys((*_MEANS, *report.config.measures)))
+    places = [(layer, name) for layer in layers for name in names]
+    rows = [(place, report.interval(place[1], place[0])) for place in places]
+    better = {True: "higher", False: "lower", None: ""}
+    print_columns(
+        {
+            "measure": [name for _, name in places],
+            **({"layer": [layer for layer, _ in places]} if len(layers) > 1 else {}),
+            "mean": [_mean(name, mean.mean) for (_, name), mean in rows],
+            "95% interval": [_interval(name, mean) for (_, name), mean in rows],
+            "better is": [better[HIGHER_IS_BETTER.get(name)] for _, name in places],
+        },
+        texts=("measure", "better is"),
     )
-    print_table(Table("means", "", columns, (Section("", rows),)))
 
 
 def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
     names = [Path(file).name for file in by_file]
-    rows: list[tuple[Cell, ...]] = []
-    for file, means in by_file.items():
-        name, mean = Path(file).name, means[RECOMMENDED]
-        others = (_mean(measure, means[measure].mean) for measure in ("alarms", "tokens"))
-        rows.append(
-            (
-                name if names.count(name) == 1 else file,
-                mean.count,
-                _mean(RECOMMENDED, mean.mean),
-                _interval(RECOMMENDED, mean),
-                *others,
-            )
-        )
-    numbers = ("pairs", RECOMMENDED, "95% interval", "alarms", "tokens")
-    columns = (Column("file", text=True), *map(Column, numbers))
-    print_table(Table("files", "", columns, (Section("", rows),)))
+    is_unique = len(set(names)) == len(names)
+    means = list(by_file.values())
+    print_columns(
+        {
+            "file": names if is_unique else list(by_file),
+            "pairs": [of_file[RECOMMENDED].count for of_file in means],
+            RECOMMENDED: [_mean(RECOMMENDED, of_file[RECOMMENDED].mean) for of_file in means],
+            "95% interval": [_interval(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means],
+            **{
+                name: [_mean(name, of_file[name].mean) for of_file in means]
+                for name in ("alarms", "tokens")
+            },
+        },
+        texts=("file",),
+    )
 
 
 def _mean(measure: str, value: float) -> str:
