@@ -110,16 +110,14 @@ def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
         == [3, 1]
     )
     assert result.mean("alarms") == 2.0
-    assert result.coverage == pytest.approx((4 / 5 + 1) / 2)
     assert result.ties() == 4
 
 
 def test_measures_are_attributes() -> None:
     result = single(alarms=[3, 1], overlap=[4, 2], tokens=[5, 2])
-    properties = {"coverage", "blank"}  # the mean, and the indices
     typed = {name for name, kind in EstimeResult.__annotations__.items() if kind == "Tensor"}
-    assert typed == MEASURES.keys() - properties
-    for name in set(BASE_MEASURES) - properties:
+    assert typed == MEASURES.keys()
+    for name in BASE_MEASURES:
         assert getattr(result, name).equal(result[name]), name
     assert set(BASE_MEASURES) <= set(dir(result))
     assert "soft" not in dir(result)
@@ -140,7 +138,7 @@ def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
         assert result.mean("alarm_rate") == 0.5
     assert result.mean("alarm_rate") == 0.5  # said already
     assert result.mean("unsupported_rate") == 0.9375  # (3 / 4 + 3) / 4
-    assert (result.unchecked, result.blank) == ([1, 2, 3], [2, 3])
+    assert (result.unchecked_indices, result.blank_indices) == ([1, 2, 3], [2, 3])
     monkeypatch.setitem(MEASURES, "other", replace(MEASURES["alarm_rate"], name="other"))
     with pytest.warns(UserWarning, match=f"other {said}"):
         result.mean("other")
@@ -158,10 +156,10 @@ def test_printing_it_shows_score_coverage_what_is_missing_and_signature() -> Non
     interval = result.interval("inconsistency")
     mean = ((1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT / 4) + NEW_SHARE / 2 + 2) / 3
     assert str(result).splitlines() == [
-        "3 pairs, layer 5",
-        f"inconsistency  {mean:.4f}  {interval.low:.4f} to {interval.high:.4f} (95% interval)",
-        "alarms         0.3333  per summary",
-        "coverage       0.1667",
+        "3 pairs, layer 5: means, 95% intervals",
+        f"inconsistency  {mean:.4f}  [{interval.low:.4f}, {interval.high:.4f}]",
+        "alarms         0.33  [0.00, 1.00]",
+        "coverage       0.1667  [0.0000, 0.5000]",
         "Blank summaries, inconsistency 1: 1 (index 2)",
         "Summaries without a token of their source, so nothing was checked: 1 (index 1)",
         EstimeConfig(model="m", revision="r", layers=5).signature(),
@@ -176,16 +174,16 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
     text = str(result)
     assert re.findall(r"layer (\d)|alarms +(\S+)", text) == [
         ("2", ""),
-        ("", "1.3333"),
+        ("", "1.33"),
         ("5", ""),
-        ("", "0.6667"),
+        ("", "0.67"),
     ]
     with pytest.raises(ValueError, match="several were read"):
         result.mean("alarms")
     with pytest.raises(AttributeError, match="`layer` to be one of 2, 5"):
         _ = result.alarms
     assert (result.ties(2), result.ties(5)) == (2, 3)
-    assert result.unchecked == [1]
+    assert result.unchecked_indices == [1]
     assert len(result) == 3
     assert result.signature == CONFIG.signature()
     assert repr(result) == f"EstimeResult(3 pairs, {CONFIG.signature()})"
@@ -214,12 +212,14 @@ def test_a_bad_ask_is_refused_by_name(
 
 def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
-    assert (len(empty), empty.unchecked, empty.ties(2), len(empty.to_pandas())) == (0, [], 0, 0)
-    assert all(
-        math.isnan(mean)
-        for mean in (empty.coverage, *(empty.mean(measure, 5) for measure in empty.measures))
+    assert (len(empty), empty.unchecked_indices, empty.ties(2), len(empty.to_pandas())) == (
+        0,
+        [],
+        0,
+        0,
     )
-    assert "alarms         nan" in str(empty)
+    assert all(math.isnan(mean) for mean in (empty.mean(measure, 5) for measure in empty.measures))
+    assert "alarms         –" in str(empty)
 
 
 def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> None:

@@ -235,7 +235,7 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
         for layer in (1, 3):
             for measure in ("alarms", "winners", "overlap"):
                 assert result.values(measure, layer).tolist() == [0.0] * 4
-        assert result.unchecked == [0, 1, 2, 3]
+        assert result.unchecked_indices == [0, 1, 2, 3]
         assert result.values("tokens", 1).tolist() == [
             len(token_ids(scorer, summary)) for summary in summaries
         ]
@@ -245,12 +245,12 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
         scorer.score(*split(pairs[:6])),
         EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config),
     )
-    assert result.unchecked == [0, 4, 5, 6]
+    assert result.unchecked_indices == [0, 4, 5, 6]
     # A source of one token raises no alarm; punctuation is checked.
     result = scorer.score(["cat cat cat", "..."], ["cat", "The cat sat. ..."])
     assert result.values("overlap", 1).tolist() == [3.0, 3.0]
     assert (result.values("alarms", 1)[0], result.values("winners", 1)[0]) == (0, 0)
-    assert result.unchecked == []
+    assert result.unchecked_indices == []
     for result in (scorer.score([], []), scorer.score_candidates([], "the cat")):
         assert len(result) == 0
         assert result.values("alarms", 1).shape == (0,)

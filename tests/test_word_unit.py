@@ -194,7 +194,7 @@ def test_without_overlap_all_count(
     assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0]
     assert result["overlap"][1] == 1
     assert result["alarm_rate"][0].isnan()
-    assert result.unchecked == [0]
+    assert result.unchecked_indices == [0]
     of_tokens = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
     assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)
 
@@ -280,14 +280,18 @@ def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
 def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:
     result = word_scorer.score(["", " \n", "\x01"], [SOURCE] * 3)
     assert [result.values(measure).tolist() for measure in OUTPUTS] == [[0, 0, 0]] * 5
-    assert (result.blank, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
+    assert (result.blank_indices, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
     with pytest.raises(ZeroDivisionError):
         released_estime().evaluate_claims(SOURCE, [""])
     result = word_scorer.score(["The deal ended", ""], ["", ""])
     values = [result.values(measure).tolist() for measure in OUTPUTS]
     assert values == [[3, 0], [3, 0], [3, 0], [0, 0], [0, 0]]
     assert result["inconsistency"].tolist() == [1, 1]
-    assert (result["unsupported"].tolist(), result.unchecked, result.blank) == ([3, 0], [0, 1], [1])
+    assert (result["unsupported"].tolist(), result.unchecked_indices, result.blank_indices) == (
+        [3, 0],
+        [0, 1],
+        [1],
+    )
     with pytest.raises(IndexError):
         released_estime().evaluate_claims("", ["The deal ended"])
     estime = released_estime()

@@ -18,6 +18,7 @@ from estime_metric.measures import (
     FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
+    PAPER_MEASURE,
     RECOMMENDED,
     measure_of,
 )
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
-LISTED = 30  # more pairs of systems than this are not listed on the screen
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -41,7 +41,7 @@ class ComparedOptions(options.MeasureOptions):
         str | None,
         Parameter(
             help=f"Measures to compare, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
-            f"(default: {RECOMMENDED}, alarms, alarm_rate)"
+            f"(default: {RECOMMENDED}, {PAPER_MEASURE})"
         ),
     ] = None
 
@@ -53,7 +53,7 @@ class ComparedOptions(options.MeasureOptions):
     def given(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
         further = [name for name in self.compared or () if name in FURTHER_MEASURES]
-        return {**super().given(), "measures": ("copied", "copied_density", *further)}
+        return {**super().given(), "measures": ("copied", *further)}
 
 
 @Parameter(name="*")
@@ -298,10 +298,11 @@ def _written(output: Path, compared: "Comparison") -> str:
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.comparison import notes, to_tables
+    from estime_metric.comparison import LISTED, notes, to_tables
 
-    systems, differences = to_tables(compared)
-    print_table(systems)
+    *tables, differences = to_tables(compared)
+    for table in tables:
+        print_table(table)
     if len(compared.pairs) <= LISTED:
         print_table(differences)
     say(in_options("\n".join(notes(compared, advice=True))))

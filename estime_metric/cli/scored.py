@@ -4,7 +4,6 @@ run.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from estime_metric.cli.console import WIDE, counted, printable, say, table_conso
 from estime_metric.cli.screen import print_table
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
-from estime_metric.report.tables import Cell, Column, Section, Table
+from estime_metric.report.tables import Cell, Column, Section, Table, mean_cells
 from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ def _print_means(report: Report) -> None:
             mean = report.interval(name, layer)
             better = {True: "higher", False: "lower", None: ""}[HIGHER_IS_BETTER.get(name)]
             place = (name, layer) if has_layers else (name,)
-            rows.append((*place, _mean(name, mean.mean), _interval(name, mean), better))
+            rows.append((*place, *mean_cells(name, mean), better))
     columns = (
         Column("measure", text=True),
         *([Column("layer")] if has_layers else []),
@@ -190,31 +189,18 @@ def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
     rows: list[tuple[Cell, ...]] = []
     for file, means in by_file.items():
         name, mean = Path(file).name, means[RECOMMENDED]
-        others = (_mean(measure, means[measure].mean) for measure in ("alarms", "tokens"))
+        others = (mean_cells(measure, means[measure])[0] for measure in ("alarms", "tokens"))
         rows.append(
             (
                 name if names.count(name) == 1 else file,
                 mean.count,
-                _mean(RECOMMENDED, mean.mean),
-                _interval(RECOMMENDED, mean),
+                *mean_cells(RECOMMENDED, mean),
                 *others,
             )
         )
     numbers = ("pairs", RECOMMENDED, "95% interval", "alarms", "tokens")
     columns = (Column("file", text=True), *map(Column, numbers))
     print_table(Table("files", "", columns, (Section("", rows),)))
-
-
-def _mean(measure: str, value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return f"{value:.2f}" if MEASURES[measure].kind == "count" else f"{value:.4f}"
-
-
-def _interval(measure: str, mean: Interval) -> str:
-    if math.isnan(mean.low):
-        return ""
-    return f"{_mean(measure, mean.low)} to {_mean(measure, mean.high)}"
 
 
 def _shown(measure: str, value: files.Number) -> str:

@@ -14,9 +14,8 @@ import pandas as pd
 from estime_metric import files
 from estime_metric.comparison.joining import Joined, join_scores, shortened
 from estime_metric.comparison.reading import check_numbers
-from estime_metric.comparison.verdicts import COVERAGE_GAP, RULE, Verdict, Vote
-from estime_metric.config import LOW_COVERAGE
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
+from estime_metric.comparison.verdicts import RULE, System, Verdict, Vote, unfit, vote
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.bootstrap import intervals, source_id
 from estime_metric.stats.intervals import Interval
 from estime_metric.stats.paired import PairedComparison, compare_each, equalized
@@ -25,10 +24,8 @@ from estime_metric.validation import check_choice
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-DEFAULT_MEASURES = (*RULE, "alarm_rate")  # what is compared by default
-
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
-PROPERTIES = ("tokens", "coverage", "copied", "copied_density")
+PROPERTIES = ("tokens", "coverage", "copied")
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
@@ -36,19 +33,6 @@ LAST_DIGIT = 1.5e-6
 
 #: The names of two systems.
 Names = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class System:
-    """What a system wrote: the number of its ``summaries``, how many of them have no tokens
-    (``blank``), and the ``means`` of `PROPERTIES`, NaN for those that are not known; a blank
-    summary has the coverage 0.
-    """
-
-    name: str
-    summaries: int
-    blank: int
-    means: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +84,7 @@ class Comparison:
         means = self.means[measure]
 
         def key(name: str) -> tuple[bool, float]:
-            return bool(_silence(measure, self.systems[name])), sign * means[name].mean
+            return bool(unfit(measure, self.systems[name])), sign * means[name].mean
 
         return sorted(self.systems, key=key)
 
@@ -133,8 +117,8 @@ class Comparison:
                 "Expected arguments `first` and `second` to name two systems that were compared, but "
                 f"got {first!r} and {second!r}."
             )
-        silence = _silence(measure, *(self.systems[name] for name in names))
-        return Vote(measure, *names, self.tests[measure][names], silence)
+        systems = (self.systems[name] for name in names)
+        return vote(measure, *systems, self.tests[measure][names])
 
 
 def compare_scores(
@@ -160,7 +144,7 @@ def compare_scores(
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
         measures: name or names of measures, of all layers that there are (default:
-            `DEFAULT_MEASURES`).
+            those of `RULE`).
         id_column, source_column: as for `join_scores`.
         n, seed: number of random swaps, and their seed.
 
@@ -328,28 +312,6 @@ def _compare(
     )
 
 
-def _silence(measure: str, *systems: System) -> str:
-    """Why a measure cannot compare systems, as the end of a sentence; empty if it can."""
-    definition = MEASURES[measure_of(measure)]
-    reasons = []
-    for system in systems:
-        if definition.kind == "count" and 2 * system.blank > system.summaries:
-            reasons.append(
-                f"{system.blank} of {system.summaries} summaries of {system.name} are blank"
-            )
-        elif definition.checked_only and system.means["coverage"] < LOW_COVERAGE:
-            reasons.append(f"only {_checked(system)} were checked")
-    if not reasons and definition.checked_only:
-        shares = [system.means["coverage"] for system in systems]
-        if max(shares) - min(shares) > COVERAGE_GAP:
-            reasons.append(f"{' and '.join(map(_checked, systems))} were checked")
-    return " and ".join(reasons)
-
-
-def _checked(system: System) -> str:
-    return f"{system.means['coverage']:.0%} of the tokens of {system.name}"
-
-
 def _system(name: str, table: pd.DataFrame) -> System:
     """Means of the properties; of several layers the first, since layers do not differ in these."""
     means, blank = {}, 0
@@ -389,7 +351,7 @@ def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]
     name, table = next(iter(systems.items()))
     columns = {
         measure: [column for column in table if measure in (column, measure_of(column))]
-        for measure in measures or DEFAULT_MEASURES
+        for measure in measures or RULE
     }
     lacking = [measure for measure, of_measure in columns.items() if not of_measure]
     if lacking and (measures is not None or len(lacking) == len(columns)):

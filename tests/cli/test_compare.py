@@ -14,7 +14,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import (
-    DEFAULT_MEASURES,
+    RULE,
     compare_results,
     compare_scores,
     notes,
@@ -136,7 +136,7 @@ def test_score_and_compare_print_the_same_interval(options: list[str], tmp_path:
         reported[f"{name}-scores"] = json.loads(shown)["measures"]
     shown = run(tmp_path / "a-scores.csv", tmp_path / "b-scores.csv", "--json").stdout
     compared = json.loads(shown)["means"]
-    assert set(compared) == set(DEFAULT_MEASURES)
+    assert set(compared) == set(RULE)
     for measure, systems in compared.items():
         assert systems == {name: measures[measure] for name, measures in reported.items()}
 
@@ -268,4 +268,4 @@ def test_the_tables_fit_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) 
 
 def test_the_default_measures_are_those_of_the_help() -> None:
     shown = " ".join(run("--help", columns=300).stdout.split())
-    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in shown
+    assert f"(default: {', '.join(RULE)})" in shown

@@ -38,7 +38,7 @@ def test_every_cell_is_there() -> None:
         ["What", "it", "shows."],
         ["measure", "fluency", "ρ", "fluency", "τ", "n"],
         ["First"],
-        ["[bold]a", ".123", "-.500", "3"],
+        ["[bold]a", "0.123", "-0.500", "3"],
         ["b", "–", "–", "4"],
         ["c", "1.000", "-1.000", "1234"],
     ):
@@ -53,7 +53,7 @@ def test_the_title_of_a_section_widens_no_column() -> None:
     )
     title = "CNN/DailyMail, only summaries with an error: 1195 words, 8.1% marked"
     table = Table("t", "", columns, (Section(title, (("alarms", 0.125, 0.392, 2.015),)),))
-    assert shown(80, table).splitlines()[2:4] == [title, "alarms        .125    .392  2.015"]
+    assert shown(80, table).splitlines()[2:4] == [title, "alarms       0.125   0.392  2.015"]
 
 
 def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
@@ -78,6 +78,6 @@ def test_no_number_is_broken_into_lines_at_any_width(width: int) -> None:
     row = (0.165, "[0.3876, 0.5727]", 0.0156, 1.0, 0.25)
     rows = tuple((str(place), "a_system_with_a_long_name", *row) for place in range(1, 4))
     lines = shown(width, Table("t", "", columns, (Section("", rows),))).splitlines()
-    numbers = [".1650", "[0.3876,", "0.5727]", ".0156", "1.0000", ".2500"]
+    numbers = ["0.1650", "[0.3876,", "0.5727]", "0.0156", "1.0000", "0.2500"]
     assert sum(line.split()[-6:] == numbers for line in lines) == 3
     assert (len(lines) == 6) == (width == 10_000)  # a line for each row if there is room

@@ -81,6 +81,15 @@ def test_what_must_lose_loses(scorer: EstimeScorer, name: str) -> None:
             assert found.vote(measure, "copy", name).favors != name
 
 
+def test_one_word_of_the_source_wins_against_nobody(scorer: EstimeScorer) -> None:
+    word = scorer.score(["bridge"] * len(SOURCES), SOURCES)
+    freely = scorer.score(
+        ["Councillors agreed that the old crossing will shut."] * len(SOURCES), SOURCES
+    )
+    assert word.mean("inconsistency") < freely.mean("inconsistency")
+    assert compare_results(word, freely).winner("A", "B") is None
+
+
 def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
     assert {name for name, measure in MEASURES.items() if measure.checked_only} == {
         "alarms",
@@ -97,25 +106,25 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
         (
             system(HIGH, MANY),
             "A",
-            "A is better than B (inconsistency .23 and .33, p .00049; alarms agree)",
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms agree)",
         ),
         (
             system(HIGH, [0] * 12),
             None,
-            "no verdict on A and B: inconsistency favors A (p .00049), alarms favor B (p .00049): one of "
+            "no verdict on A and B: inconsistency favors A (p 0.00049), alarms favor B (p 0.00049): one of "
             "them copies more; look at explain and at copied",
         ),
         (
             system(HIGH, FEW[::-1]),
             None,
-            "no verdict on A and B: inconsistency favors A (p .00049), alarms do not differ "
+            "no verdict on A and B: inconsistency favors A (p 0.00049), alarms do not differ "
             "significantly (p 1); look at explain and at copied",
         ),
         (
             system(LOW, MANY),
             None,
             "no verdict on A and B: inconsistency does not differ significantly (p 1), alarms favor A (p "
-            ".00049); look at explain and at copied",
+            "0.00049); look at explain and at copied",
         ),
         (
             system(LOW[::-1], FEW),
@@ -125,19 +134,19 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
         (
             system(HIGH, [0] * 12, coverage=0.16),
             "A",
-            "A is better than B (inconsistency .23 and .33, p .00049; alarms say nothing, because only "
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms say nothing, because only "
             "16% of the tokens of B were checked)",
         ),
         (
             system(HIGH, [0] * 12, coverage=0.6),
             "A",
-            "A is better than B (inconsistency .23 and .33, p .00049; alarms say nothing, because 90% of "
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms say nothing, because 90% of "
             "the tokens of A and 60% of the tokens of B were checked)",
         ),
         (
-            system([0.1] * 12, [0] * 12, tokens=[0] * 12),
-            "B",  # which no scorer can give: a blank summary has the worst inconsistency
-            "B is better than A (inconsistency .10 and .23, p .00049; alarms say nothing, because 12 of "
+            system([1] * 12, [0] * 12, tokens=[0] * 12),
+            "A",
+            "A is better than B (inconsistency 0.2250 and 1.0000, p 0.00049; alarms say nothing, because 12 of "
             "12 summaries of B are blank)",
         ),
         (
@@ -145,6 +154,18 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
             None,
             "no significant difference between A and B (inconsistency p 1; alarms say nothing, because "
             "only 20% of the tokens of B were checked)",
+        ),
+        (
+            system([0.02] * 12, [0] * 12, tokens=4),
+            None,
+            "no verdict on A and B: inconsistency says nothing, because B has 4.0 tokens per summary and A "
+            "20.0",
+        ),
+        (
+            system(HIGH, [0] * 12, tokens=4),
+            "A",
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms say nothing, because B "
+            "has 4.0 tokens per summary and A 20.0)",
         ),
         (
             system([None] * 12, FEW),
@@ -168,25 +189,30 @@ def test_the_rule_and_how_it_reads(second: Any, winner: str | None, sentence: st
 @pytest.mark.parametrize(
     ("measure", "b", "favors", "sentence"),
     [
-        ("alarms", {"alarms": MANY}, "A", "alarms: A is better than B (1.50 and 3.50, p .00049)"),
-        ("soft", {"soft": [0.9, 0.8] * 6}, "B", "soft: B is better than A (.85 and .50, p .00049)"),
+        ("alarms", {"alarms": MANY}, "A", "A is better than B (alarms 1.50 and 3.50, p 0.00049)"),
+        (
+            "soft",
+            {"soft": [0.9, 0.8] * 6},
+            "B",
+            "B is better than A (soft 0.8500 and 0.5000, p 0.00049)",
+        ),
         (
             "alarms",
             {"alarms": [0] * 12, "coverage": 0.2},
             None,
-            "alarms: no verdict on A and B, because only 20% of the tokens of B were checked",
+            "no verdict on A and B: alarms say nothing, because only 20% of the tokens of B were checked",
         ),
         (
             "unsupported",
             {"unsupported": [0] * 12, "tokens": [0] * 7 + [9] * 5},
             None,
-            "unsupported: no verdict on A and B, because 7 of 12 summaries of B are blank",
+            "no verdict on A and B: unsupported says nothing, because 7 of 12 summaries of B are blank",
         ),
         (
             "alarms",
             {"alarms": FEW[::-1]},
             None,
-            "alarms: no significant difference between A and B (1.50 and 1.50, p 1)",
+            "no significant difference between A and B (alarms p 1)",
         ),
     ],
 )
@@ -198,6 +224,14 @@ def test_any_measure_is_compared_by_itself(
     found = compared(table(**given, **own), table(**{**given, **own, **b}), measures=measure)
     assert found.vote(measure, "A", "B").favors == found.winner("A", "B") == favors
     assert verdict_sentences(found, "A", "B") == [sentence]
+
+
+def test_one_source_is_no_verdict_and_unequal_means_look_unequal() -> None:
+    a, b = system([0.33332], [1]), system([0.33331], [1])
+    assert verdict_sentences(compared(a, b), "A", "B") == [
+        "no verdict on A and B from one source: inconsistency is lower for B (0.33331 and 0.33332), alarms "
+        "are equal (1.00 and 1.00)"
+    ]
 
 
 def test_the_rule_is_applied_to_each_layer() -> None:

@@ -48,7 +48,7 @@ def computed(result: EstimeResult) -> dict[str, Any]:
     means = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
     return {name: result.mean(name) for name in means} | {
         "estime": result.mean("alarms"),
-        "blank": len(result.blank),
+        "blank": len(result.blank_indices),
         "inconsistency_scores": result.values("inconsistency").tolist(),
         "alarms_scores": result.values("alarms").tolist(),
         "signature": result.signature,
