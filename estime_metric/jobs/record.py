@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 from contextlib import suppress
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -17,11 +16,12 @@ from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
 
 #: JSON data: ``signature``, ``inputs`` (the files), ``options`` (of the job, and the requested
-#: measures), ``config`` (the options of the metric), and ``threshold`` (the measure and the value
-#: from which on ``flag`` is 1; empty without flags).
+#: measures), ``config`` (the options of the metric), ``threshold`` (the measure and the value from
+#: which on ``flag`` is 1; empty without flags), and ``versions`` of the packages that compute.
 Record = dict[str, Any]
 
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
+_DECISIVE = ("signature", "inputs", "threshold")  # in addition to all options
+_PACKAGES = ("torch", "transformers", "tokenizers", "nltk")
 
 
 class NotResumableError(ValueError):
@@ -40,6 +40,7 @@ def start_record(job: Job, config: EstimeConfig) -> Record:
         "options": {**job.options(), "measures": config.measures},
         "config": {name: value for name, value in vars(config).items() if value is not None},
         "threshold": threshold,
+        "versions": _versions(),
     }
     as_json: Record = json.loads(json.dumps(record, default=_to_json))
     return as_json
@@ -47,44 +48,44 @@ def start_record(job: Job, config: EstimeConfig) -> Record:
 
 def finished_meta(record: Record) -> dict[str, Any]:
     """What the metadata of a finished output says of its job: the record, the short form of the
-    signature, the versions of packages, and the date.
+    signature, and the date.
     """
-    versions = {"estime-metric": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
     return {
         **record,
         "finished": True,
         "short_signature": Signature(record["signature"]).short,
-        "versions": versions,
         "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}",
     }
 
 
 def check_same_job(new: Record, earlier: Any) -> None:
     """Refuses to resume a run that is damaged, or of another signature, or with other inputs or
-    options (NotResumableError): whatever decides a column or a value.
+    options (NotResumableError): whatever decides a column or a value. The versions of packages are
+    compared unless the earlier run is finished, because nothing is computed then.
     """
-    now = _decisive(new)
     try:
-        then = _decisive(earlier)
-    except (KeyError, TypeError) as error:
+        names = [*_DECISIVE, *([] if earlier.get("finished") else ["versions"])]
+        then = {**earlier["options"], **{name: earlier[name] for name in names}}
+    except (AttributeError, KeyError, TypeError) as error:
         raise NotResumableError(
             "The record of the earlier run is damaged or was written by another version. Use "
             "`overwrite` to start again."
         ) from error
+    now = {**new["options"], **{name: new[name] for name in names}}
     for name, value in now.items():
         if value != then.get(name):
             raise NotResumableError(
-                f"Expected the same {name} as in the earlier run, but got a different one:\n"
+                f"Expected the same {name} as in the earlier run:\n"
                 f"  earlier: {then.get(name)}\n  now:     {value}\nUse `overwrite` to start again."
             )
 
 
-def _decisive(record: Record) -> dict[str, Any]:
-    names = ("signature", "inputs", "threshold")
-    return {**record["options"], **{name: record[name] for name in names}}
+def _versions() -> dict[str, str]:
+    versions = {"estime-metric": __version__}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def _to_json(value: Any) -> Any:

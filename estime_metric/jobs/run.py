@@ -142,7 +142,10 @@ def _after_kept(
     for line in islice(lines, rows.pairs + rows.skipped):
         digest.add(line)
     if rows.digest not in ("", str(digest)):
-        raise _changed_input()
+        raise NotResumableError(
+            "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
+            "Use `overwrite` to start again."
+        )
     return lines
 
 
@@ -156,7 +159,10 @@ def _read_finished(
     for line in lines:
         digest.add(line)
     if str(digest) != meta["digest"]:
-        raise _changed_input()
+        raise NotResumableError(
+            f"Expected the input that {output} was made from, but its lines have changed. Use "
+            "`overwrite` to start again."
+        )
     rows = (line.row for line in files.read_rows(output))
     while block := list(islice(rows, _TOGETHER)):
         report.add(block)
@@ -168,13 +174,6 @@ def _read_finished(
             f"Expected {output} to have the rows that the earlier run wrote, but they were "
             "changed. Use `overwrite` to start again."
         )
-
-
-def _changed_input() -> NotResumableError:
-    return NotResumableError(
-        "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
-        "Use `overwrite` to start again."
-    )
 
 
 def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[str]]:

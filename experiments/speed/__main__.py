@@ -9,39 +9,51 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import Any, NamedTuple
 
 import torch
 import transformers
 
-from experiments.speed import common, cost, epochs, growth, peak, peers, positions, rounding
+from experiments.speed import common, epochs, growth, peak, programs, rounding
 
-CASES: dict[str, ModuleType] = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (cost, peers, epochs, peak, positions, rounding, growth)
+
+class Case(NamedTuple):
+    """A case: its description, its options (name -> default and help), and what prints its tables."""
+
+    description: str | None
+    options: Mapping[str, tuple[Any, str]]
+    run: Callable[[argparse.Namespace], None]
+
+
+CASES = {
+    "cost": Case(programs.__doc__, programs.COST, programs.cost),
+    "peers": Case(programs.__doc__, programs.PEERS, programs.peers),
+    **{
+        module.__name__.rpartition(".")[2]: Case(module.__doc__, module.OPTIONS, module.run)
+        for module in (epochs, peak, rounding, growth)
+    },
 }
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """A parser with a command for each case, which has the options in the ``OPTIONS`` of its module."""
+    """A parser with a command for each case."""
     parser = argparse.ArgumentParser(prog="python -m experiments.speed", description=__doc__)
-    cases = parser.add_subparsers(dest="case", required=True)
-    for name, module in CASES.items():
-        case = cases.add_parser(
+    commands = parser.add_subparsers(dest="case", required=True)
+    for name, case in CASES.items():
+        command = commands.add_parser(
             name,
-            description=module.__doc__,
+            description=case.description,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        case.add_argument("--threads", type=int, help="threads of PyTorch (default: all cores)")
-        case.add_argument("--clock", choices=("wall", "cpu"), default="wall")
-        case.add_argument("--summeval", type=Path, default=common.SUMMEVAL, help="its folder")
-        for option, (default, text) in module.OPTIONS.items():
-            flag = f"--{option.replace('_', '-')}"
+        command.add_argument("--threads", type=int, help="threads of PyTorch (default: all cores)")
+        command.add_argument("--clock", choices=("wall", "cpu"), default="wall")
+        command.add_argument("--summeval", type=Path, default=common.SUMMEVAL, help="its folder")
+        for option, (default, text) in case.options.items():
             several = isinstance(default, list)
-            case.add_argument(
-                flag,
+            command.add_argument(
+                f"--{option}",
                 type=type(default[0]) if several else type(default),
                 nargs="+" if several else None,
                 default=default,

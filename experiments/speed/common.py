@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
-import platform
 import random
 import resource
 import statistics
@@ -23,6 +21,7 @@ import transformers
 
 from estime_metric import EstimeResult, EstimeScorer, embedded
 from estime_metric.engine.encoder.loading import load_pretrained
+from estime_metric.studies.benchmarks.summeval import data as summeval
 
 #: Where SummEval is by default: ``summeval.jsonl`` and ``documents.jsonl``.
 SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
@@ -51,21 +50,12 @@ def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[P
     """
     if not (folder / "summeval.jsonl").is_file():
         return made_up(sources, each), "made-up texts of SummEval's lengths"
-    documents, records = (
-        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-        for name in ("documents.jsonl", "summeval.jsonl")
-    )
-    chosen = {row["doc_id"]: row["source"] for row in documents[:sources]}
-    summaries: dict[str, list[str]] = {document: [] for document in chosen}
-    for row in records:
-        if row["doc_id"] in chosen:
-            summaries[row["doc_id"]].append(row["summary"])
-    pairs = [
-        (summary, chosen[document])
-        for document, texts in summaries.items()
-        for summary in texts[:each]
-    ]
-    return pairs, "SummEval"
+    data = summeval.read_folder(folder)
+    pairs = list(zip(data.summaries, data.source_of_each, strict=True))
+    systems = len(data.systems)
+    return [
+        pair for first in range(sources) for pair in pairs[first * systems :][: min(each, systems)]
+    ], "SummEval"
 
 
 def made_up(
@@ -150,13 +140,13 @@ def alternate(
     runs: Mapping[Key, Callable[[], T]], rounds: int, now: Callable[[], float]
 ) -> dict[Key, Runs[T]]:
     """Runs everything in turn, once unmeasured and then ``rounds`` times."""
-    found = {name: Runs([], run()) for name, run in runs.items()}
+    timed = {name: Runs([], run()) for name, run in runs.items()}
     for _ in range(rounds):
         for name, run in runs.items():
             start = now()
-            found[name].returned = run()
-            found[name].seconds.append(now() - start)
-    return found
+            timed[name].returned = run()
+            timed[name].seconds.append(now() - start)
+    return timed
 
 
 def apart(run: Callable[..., T], *arguments: Any) -> T:
@@ -169,13 +159,8 @@ def apart(run: Callable[..., T], *arguments: Any) -> T:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds now."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-    except OSError:  # not Linux: the peak so far is the best there is
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-            1 if sys.platform == "darwin" else 1024
-        )
+    """Bytes of memory that this process holds now, on Linux."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 class Peak:
@@ -202,15 +187,13 @@ class Peak:
 
 def machine() -> str:
     """One line on what this runs on."""
-    name = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        name = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    cpu = next(
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    )
     return (
-        f"{torch.get_num_threads()} threads on {os.cpu_count()} cores of {name}{gpu}; torch {torch.__version__}, "
+        f"{torch.get_num_threads()} threads on {os.cpu_count()} cores of {cpu}; torch {torch.__version__}, "
         f"transformers {transformers.__version__}"
     )
 

@@ -26,12 +26,6 @@ EPOCHS = 3
 SHARES = (1.0, 0.75, 0.5, 0.25)
 
 
-def bytes_of(sources: Sequence[str], metric: ESTIME) -> int:
-    """The memory of the embeddings of all sources."""
-    tokens = sum(len(ids) for ids, _ in encode(sources, metric.scorer.encoder.tokenizer))
-    return tokens * metric.scorer.bytes_per_unit
-
-
 def time_epochs(
     metrics: Sequence[ESTIME], epochs: Sequence[Sequence[common.Pair]], batch: int, clock: str
 ) -> list[list[float]]:
@@ -57,7 +51,8 @@ def run(options: argparse.Namespace) -> None:
     names = ["none", *(f"holds {share:.0%}" for share in SHARES)]
     common_options = {"model": options.model, "measure": "inconsistency", "device": "cpu"}
     without = ESTIME(**common_options, cache=None)
-    size = bytes_of(common.unzip(epochs[0])[1], without)
+    texts_ids = encode(common.unzip(epochs[0])[1], without.scorer.encoder.tokenizer)
+    size = sum(len(ids) for ids, _ in texts_ids) * without.scorer.bytes_per_unit
     caches = [SourceCache(memory_bytes=int(share * size)) for share in SHARES]
     metrics = [without, *(ESTIME(**common_options, cache=cache) for cache in caches)]
     for metric in metrics:  # the first use of a kernel is not counted

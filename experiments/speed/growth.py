@@ -12,13 +12,13 @@ row is a separate process; loading is not counted, and memory is the peak above 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 
 from estime_metric import EstimeScorer
@@ -47,42 +47,36 @@ class Grown:
 def score_long(words: int, clock: str, threads: int) -> Grown:
     """One pair with a source of that many words."""
     torch.set_num_threads(threads)
-    now = common.clock(clock)
     scorer = EstimeScorer(model="embedded-small", distance=2, device="cpu")
     summary, source = common.made_up(1, 1, 2 * words, SUMMARY_WORDS)[0]
     source = " ".join(source.split()[:words])  # exactly that many
     scorer.score([summary], ["A cat sat on the mat."])
-    before, start = common.resident(), now()
-    with common.Peak() as peak:
-        scorer.score([summary], [source])
-        seconds = now() - start
-    return Grown(words, seconds, (peak.most - before) / common.MEGABYTE)
+    return measure(words, lambda: scorer.score([summary], [source]), clock)
 
 
 def score_many(count: int, encoder: str, clock: str, threads: int) -> Grown:
     """A file of that many short pairs, scored into a file."""
     torch.set_num_threads(threads)
-    now = common.clock(clock)
     scorer = EstimeScorer(model=encoder, layers=1, device="cpu")
     pairs = common.made_up(-(-count // SHORT_EACH), SHORT_EACH, SHORT_WORDS, SHORT_SUMMARY_WORDS)
     with tempfile.TemporaryDirectory() as folder:
-        path = write_pairs(Path(folder) / "pairs.jsonl", pairs[:count])
-        del pairs
-        job = Job(inputs=(path,), output=Path(folder) / "scores.jsonl")
+        path = Path(folder) / "pairs.jsonl"
+        table = pd.DataFrame(pairs[:count], columns=["summary", "source"])
+        table.to_json(path, orient="records", lines=True)
+        del pairs, table
         scorer.score(["A cat."], ["A cat sat."])
-        before, start = common.resident(), now()
-        with common.Peak() as peak:
-            score_files(job, scorer)
-            seconds = now() - start
-    return Grown(count, seconds, (peak.most - before) / common.MEGABYTE)
+        job = Job(inputs=(path,), output=Path(folder) / "scores.jsonl")
+        return measure(count, lambda: score_files(job, scorer), clock)
 
 
-def write_pairs(path: Path, pairs: Iterable[common.Pair]) -> Path:
-    """Pairs as JSON Lines."""
-    with path.open("w", encoding="utf-8") as stream:
-        for summary, source in pairs:
-            stream.write(json.dumps({"source": source, "summary": summary}) + "\n")
-    return path
+def measure(size: int, run: Callable[[], object], clock: str) -> Grown:
+    """Runs once; the memory is what the process grows by."""
+    now = common.clock(clock)
+    before, start = common.resident(), now()
+    with common.Peak() as peak:
+        run()
+        seconds = now() - start
+    return Grown(size, seconds, (peak.most - before) / common.MEGABYTE)
 
 
 def exponent(grown: Sequence[Grown]) -> float:
@@ -95,16 +89,9 @@ def exponent(grown: Sequence[Grown]) -> float:
 def print_growth(title: str, size: str, grown: Sequence[Grown]) -> None:
     """The table of some sizes, with the exponents of all and of the two largest."""
     rows = [
-        (
-            f"{point.size:,}",
-            f"{point.seconds:.2f}",
-            f"{1e3 * point.seconds / point.size:.3g}",
-            f"{point.megabytes:.0f}",
-        )
-        for point in grown
+        (f"{point.size:,}", f"{point.seconds:.2f}", f"{point.megabytes:.0f}") for point in grown
     ]
-    columns = (size, "seconds", f"seconds per 1,000 {size}", "MB above the encoder")
-    common.print_table(title, columns, rows)
+    common.print_table(title, (size, "seconds", "MB above the encoder"), rows)
     print(f"\nexponent: {exponent(grown):.2f}, of the two largest: {exponent(grown[-2:]):.2f}")
 
 

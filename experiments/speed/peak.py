@@ -1,17 +1,14 @@
-"""The fastest products of this machine, our share of them, and what the rest of the time goes to.
+"""The fastest products of this machine, and our share of them.
 
     python -m experiments.speed peak --threads 1 --clock cpu
 
-Prints three tables: GFLOP/s of the three products of a base-size block, in each precision and by
-each library that PyTorch comes with; GFLOP/s of scorings, with their shares of these products; and
-a profile of where the time of a scoring goes.
+Prints two tables: GFLOP/s of the three products of a base-size block, in each precision and by
+each library that PyTorch comes with; and GFLOP/s of scorings, with their shares of these products.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ from unittest import mock
 import numpy as np
 import torch
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
 
 from estime_metric import EstimeScorer
 from estime_metric.engine.encoder.batching import WindowBatch
@@ -96,7 +92,9 @@ class Speeds:
     def of_block(self) -> float:
         """Of all maps of a block together."""
         work = {shape: shape.number * shape.operations for shape in self.by_shape}
-        return sum(work.values()) / sum(work[one] / speed for one, speed in self.by_shape.items())
+        return sum(work.values()) / sum(
+            work[shape] / speed for shape, speed in self.by_shape.items()
+        )
 
 
 def product_speeds(rounds: int, now: Callable[[], float]) -> dict[str, Speeds]:
@@ -113,10 +111,10 @@ def product_speeds(rounds: int, now: Callable[[], float]) -> dict[str, Speeds]:
 def print_products(speeds: Mapping[str, Speeds]) -> None:
     """The table of the products."""
     rows = [
-        (name, *(f"{speed:.0f}" for speed in one.by_shape.values()), f"{one.of_block:.0f}")
-        for name, one in speeds.items()
+        (name, *(f"{speed:.0f}" for speed in way.by_shape.values()), f"{way.of_block:.0f}")
+        for name, way in speeds.items()
     ]
-    shapes = (f"({ROWS}, {one.inputs}) x ({one.inputs}, {one.outputs})" for one in SHAPES)
+    shapes = (f"({ROWS}, {shape.inputs}) x ({shape.inputs}, {shape.outputs})" for shape in SHAPES)
     common.print_table("GFLOP/s", ("product", *shapes, "a block's maps"), rows)
 
 
@@ -179,7 +177,7 @@ def print_shares(
         seconds = timed[dtype, distance].median
         speed = work.operations / seconds / 1e9
         peaks = (MKL, ONEDNN) if dtype == "float32" else (BFLOAT16, ONEDNN_BFLOAT16)
-        shares = [f"{speed / speeds[one].of_block:.0%}" if one in speeds else "" for one in peaks]
+        shares = [f"{speed / speeds[way].of_block:.0%}" if way in speeds else "" for way in peaks]
         padding = f"{1 - work.tokens / work.positions:.1%}"
         numbers = f"{len(pairs) / seconds:.1f}", f"{work.tokens / seconds:,.0f}", f"{speed:.0f}"
         rows.append((dtype, distance, *numbers, *shares, padding))
@@ -196,49 +194,6 @@ def print_shares(
     common.print_table(f"Whole scorings of {len(pairs)} pairs", columns, rows)
 
 
-# The profile
-
-#: Operators by what they do; others are listed as such.
-OPERATORS = {
-    "mkldnn::_linear_pointwise": "linear maps, with their GELU",
-    "aten::addmm": "linear maps, with their GELU",
-    "aten::gelu": "linear maps, with their GELU",
-    "aten::_scaled_dot_product_flash_attention_for_cpu": "attention",
-    "aten::native_layer_norm": "norms",
-    "aten::bmm": "dot products with the source",
-}
-OTHER, OUTSIDE = "other operators", "outside of operators: tokens, windows, batches"
-
-
-def profile_of(scorer: EstimeScorer, pairs: Sequence[common.Pair]) -> dict[str, float]:
-    """Shares of the seconds of a scoring, on one thread, largest first."""
-    summaries, sources = common.unzip(pairs)
-    scorer.score(summaries, sources)
-    with profile(activities=[ProfilerActivity.CPU]) as profiled:
-        start = time.perf_counter()
-        scorer.score(summaries, sources)
-        whole = time.perf_counter() - start
-    seconds: defaultdict[str, float] = defaultdict(float)
-    for event in profiled.key_averages():
-        seconds[OPERATORS.get(event.key, OTHER)] += event.self_cpu_time_total / 1e6
-    seconds[OUTSIDE] = max(whole - sum(seconds.values()), 0.0)
-    ordered = sorted(seconds.items(), key=lambda item: -item[1])
-    return {name: spent / whole for name, spent in ordered}
-
-
-def print_profiles(
-    scorers: Mapping[tuple[str, int], EstimeScorer], pairs: Sequence[common.Pair]
-) -> None:
-    """The table of where the time goes, by dtype and distance."""
-    profiles = [profile_of(scorer, pairs) for scorer in scorers.values()]
-    rows = [
-        (name, *(f"{one.get(name, 0.0):.0%}" for one in profiles))
-        for name in dict.fromkeys(name for one in profiles for name in one)
-    ]
-    columns = (f"{dtype}, distance {distance}" for dtype, distance in scorers)
-    common.print_table("Share of the time", ("part", *columns), rows)
-
-
 def run(options: argparse.Namespace) -> None:
     """Prints the tables."""
     now = common.clock(options.clock)
@@ -253,4 +208,3 @@ def run(options: argparse.Namespace) -> None:
         for distance in options.distances
     }
     print_shares(scorers, pairs, speeds, rounds=options.rounds, now=now)
-    print_profiles(scorers, pairs)

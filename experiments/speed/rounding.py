@@ -41,12 +41,12 @@ def score(
     return {measure: result.values(measure)[back] for measure in ("alarms", *GRADED)}
 
 
-def moved(name: str, one: Mapping[str, Tensor], another: Mapping[str, Tensor]) -> list[object]:
+def moved(name: str, changed: Mapping[str, Tensor], first: Mapping[str, Tensor]) -> list[object]:
     """A row: pairs whose alarms differ, and mean and largest absolute differences."""
-    alarms = (one["alarms"] - another["alarms"]).abs()
+    alarms = (changed["alarms"] - first["alarms"]).abs()
     row: list[object] = [name, len(alarms), int((alarms > 0).sum()), f"{alarms.max():.0f}"]
     for measure in GRADED:
-        difference = (one[measure] - another[measure]).abs()
+        difference = (changed[measure] - first[measure]).abs()
         row += [f"{difference.mean():.1e}", f"{difference.max():.1e}"]
     return row
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from estime_metric.files.lines import Line, Row
+from estime_metric.files.lines import Line
 from estime_metric.files.options import ReadOptions
 from estime_metric.files.streams import opened
 
@@ -48,16 +47,10 @@ def read_array(path: Path, _options: ReadOptions) -> Iterator[Line]:
         yield _line(path, number, value)
 
 
-class _Ambiguous(Row):
-    """An object that names the column ``twice`` twice."""
-
-    twice: str
-
-
 def _parse(data: bytes) -> Any:
     """The value of a text; ValueError with the problem as the end of a sentence if it has none."""
     try:
-        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object)
+        return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8 (byte {error.start + 1})"
     except json.JSONDecodeError as error:
@@ -70,17 +63,7 @@ def _parse(data: bytes) -> Any:
     raise ValueError(problem)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> Row:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        row = _Ambiguous(row)
-        ((row.twice, _),) = Counter(name for name, _ in pairs).most_common(1)
-    return row
-
-
 def _line(path: Path, number: int, value: Any) -> Line:
-    if isinstance(value, _Ambiguous):
-        return Line(path, number, problem=f"has a column {value.twice!r} twice")
     if not isinstance(value, dict):
         return Line(path, number, problem=f"is a JSON {type(value).__name__}, not an object")
     return Line(path, number, value)

@@ -1,0 +1,242 @@
+"""Seconds and cents of the same pairs by several programs: this package's settings, BERTScore, the released code.
+
+Two cases. ``cost`` times both bundled encoders on CNN/DailyMail articles of BUMP with their reference
+summaries, one for each article; without BUMP's files the texts are made up in the same lengths.
+``peers`` times `embedded-small` on SummEval, with the same layer for all programs; it adds the
+authors' released code (blanc 0.3.4), a BERTScore that encodes each text once, and this package with
+the blocks of `transformers`. Seconds are medians of alternating runs, without loading.
+
+The released code's splitter and tagger, which need data of NLTK, are replaced by this package's
+splitter and by none. ``peers`` fails if alarms differ from the released code's by more than the ties:
+then it would compare different work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import torch
+import transformers
+
+from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
+from estime_metric.engine.encoder import store
+from estime_metric.engine.encoder.fused import FusedBlock
+from estime_metric.engine.text.words import split_words
+from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
+from estime_metric.studies.benchmarks.shared.records import read_records
+from experiments.speed import common
+
+BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics, the first 512 tokens"
+BERTSCORE_ONCE = "BERTScore that encodes each text once"
+WITH_TRANSFORMERS = "distance 8, float32, with the blocks of `transformers`"
+WORD = "unit `word`, distance 8, float32"
+SETTINGS: dict[str, EstimeConfig] = {
+    "default (distance 2, float32)": EstimeConfig(distance=2),
+    'distance 2, `dtype="auto"`': EstimeConfig(distance=2, dtype="auto"),
+    "distance 8, float32": EstimeConfig(distance=8),
+    'distance 8, `dtype="auto"`': EstimeConfig(distance=8, dtype="auto"),
+}
+
+WORDS, SUMMARY_WORDS = 700, 52  # of a source and of a summary of BUMP, on average
+
+COST = {
+    "bump": (common.SUMMEVAL.with_name("bump"), "folder of BUMP"),
+    "pairs": (8, "that are timed"),
+    "rounds": (2, "that are timed"),
+    "price": (5.0, "cents an hour"),
+}
+PEERS = {
+    "sources": (3, "of SummEval"),
+    "each": (16, "summaries of each source"),
+    "rounds": (3, "that are timed"),
+    "price": (5.0, "cents an hour"),
+}
+
+Run = Callable[[], Any]
+
+
+def cost(options: argparse.Namespace) -> None:
+    """Prints a table for each bundled encoder."""
+    pairs, texts = news_pairs(options.bump, options.pairs)
+    for model in ("embedded", "embedded-small"):
+        with tempfile.TemporaryDirectory() as folder:
+            layer = save(model, folder)
+            runs = ours(model, SETTINGS, pairs) | {BERTSCORE: bertscore(folder, layer, pairs)}
+            print_times(f"{model}, {texts}", runs, len(pairs), options)
+
+
+def peers(options: argparse.Namespace) -> None:
+    """Prints the table, and whether the alarms equal the released code's."""
+    pairs, texts = common.pairs_of(options.summeval, options.sources, options.each)
+    with tempfile.TemporaryDirectory() as folder:
+        layer = save("embedded-small", folder)
+        settings = {WORD: EstimeConfig(unit="word", distance=8), **SETTINGS}
+        plain = scorer_with_blocks_of_transformers(folder, layer)
+        runs = ours("embedded-small", settings, pairs) | {
+            WITH_TRANSFORMERS: common.scoring(plain, pairs),
+            BLANC: released(folder, layer, pairs),
+            BERTSCORE: bertscore(folder, layer, pairs),
+            BERTSCORE_ONCE: bertscore_once(folder, layer, pairs),
+        }
+        timed = print_times(f"embedded-small, layer {layer}, {texts}", runs, len(pairs), options)
+    if BLANC in timed:
+        check_alarms(timed[WORD].returned, timed[BLANC].returned)
+
+
+def print_times(
+    title: str, runs: Mapping[str, Run | None], pairs: int, options: argparse.Namespace
+) -> dict[str, common.Runs[Any]]:
+    """Runs the programs that are installed, in turn, and prints the table."""
+    installed = {name: run for name, run in runs.items() if run is not None}
+    timed = common.alternate(installed, options.rounds, common.clock(options.clock))
+    others = [name for name in (BLANC, BERTSCORE, BERTSCORE_ONCE) if name in timed]
+    columns = ("", "pairs/s", "seconds of 1,000 pairs", "cents")
+    common.print_table(
+        f"{title}; {pairs} pairs, {options.price:g} cents an hour",
+        (*columns, *(f"times {name}" for name in others)),
+        rows_of(timed, pairs, options.price, others),
+    )
+    return timed
+
+
+def rows_of(
+    timed: Mapping[str, common.Runs[Any]], pairs: int, price: float, others: Sequence[str]
+) -> list[list[str]]:
+    """A row for each program: its speed, the cost of a thousand pairs, and how many times the speed of others."""
+    rows = []
+    for name, runs in timed.items():
+        seconds = runs.median * 1_000 / pairs
+        cells = [f"{pairs / runs.median:.1f}", f"{seconds:,.0f}", f"{seconds / 3600 * price:.2f}"]
+        rows.append([name, *cells, *(f"{timed[other].ratio_to(runs):.1f}" for other in others)])
+    return rows
+
+
+def news_pairs(folder: Path, count: int) -> tuple[list[common.Pair], str]:
+    """Pairs of reference summary and article, and what they are."""
+    file = folder / "data" / "task1_dataset.json"
+    if not file.is_file():
+        pairs = common.made_up(count, 1, WORDS, SUMMARY_WORDS)
+        return pairs, "made-up texts of CNN/DailyMail's lengths"
+    records = read_records(file, ("article_id", "article", "reference_summary"))
+    summaries = {record["article"]: record["reference_summary"] for record in records}
+    return [(summaries[article], article) for article in summaries][:count], "CNN/DailyMail (BUMP)"
+
+
+def save(model: str, folder: str) -> int:
+    """Saves a bundled encoder for programs that do not know its int8 weights; returns the layer that ESTIME reads."""
+    common.save_bundled(model, folder)
+    return EstimeScorer(model=model).resolved_config.layer_tuple[0]
+
+
+def ours(
+    model: str, settings: Mapping[str, EstimeConfig], pairs: Sequence[common.Pair]
+) -> dict[str, Run | None]:
+    """A run of this package with each setting."""
+    return {
+        name: common.scoring(EstimeScorer(config, model=model, device="cpu"), pairs)
+        for name, config in settings.items()
+    }
+
+
+def scorer_with_blocks_of_transformers(folder: str, layer: int) -> EstimeScorer:
+    """A scorer whose encoder runs as `transformers` runs it."""
+    with (
+        mock.patch.object(store, "STORE", store.EncoderStore()),
+        mock.patch.object(FusedBlock, "fits", return_value=False),
+    ):
+        scorer = EstimeScorer(model=folder, layers=layer, distance=8, device="cpu")
+        scorer.load()
+    return scorer
+
+
+def released_code() -> ModuleType | None:
+    """The file ``blanc/estime.py`` alone, since its package does not import with current versions
+    of ``transformers``; ``None`` if it is not installed.
+    """
+    package = importlib.util.find_spec("blanc")
+    folders = (package.submodule_search_locations or ()) if package else ()
+    files = (Path(folder) / "estime.py" for folder in folders)
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
+        return None
+    spec = importlib.util.spec_from_file_location("blanc_estime", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    transformers.utils.logging.set_verbosity_error()  # importing it sets the level
+    module.word_tokenize = split_words
+    module.nltk = type("nltk", (), {"pos_tag": staticmethod(_no_tags)})
+    module.BertTokenizer = transformers.AutoTokenizer
+    released_module: ModuleType = module
+    return released_module
+
+
+def _no_tags(words: list[str]) -> list[tuple[str, str]]:
+    return [(word, "X") for word in words]
+
+
+def released(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run | None:
+    """A run of the released code, which returns the alarms; ``None`` if it is not installed."""
+    module: Any = released_code()
+    if module is None:
+        return None
+    estime = module.Estime(path_mdl=folder, i_layer_context=layer, device="cpu", output=["alarms"])
+    summaries: dict[str, list[str]] = {}
+    for summary, source in pairs:
+        summaries.setdefault(source, []).append(summary)
+
+    def run() -> list[float]:
+        with torch.no_grad():  # without it the released code would only be slower
+            return [
+                alarms
+                for source, texts in summaries.items()
+                for (alarms,) in estime.evaluate_claims(source, texts)
+            ]
+
+    return run
+
+
+def bertscore(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run | None:
+    """A run of TorchMetrics' BERTScore, which cuts texts off after 512 tokens; ``None`` if it is
+    not installed.
+    """
+    try:
+        from torchmetrics.text.bert import BERTScore
+    except ImportError:
+        return None
+    metric = BERTScore(model_name_or_path=folder, num_layers=layer, device="cpu", truncation=True)
+    summaries, sources = common.unzip(pairs)
+
+    def run() -> object:
+        metric.reset()
+        metric.update(summaries, sources)
+        return metric.compute()
+
+    return run
+
+
+def bertscore_once(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run:
+    """A run of this package's BERTScore; sources are cut off after 350 words, which an encoder of
+    512 positions can read.
+    """
+    scorer = BertScorer(folder, layer=layer, device="cpu")
+    summaries, sources = common.unzip(pairs)
+    shorter = [[" ".join(source.split()[:350])] for source in sources]
+    return lambda: scorer.score(summaries, shorter)
+
+
+def check_alarms(result: EstimeResult, released_alarms: Sequence[float]) -> None:
+    """Says how many alarms differ; ends the program if ties do not explain it."""
+    alarms = result.values("alarms").tolist()
+    differ = sum(own != other for own, other in zip(alarms, released_alarms, strict=True))
+    print(f"\nAlarms that differ from {BLANC}'s: {differ} of {len(alarms)}; ties: {result.ties()}.")
+    if differ > result.ties():
+        raise SystemExit("The alarms differ: this compares different work.")
