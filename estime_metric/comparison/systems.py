@@ -117,8 +117,8 @@ class Comparison:
                 "Expected arguments `first` and `second` to name two systems that were compared, but "
                 f"got {first!r} and {second!r}."
             )
-        systems = (self.systems[name] for name in names)
-        return vote(measure, *systems, self.tests[measure][names])
+        system, opponent = (self.systems[name] for name in names)
+        return vote(measure, system, opponent, self.tests[measure][names])
 
 
 def compare_scores(

@@ -68,8 +68,8 @@ def _sentence(verdict: Verdict, advice: bool) -> str:
         return f"no verdict on {first} and {second} from one source: {', '.join(statements)}"
     if not favored:
         known = [f"{vote.measure} {_p(vote)}" for vote in verdict.votes if not vote.silence]
-        details = "; ".join(known + _of_silent(verdict))
-        return f"no significant difference between {first} and {second} ({details})"
+        statements = known + _of_silent(verdict)
+        return f"no significant difference between {first} and {second} ({'; '.join(statements)})"
     sentence = f"no verdict on {first} and {second}: {', '.join(statements)}"
     if not advice:
         return sentence

@@ -355,7 +355,7 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
 def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     page.get_by_role("tab", name="Compare").click()
     expect(page.locator("#compare-result .demo-verdict")).to_contain_text(
-        "A is the more consistent one"
+        "inconsistency is lower for A"
     )  # opened with an example
     for name, text in (
         ("source", SOURCE),
@@ -378,7 +378,7 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
         assert shown == pytest.approx(values, abs=0.005), name
     assert result.values("inconsistency")[1] < result.values("inconsistency")[0]
     expect(page.locator("#compare-result .demo-verdict")).to_contain_text(
-        "B is the more consistent one"
+        "inconsistency is lower for B"
     )
     for part in (".estime-source", ".estime-legend", ".estime-signature"):
         expect(page.locator(f"#compare-result {part}")).to_have_count(1)
