@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES, Measure
+from estime_metric.measures import BASE_MEASURES, MEASURES, Measure
 
 HEAD = "| measure | range | better | meaning |\n|---|---|---|---|\n"
 
@@ -92,8 +92,8 @@ def reference() -> str:
 #: Page -> name of a generated part -> what is in it. The part is between two comments with its name.
 PAGES = {
     "measures.md": {
-        "every result": lambda: table(BASE_MEASURES),
-        "on request": lambda: table(FURTHER_MEASURES),
+        "in every row": lambda: table(BASE_MEASURES),
+        "on request": lambda: table([name for name in MEASURES if name not in BASE_MEASURES]),
     },
     "reference.md": {"public names": reference},
 }

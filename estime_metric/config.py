@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric import validation
 from estime_metric._version import __version__
-from estime_metric.measures import FURTHER_MEASURES, MEASURES
+from estime_metric.measures import BASE_MEASURES, MEASURES
 from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class EstimeConfig:
             ``None`` keeps all units; an empty set keeps none.
         drop_tags: units with these part-of-speech tags are excluded from both texts (appendix E),
             even if ``keep_tags`` contains them.
-        measures: additional measures to compute, from ``FURTHER_MEASURES``. They do not change the
-            values of ``BASE_MEASURES``.
+        measures: further measures to report, in addition to ``BASE_MEASURES``. They do not change
+            the values of the others.
         soft_model: encoder that provides the input embeddings for ``soft`` (same format as
             ``model``); it must have the vocabulary of ``model``. ``None`` uses ``model`` itself (the
             released code: ``"bert-base-uncased"``).
@@ -167,9 +167,8 @@ class EstimeConfig:
     measures: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Additional measures to compute, comma-separated: "
-            f"{', '.join(FURTHER_MEASURES)}. You can also name any other measure to print its mean. "
-            "(default: none)"
+            "help": "Further measures to report, comma-separated: "
+            f"{', '.join(name for name in MEASURES if name not in BASE_MEASURES)}. (default: none)"
         },
     )
     soft_model: str | None = None
@@ -262,6 +261,11 @@ class EstimeConfig:
                     f"Expected an option of EstimeConfig ({', '.join(OPTIONS)}), but got `{name}`.{hint}"
                 )
         return dataclasses.replace(config, **options)
+
+    @property
+    def reported_measures(self) -> tuple[str, ...]:
+        """The measures that every row, dictionary and table has: ``BASE_MEASURES``, then ``measures``."""
+        return tuple(dict.fromkeys((*BASE_MEASURES, *self.measures)))
 
     @property
     def schedule(self) -> dict[str, Any]:

@@ -463,14 +463,26 @@ def coherence(coherence: Tensor) -> Tensor:
     return coherence
 
 
-#: Measures that are computed only if `EstimeConfig.measures` lists them, and measures that every
-#: result has.
+#: Measures that every row, dictionary and table has. `EstimeConfig.measures` adds others to them.
+BASE_MEASURES = (
+    "inconsistency",
+    "graded_alarms",
+    "new_words",
+    "new_trigrams",
+    "alarms",
+    "alarm_rate",
+    "tokens",
+    "coverage",
+    "blank",
+)
+
+#: Measures that need further computation, so that a result has their values only if
+#: `EstimeConfig.measures` lists them.
 FURTHER_MEASURES = tuple(
     name
     for name, measure in MEASURES.items()
     if measure.needs_every_unit or measure.needs_fragments
 )
-BASE_MEASURES = tuple(name for name in MEASURES if name not in FURTHER_MEASURES)
 
 #: The direction of the measures that judge a summary. The others describe its length and how much of
 #: it was checked.

@@ -16,7 +16,6 @@ from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.explain import html
 from estime_metric.measures import (
-    BASE_MEASURES,
     FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
@@ -118,11 +117,17 @@ class EstimeResult:
 
     @property
     def measures(self) -> tuple[str, ...]:
+        """The measures of every row, see `EstimeConfig.reported_measures`."""
+        return self.config.reported_measures
+
+    @property
+    def _accepted(self) -> list[str]:
         """The measures that `values` accepts."""
-        return (
-            *BASE_MEASURES,
-            *(name for name in self.config.measures if name in FURTHER_MEASURES),
-        )
+        return [
+            name
+            for name in MEASURES
+            if name not in FURTHER_MEASURES or name in self.config.measures
+        ]
 
     @property
     def signature(self) -> Signature:
@@ -180,7 +185,9 @@ class EstimeResult:
         def __getattr__(self, name: str) -> Tensor:
             """`values` of a measure."""
             if name not in MEASURES:
-                measures = "" if name.startswith("_") else f" Measures: {', '.join(self.measures)}."
+                measures = (
+                    "" if name.startswith("_") else f" Measures: {', '.join(self._accepted)}."
+                )
                 raise AttributeError(f"EstimeResult has no attribute {name!r}.{measures}")
             try:
                 return self.values(name)
@@ -188,7 +195,7 @@ class EstimeResult:
                 raise AttributeError(str(error)) from None
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.measures]
+        return [*super().__dir__(), *self._accepted]
 
     def __repr__(self) -> str:
         return f"EstimeResult({_counted(len(self), 'pair')}, {self.signature})"
@@ -214,7 +221,8 @@ class EstimeResult:
         """One measure for every pair.
 
         Args:
-            measure: one of `measures`; ``estime_metric.measures.MEASURES`` says what they are.
+            measure: any of ``estime_metric.measures.MEASURES``; those of ``FURTHER_MEASURES`` only if
+                they were requested.
             layer: one of ``layers``; can be omitted if there is only one.
 
         Returns:
@@ -225,7 +233,7 @@ class EstimeResult:
             ValueError: the measure is unknown or was not requested, the layer was not read, or no
                 layer is given although several were read.
         """
-        if measure in FURTHER_MEASURES and measure not in self.config.measures:
+        if measure in MEASURES and measure not in self._accepted:
             raise ValueError(
                 f"Expected argument `measures` to include {measure!r} when the pairs were scored, but it did not."
             )
@@ -339,12 +347,14 @@ class EstimeResult:
             "short_signature": self.signature.short,
         }
 
-    def columns(self) -> dict[str, list[float]]:
-        """Reported name (see `reported_name`) -> the values of all pairs, as plain numbers."""
+    def columns(self, measures: Sequence[str] | None = None) -> dict[str, list[float]]:
+        """Reported name (see `reported_name`) -> the values of all pairs, as plain numbers, of some
+        measures (default: `measures`).
+        """
         return {
             reported_name(measure, layer, self.layers): self.values(measure, layer).tolist()
             for layer in self.layers
-            for measure in self.measures
+            for measure in (self.measures if measures is None else measures)
         }
 
     def to_pandas(self, columns: Mapping[str, Sequence[Any]] | None = None) -> DataFrame:

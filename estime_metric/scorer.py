@@ -24,7 +24,7 @@ from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.text.language import foreign_language
 from estime_metric.engine.text.pairs import pair_batches
 from estime_metric.explanation import Explanation, explain_pair
-from estime_metric.measures import STATISTICS, reported_name
+from estime_metric.measures import STATISTICS
 from estime_metric.result import EstimeResult
 from estime_metric.validation import (
     check_choice,
@@ -173,11 +173,7 @@ class EstimeScorer:
             check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         columns: dict[str, Any] = {
-            prefix + reported_name(measure, layer, result.layers): result.values(
-                measure, layer
-            ).tolist()
-            for layer in result.layers
-            for measure in result.measures
+            prefix + name: values for name, values in result.columns().items()
         }
         if signature_column is not None:
             columns[prefix + signature_column] = [self.signature] * len(result)

@@ -168,15 +168,20 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     return found
 
 
+def listed_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Returns several names, or the names in a string with commas between them, as a tuple."""
+    return tuple(map(str.strip, names.split(","))) if isinstance(names, str) else tuple(names)
+
+
 def measure_tuple(measures: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """Returns one or several measures as a tuple without repetitions. Other types raise TypeError, other
+    """Returns the `listed_names` of measures without repetitions. Other types raise TypeError, other
     names ValueError.
     """
     if not isinstance(measures, Iterable):
         raise TypeError(
             f"Expected argument `measures` to be one or more names, but got {measures!r}."
         )
-    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    names = listed_names(measures)
     for name in names:
         check_choice("measures", name, choices)
     return tuple(dict.fromkeys(names))

@@ -252,7 +252,7 @@ def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> N
     signatures = [EstimeConfig(**setting).signature() for setting in settings]
     assert len(set(signatures)) == len(settings)
     for same in (
-        {"measures": ["coherence", "alarms"]},
+        {"measures": "coherence, alarms"},
         {"soft_model": "x"},
         {"device": "cpu", "token_budget": 7},
     ):

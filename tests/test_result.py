@@ -251,6 +251,16 @@ def test_a_bad_threshold_is_refused(
         result.flags(threshold, measure, 2)
 
 
+def test_rows_have_the_base_measures_and_the_requested_ones() -> None:
+    config = EstimeConfig(model="m", layers=5, measures="winners, copied")
+    result = EstimeResult(statistics(**{name: [[2]] for name in STATISTICS}), config)
+    assert result.measures == (*BASE_MEASURES, "winners", "copied")
+    (row,) = result
+    assert list(row) == list(result.columns()) == list(result.measures)
+    assert list(result.columns(["overlap"])) == ["overlap"]
+    assert row["winners"] == result.winners.item() == 2
+
+
 def test_the_table_has_a_row_for_each_pair_and_layer(
     result: EstimeResult,
 ) -> None:

@@ -25,7 +25,6 @@ from estime_metric.cli.console import (
 from estime_metric.cli.scoring import rereadable, score_table
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
-    FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
     RECOMMENDED,
@@ -218,8 +217,7 @@ def _scorer_of(measure: str, measured: options.ScoringOptions) -> EstimeScorer:
     """What computes one measure; ValueError if several layers are asked for."""
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    further = [measure] if measure in FURTHER_MEASURES else []
-    scorer = EstimeScorer(**{**measured.given(), "measures": further})
+    scorer = EstimeScorer(**{**measured.given(), "measures": measure})
     layers = scorer.resolved_config.layer_tuple
     if len(layers) > 1:
         raise ValueError(

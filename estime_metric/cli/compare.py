@@ -15,7 +15,6 @@ from estime_metric.cli.console import counted, in_options, say, say_wrote, warn,
 from estime_metric.cli.scoring import rereadable, score_table
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
-    FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
     PAPER_MEASURE,
@@ -52,8 +51,8 @@ class ComparedOptions(options.MeasureOptions):
 
     def given(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
-        further = [name for name in self.compared or () if name in FURTHER_MEASURES]
-        return {**super().given(), "measures": ("copied", *further)}
+        compared = map(measure_of, self.compared or ())
+        return {**super().given(), "measures": ("copied", *compared)}
 
 
 @Parameter(name="*")

@@ -15,6 +15,7 @@ from cyclopts import Group, Parameter, validators
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import read_config
+from estime_metric.validation import listed_names
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")
@@ -151,7 +152,7 @@ class EncoderOptions:
             choose_device(self.device)
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
-            name: _SPLIT[name](value) if name in _SPLIT else value
+            name: parse_layers(value) if name == "layers" else value
             for name, value in values.items()
             if value is not None and name != "config"
         }
@@ -209,7 +210,7 @@ SCORING, MEASURE = ScoringOptions(), MeasureOptions()
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
     """``"soft,coherence"`` as ``("soft", "coherence")``."""
-    return None if text is None else tuple(part.strip() for part in text.split(","))
+    return None if text is None else listed_names(text)
 
 
 def parse_integers(option: str, text: str, otherwise: str = "") -> tuple[int, ...]:
@@ -227,10 +228,3 @@ def parse_integers(option: str, text: str, otherwise: str = "") -> tuple[int, ..
 def parse_layers(text: str) -> tuple[int, ...] | str:
     """As `parse_integers`; ``"all"`` as it is."""
     return text if text == "all" else parse_integers("--layers", text, ", or 'all'")
-
-
-#: Options whose text contains several values.
-_SPLIT = {
-    "layers": parse_layers,
-    "measures": parse_names,
-}

@@ -19,7 +19,7 @@ from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.bootstrap import intervals, source_id
 from estime_metric.stats.intervals import Interval
 from estime_metric.stats.paired import PairedComparison, compare_each, equalized
-from estime_metric.validation import check_choice
+from estime_metric.validation import check_choice, listed_names
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -200,9 +200,11 @@ def compare_results(
     _check_names(labels, baseline)
     _check_same_sources(results, labels)
     sources = next((result.sources for result in results if result.sources is not None), None)
+    compared = () if measures is None else check_measures(measures)
     systems = {}
     for name, result in zip(labels, results, strict=True):
-        table = pd.DataFrame(files.measure_values(result.columns()))
+        reported = tuple(dict.fromkeys((*result.measures, *map(measure_of, compared))))
+        table = pd.DataFrame(files.measure_values(result.columns(reported)))
         table = table.assign(order=range(len(result)), signature=str(result.signature))
         if sources is not None:
             table[files.SOURCE_ID] = [source_id(source) for source in sources]
@@ -242,7 +244,7 @@ def one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
 
 def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
     """The names of measures; ValueError for one that cannot be compared."""
-    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    names = listed_names(measures)
     for name in names:
         higher_is_better(name)
     return names

@@ -56,7 +56,7 @@ class Judgement:
         """
         shown = self.explanation
         if shown is None:
-            return f"{self.measures['alarms']:.0f} alarms in {self.measures['overlap']:.0f} checked"
+            return "{alarms:.0f} alarms in {tokens:.0f} tokens".format(**self.measures)
         lines = [", ".join(f"{count.name} {count.shown}" for count in wording.counts(shown))]
         lines += filter(None, [wording.remark(shown)])
         for alarm in listed_alarms(shown):

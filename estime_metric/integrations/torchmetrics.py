@@ -25,7 +25,6 @@ from estime_metric.integrations.states import (
     values_of,
 )
 from estime_metric.measures import (
-    BASE_MEASURES,
     FURTHER_MEASURES,
     MEASURES,
     RECOMMENDED,
@@ -220,11 +219,6 @@ class ESTIME(Metric):
         self.add_state("configuration", torch.zeros(32, dtype=torch.float64), dist_reduce_fx="max")
 
     @property
-    def _dictionary(self) -> tuple[str, ...]:
-        """The measures of the dictionary."""
-        return tuple(dict.fromkeys((*BASE_MEASURES, *self.config.measures)))
-
-    @property
     def _returned(self) -> Measure | None:
         """The measure that is returned; ``None`` if it is a dictionary."""
         return None if self.measure is None else MEASURES[self.measure]
@@ -343,7 +337,7 @@ class ESTIME(Metric):
                 ..., self._measures.index(measure)
             ]
             for layer, of_layer in zip(self._layers or (0,), by_layer, strict=True)
-            for measure in self._dictionary
+            for measure in self.config.reported_measures
         }
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
@@ -366,7 +360,9 @@ class ESTIME(Metric):
         if undefined.
         """
         count = self.count + (~values.isnan()).sum(0)
-        returned = self._dictionary if self._returned is None else [self._returned.name]
+        returned = (
+            self.config.reported_measures if self._returned is None else [self._returned.name]
+        )
         defined = {measure: int(count[0, self._measures.index(measure)]) for measure in returned}
         pairs = int(
             count[0, self._measures.index("tokens")]

@@ -111,7 +111,6 @@ class Report:
         self,
         job: Job,
         config: EstimeConfig,
-        measures: Sequence[str],
         wanted: Wanted,
         flagged_from: float | None = None,
     ) -> None:
@@ -125,7 +124,7 @@ class Report:
         self.first: list[ScoredPair] = []
         self.values = array("d") if wanted.values else None
         self.encoded = self.repeated = 0
-        self._names = files.measure_columns(measures, config.layer_tuple)
+        self._names = files.measure_columns(config.reported_measures, config.layer_tuple)
         self._means_of = BootstrapMeans
         self._means = BootstrapMeans(self._names)
         self._means_by_file: dict[str, BootstrapMeans] = {}

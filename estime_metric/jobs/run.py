@@ -74,20 +74,20 @@ def score_files(
     check_choice("existing", existing, EXISTING)
     progress = progress or Progress()
     first = first_pairs(job)
-    empty = scorer.score([], [])  # loads the encoder, which layers and signature depend on
-    config = empty.config
+    config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
     if job.threshold is not None and len(config.layer_tuple) > 1:
         layers = ", ".join(map(str, config.layer_tuple))
         raise ValueError(
             f"Expected one layer with argument `threshold`, but got the layers {layers}."
         )
-    added = _added_columns(job, files.measure_columns(empty.measures, empty.layers))
+    names = files.measure_columns(config.reported_measures, config.layer_tuple)
+    added = _added_columns(job, names)
     for line in first:
         problem = clash_problem(line, job, added)
         if problem:
             raise ValueError(f"{line.path.name} line {line.number} {problem}.")
     record = start_record(job, config)
-    report = Report(job, config, empty.measures, wanted, record["threshold"].get(RECOMMENDED))
+    report = Report(job, config, wanted, record["threshold"].get(RECOMMENDED))
     lines, digest = job_lines(job, added), Digest()
     with opened_rows(job, record, existing) as rows:
         began = perf_counter()

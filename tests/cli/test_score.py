@@ -68,7 +68,7 @@ def test_scores_go_to_a_file_with_other_columns(
     assert f"wrote 2 rows to {out}" in shown.stdout
     rows = csv_rows(out)
     assert [(row["line"], row["id"]) for row in rows] == [("1", "a"), ("4", "c")]
-    assert {"winners_layer2", "winners_layer1"} < rows[0].keys()
+    assert {"alarms_layer2", "alarms_layer1"} < rows[0].keys()
 
 
 def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> None:

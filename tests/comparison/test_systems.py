@@ -108,6 +108,9 @@ def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> 
     assert of_files.differences == found.differences
     alone = compare_results(*(result_of(values, None) for values in scores[:2]), measures="alarms")
     assert alone.sources is None
+    requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
+    assert set(requested.means) == {"winners", "alarms"}
+    assert requested.means["winners"]["A"].mean == pytest.approx(results[0].mean("winners"))
 
 
 def test_an_example_without_a_value_is_excluded_for_all() -> None:

@@ -24,20 +24,20 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
     datasets.Dataset.from_list(rows(12)).save_to_disk(tmp_path / "data")
     dataset = datasets.load_from_disk(tmp_path / "data")
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    expected = scorer.score(dataset["summary"], dataset["source"]).values("winners").tolist()
+    expected = scorer.score(dataset["summary"], dataset["source"]).values("alarms").tolist()
     scored = dataset.map(scorer.map_batch, batched=True, batch_size=5)
-    assert list(scored["winners"]) == expected
+    assert list(scored["alarms"]) == expected
     assert (
-        list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["winners"])
+        list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["alarms"])
         == expected
     )
     stream = dataset.to_iterable_dataset().map(scorer.map_batch, batched=True, batch_size=5)
-    assert [row["winners"] for row in stream] == expected
+    assert [row["alarms"] for row in stream] == expected
     columns = {"source_column": "article", "signature_column": "made_by"}
     named = dataset.rename_column("source", "article").map(
         scorer.map_batch, batched=True, fn_kwargs=columns
     )
-    assert list(named["winners"]) == expected
+    assert list(named["alarms"]) == expected
     assert set(named["made_by"]) == {scorer.signature}
     scored.info.description = scorer.signature
     scored.save_to_disk(tmp_path / "scored")

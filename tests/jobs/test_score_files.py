@@ -91,7 +91,7 @@ def test_chunks_divide_no_source_and_change_no_score(
         [row["summary"] for row in rows(40)], [row["source"] for row in rows(40)]
     )
     written = json_rows(out)
-    assert [row["winners"] for row in written] == expected.values("winners").tolist()
+    assert [row["alarms"] for row in written] == expected.values("alarms").tolist()
     assert [row["line"] for row in written] == list(range(1, 41))
     assert report.interval("alarms").mean == pytest.approx(expected.mean("alarms"))
 

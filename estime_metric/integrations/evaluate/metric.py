@@ -15,7 +15,7 @@ import evaluate
 from estime_metric.citation import bibtex
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, unload_encoders
-from estime_metric.measures import reported_name
+from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_pairs, check_text
@@ -41,10 +41,12 @@ Returns:
         alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
         select models and compare systems: a blank summary has the worst value, 1. Copying the source is not penalized,
         so also check `copied`, the summary length and ROUGE.
+    new_words, new_trigrams: float in [0, 1], lower is better: the mean fractions that do not occur in the source.
+    graded_alarms: float, 0 and up, lower is better: the mean sum of alarms, each weighted by its margin.
     alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
-    unsupported_rate: float in [0, 1], lower is better: the mean fraction of tokens that raise an alarm or do not
-        occur in the source.
-    alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.
+    alarm_rate: float in [0, 1], lower is better: the mean fraction of the checked tokens that raise an alarm, over the
+        summaries that have a token that occurs in the source.
+    tokens: float, 0 and up: the mean number of tokens per summary.
     coverage: float in [0, 1]: the mean fraction of tokens that occur in the source and are therefore checked.
     estime: float, 0 and up, lower is better: the paper's score, which is the mean of `alarms`.
     blank: int, the number of blank summaries.
@@ -58,7 +60,7 @@ Examples:
     >>> source = "The cat sat on the mat while the dog slept in the garden."
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
     >>> list(scores)[:4]
-    ['inconsistency', 'alarms', 'unsupported_rate', 'alarm_rate']
+    ['inconsistency', 'graded_alarms', 'new_words', 'new_trigrams']
 """
 
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the metric.
@@ -66,10 +68,8 @@ _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).par
     "kwargs"
 }
 
-#: The measures whose means are always returned, and those with a list too, in the order in which
-#: they should be read.
-_MEANS = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
-_LISTED = ("inconsistency", "alarms")
+#: The measures that also have a list of values, in addition to the requested ones.
+_LISTED = (RECOMMENDED, PAPER_MEASURE)
 
 #: The encoder's revision: ``evaluate.load`` uses ``revision`` for the module script.
 MODEL_REVISION = "model_revision"
@@ -267,9 +267,9 @@ def reported(result: EstimeResult) -> dict[str, Any]:
     scores: dict[str, Any] = {}
     layers = result.layers
     for layer in layers:
-        for measure in dict.fromkeys((*_MEANS, *result.config.measures)):
+        for measure in result.measures:
             scores[reported_name(measure, layer, layers)] = result.mean(measure, layer)
-        scores[reported_name("estime", layer, layers)] = result.mean("alarms", layer)
+        scores[reported_name("estime", layer, layers)] = result.mean(PAPER_MEASURE, layer)
         scores[reported_name("blank", layer, layers)] = len(result.blank_indices)
         for measure in dict.fromkeys((*_LISTED, *result.config.measures)):
             values = result.values(measure, layer).tolist()

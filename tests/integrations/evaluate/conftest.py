@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeResult
+from estime_metric.measures import BASE_MEASURES
 
 SCRIPT = Path(__file__).resolve().parents[3] / "hub_space" / "estime.py"
 
@@ -45,8 +46,7 @@ def metric(bert_folder: str) -> Any:
 
 def computed(result: EstimeResult) -> dict[str, Any]:
     """What the metric gives when the functional API gives this."""
-    means = ("inconsistency", "alarms", "unsupported_rate", "alarm_rate", "coverage")
-    return {name: result.mean(name) for name in means} | {
+    return {name: result.mean(name) for name in BASE_MEASURES} | {
         "estime": result.mean("alarms"),
         "blank": len(result.blank_indices),
         "inconsistency_scores": result.values("inconsistency").tolist(),

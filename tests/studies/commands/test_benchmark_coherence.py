@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,13 @@ def test_what_the_data_lack_is_named(folder: Path) -> None:
         "'gruen' lacks 1, first ('d3', 'M22')"
         in run_command("benchmark", "coherence", folder, status=2).stderr
     )
+
+
+def test_without_matplotlib_there_are_tables_and_no_plots(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "estime_metric.studies.meta.plots", None)
+    options = ["--resamples", 5, "--runs", 1, "-o", folder / "out", "-q"]
+    assert "plots: " in run_command("benchmark", "coherence", folder, *options, status=1).stderr
+    assert (folder / "out" / "table3.md").exists()
+    assert not list(folder.rglob("*.png"))

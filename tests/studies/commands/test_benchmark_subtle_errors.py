@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -88,7 +87,6 @@ def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_pictures")
 def test_pairs_are_chosen_at_random_by_the_seed(
     table: Path, bert_folder: str, tmp_path: Path
 ) -> None:
@@ -138,20 +136,14 @@ def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: s
 
 
 @pytest.mark.slow
-def test_without_matplotlib_there_are_no_plots_and_scores_of_files_join(
-    table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_of_files_join(table: Path, bert_folder: str, tmp_path: Path) -> None:
     models = ["-m", bert_folder, "--generator", bert_folder]
     options = [table, *models, "-n", "1,2", "--no-baselines", *QUICK]
     run(*options, "-o", tmp_path / "first")
     rows = json_rows(tmp_path / "first" / "pairs.jsonl")
     scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
     mine = write_jsonl(tmp_path / "mine.jsonl", scored)
-    monkeypatch.setitem(sys.modules, "estime_metric.studies.meta.plots", None)
-    out = tmp_path / "out"
-    shown = run(*options, "--scores", mine, "--lower", "size", "-o", out, status=1)
-    assert "plots: " in shown.stderr
-    assert not list(out.rglob("*.png"))
+    shown = run(*options, "--scores", mine, "--lower", "size")
     assert "Fewer than 10 pairs have no interval." in shown.stdout
     computed = section(shown.stdout, "*Computed in this run: 2 errors, 5 pairs*")
     assert "(-)size [mine]" in [row[0] for row in computed]

@@ -23,7 +23,6 @@ COMMANDS: dict[str, tuple[str, str, list[object], int]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.usefixtures("no_pictures")
 def test_the_screen_shows_tables_and_a_later_run_resumes(
     name: str, bert_folder: str, tmp_path: Path
 ) -> None:
@@ -63,4 +62,3 @@ def test_word_by_word(bert_folder: str, tmp_path: Path) -> None:
     assert "CNN/DailyMail, only summaries with an error" in shown.stdout
     rows = csv_rows(out / "words.csv")
     assert [row["flagged words"] for row in rows[:3]] == ["alarms", "absent", "both"]
-    assert (out / "words-curve.png").exists()

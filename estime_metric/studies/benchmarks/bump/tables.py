@@ -18,8 +18,8 @@ from estime_metric.studies.benchmarks.shared.tables import (
 
 
 def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
-    """``bump`` (consistency, ties and area over all pairs), ``bump-types`` and ``bump-types-area``
-    (by type of error), ``bump-tests`` (against the nearest published measure).
+    """``bump`` (consistency, ties and area over all pairs), ``bump-types`` (consistency by type of
+    error), ``bump-tests`` (against the nearest published measure).
     """
     data, notes = scores.data, _notes(scores)
     frame = frames[CONSISTENCY]
@@ -41,25 +41,12 @@ def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
             labels_of(scores),
             notes,
         ),
-        _by_type(
-            scores,
-            frame,
-            "bump-types",
-            "consistency",
-            f"BUMP: consistency by type of error; {about}.",
-        ),
-        _by_type(
-            scores,
-            frame,
-            "bump-types-area",
-            "area",
-            f"BUMP: area under the ROC curve by type of error; {about}.",
-        ),
+        _by_type(scores, frame, f"BUMP: consistency by type of error; {about}."),
         _tests(scores, frames[TESTS], notes),
     ]
 
 
-def _by_type(scores: Scores[Bump], frame: pd.DataFrame, name: str, value: str, title: str) -> Table:
+def _by_type(scores: Scores[Bump], frame: pd.DataFrame, title: str) -> Table:
     data = scores.data
     counts = pd.Series(data.errors).value_counts()
     shown = [
@@ -69,11 +56,13 @@ def _by_type(scores: Scores[Bump], frame: pd.DataFrame, name: str, value: str, t
             error_type.what if error_type.kind else "",
             decimals=1,
             key=(error,),
-            value=value,
+            value="consistency",
         )
         for error, error_type in data.error_types.items()
     ]
-    return measure_table(name, title, frame, ["error"], shown, labels_of(scores), _notes(scores))
+    return measure_table(
+        "bump-types", title, frame, ["error"], shown, labels_of(scores), _notes(scores)
+    )
 
 
 def _tests(scores: Scores[Bump], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:

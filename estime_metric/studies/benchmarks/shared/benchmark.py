@@ -27,13 +27,13 @@ class Benchmark:
     Attributes:
         analyze: ``analyze(scores, resamples=..., seed=...)`` gives tidy tables by file name.
         tables: ``tables(scores, frames)`` gives the same for readers.
-        draw: ``draw(scores, frames, seed=...)`` gives plots, each with the name of its files;
-            ImportError if matplotlib is not installed.
+        draw: ``draw(scores, frames, seed=...)`` gives plots, each with the name of its files, for
+            benchmarks whose paper has some; ImportError if matplotlib is not installed.
     """
 
     analyze: Callable[..., Frames]
     tables: Callable[[Scores[Any], Frames], list[Table]]
-    draw: Callable[..., Iterable[tuple[str, Figure]]]
+    draw: Callable[..., Iterable[tuple[str, Figure]]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +79,13 @@ def run(
             files.write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
         for table in tables.values():
             write_table(table, folder)
-        try:
-            from estime_metric.studies.meta.plots import save
+        if benchmark.draw is not None:
+            try:
+                from estime_metric.studies.meta.plots import save
 
-            (folder / PLOTS).mkdir(exist_ok=True)
-            for name, figure in benchmark.draw(scores, frames, seed=seed):
-                save(figure, folder / PLOTS / name)
-        except ImportError as error:
-            scores.problems["plots"] = str(error)
+                (folder / PLOTS).mkdir(exist_ok=True)
+                for name, figure in benchmark.draw(scores, frames, seed=seed):
+                    save(figure, folder / PLOTS / name)
+            except ImportError as error:
+                scores.problems["plots"] = str(error)
     return Results(scores, frames, tables)

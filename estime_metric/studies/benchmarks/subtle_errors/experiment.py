@@ -13,7 +13,7 @@ from estime_metric.studies.benchmarks.shared.baselines import (
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
-from estime_metric.studies.benchmarks.subtle_errors import plots, statistics, tables
+from estime_metric.studies.benchmarks.subtle_errors import statistics, tables
 
 
 def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
@@ -24,7 +24,6 @@ def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
     return Benchmark(
         partial(statistics.analyze, scorer=scorer, progress=progress),
         partial(tables.make_tables, layer=layer),
-        partial(plots.draw, layer=layer),
     )
 
 

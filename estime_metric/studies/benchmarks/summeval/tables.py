@@ -1,5 +1,5 @@
-"""SummEval's tables for readers: the ESTIME paper's Tables 1 and 2, intervals, layers, and measures
-from files.
+"""SummEval's tables for readers: the ESTIME paper's Tables 1 and 2, layers, and measures from
+files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import Shown, measure_rows, shown_interval
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES, LEVELS
+from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES
 
 _BY = ("quality", "level", "method")
 SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
@@ -40,11 +40,11 @@ FIRST_ESTIME = "(-)ESTIME-12"
 
 
 def make_tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
-    """``table1`` and ``table2`` of the paper, ``intervals``; ``layers`` if several were read,
-    ``own`` if scores of files were.
+    """``table1`` and ``table2`` of the paper; ``layers`` if several were read, ``own`` if scores of
+    files were.
     """
     frame = frames[CORRELATIONS]
-    made = [table_1(scores, frame), table_2(scores, frame), intervals(scores, frame)]
+    made = [table_1(scores, frame), table_2(scores, frame)]
     of_layers = [column for column in scores.known if column.layer is not None]
     if len({column.layer for column in of_layers}) > 1:
         made.append(layers(scores, of_layers, frame))
@@ -89,26 +89,6 @@ def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     unnamed = "The data does not name the systems: position k of each row's list is treated as the same system."
     notes = _notes(scores) if data.named_systems else (*_notes(scores), unnamed)
     return _paper_table("table2", title, scores, shown, frame, printed, notes)
-
-
-def intervals(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
-    """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both
-    levels.
-    """
-    shown = []
-    for quality in QUALITIES:
-        shown.append(Shown("ρ", quality, key=(quality, "spearman")))
-        shown.append(shown_interval(quality, "spearman", group=quality))
-        shown.append(Shown("r", quality, key=(quality, "pearson")))
-    labels = {column.name: column.label for column in scores.known}
-    sections = []
-    for level in LEVELS if labels else ():
-        of_level = frame[frame["level"] == level]
-        rows = measure_rows(of_level, ["quality", "method"], shown, labels)
-        sections.append(Section(f"{level.capitalize()} level", rows))
-    title = "Spearman's ρ with 95% intervals (bootstrap over documents) and Pearson's r, all qualities, both levels."
-    columns = [Column("measure", text=True), *shown]
-    return Table("intervals", title, columns, sections, _notes(scores))
 
 
 def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.DataFrame) -> Table:

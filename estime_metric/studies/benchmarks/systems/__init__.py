@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.systems import plots, statistics, tables
+from estime_metric.studies.benchmarks.systems import statistics, tables
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,4 +25,4 @@ def graded_alarms_per_token(result: EstimeResult, layer: int) -> Tensor:
 
 #: A measure that is not registered: its name -> how it is computed of a result.
 DERIVED: dict[str, Derived] = {"graded_alarms_per_token": graded_alarms_per_token}
-BENCHMARK = Benchmark(statistics.analyze, tables.make_tables, plots.draw)
+BENCHMARK = Benchmark(statistics.analyze, tables.make_tables)

@@ -24,64 +24,33 @@ OVER_DOCUMENTS, OVER_SYSTEMS = "95%, documents", "95%, systems"
 
 
 def make_tables(scores: Scores[Systems], frames: Frames) -> list[Table]:
-    """``systems`` and ``systems-holm`` (verdicts with people's order), ``systems-separated`` (the same
-    of pairs that people separate), ``systems-order`` (pairs ordered as people do, and Kendall's tau),
-    all on the documents for reporting; ``systems-rules`` and ``systems-rules-holm`` on both parts.
+    """``systems`` (verdicts with people's order) and ``systems-order`` (pairs ordered as people do,
+    and Kendall's tau), both on the documents for reporting; ``systems-rules`` and
+    ``systems-rules-holm`` on both parts.
     """
     frame = frames[MEASURES]
     frame = frame[frame["part"] == REPORTING]
     return [
-        _verdicts(scores, frame, "systems", "", "Verdicts of each measure alone"),
-        _verdicts(
-            scores, frame, "systems-holm", "_holm", "Verdicts of each measure, Holm's correction"
-        ),
-        _separated(scores, frame),
+        _verdicts(scores, frame),
         _order(scores, frame),
         _rules(scores, frames[RULES], "systems-rules", ""),
         _rules(scores, frames[RULES], "systems-rules-holm", "_holm"),
     ]
 
 
-def _verdicts(
-    scores: Scores[Systems], frame: pd.DataFrame, name: str, ending: str, title: str
-) -> Table:
+def _verdicts(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
     shown = []
     for data in _data_sets(frame):
         shown.append(Shown("right", data, text=True, key=(data,), value="verdicts"))
         if _has_intervals(frame, data):
-            shown.append(Shown("share", data, key=(data,), value=f"share{ending}"))
+            shown.append(Shown("share", data, key=(data,), value="share"))
             for heading, of in ((OVER_DOCUMENTS, "share"), (OVER_SYSTEMS, "share_systems")):
-                ends = f"{of}_low{ending}", f"{of}_high{ending}"
-                shown.append(Shown(heading, data, 2, text=True, key=(data,), ends=ends))
-    texts = _of(frame[f"right{ending}"], frame[f"declared{ending}"])
+                shown.append(shown_interval(data, group=data, of=of, name=heading))
     return measure_table(
-        name,
-        f"{title}: declared winners that people judge as more consistent, documents for reporting.",
-        frame.assign(verdicts=texts),
-        ["data"],
-        shown,
-        labels_of(scores),
-        _notes(scores),
-    )
-
-
-def _separated(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
-    """Verdicts over the pairs that people separate."""
-    shown = [
-        Shown(heading, data, text=True, key=(data,), value=value)
-        for data in _data_sets(frame)
-        for heading, value in (("right", "verdicts"), ("right, Holm", "verdicts_holm"))
-    ]
-    texts = {
-        f"verdicts{ending}": _of(
-            frame[f"separated_right{ending}"], frame[f"separated_declared{ending}"]
-        )
-        for ending in ("", "_holm")
-    }
-    return measure_table(
-        "systems-separated",
-        "Verdicts on pairs that people separate significantly, documents for reporting.",
-        frame.assign(**texts),
+        "systems",
+        "Verdicts of each measure alone: declared winners that people judge as more consistent, documents for "
+        "reporting.",
+        frame.assign(verdicts=_of(frame["right"], frame["declared"])),
         ["data"],
         shown,
         labels_of(scores),

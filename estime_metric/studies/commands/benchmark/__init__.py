@@ -48,8 +48,8 @@ def bump(
 
     Prints the consistency, which is the share of pairs in which the summary without the error has
     the better score, overall and by type of error, next to published measures, and paired tests
-    against the nearest of them. With --output, also writes areas under the ROC curve by type, tidy
-    tables and plots. Files of --scores name the columns pair and version (reference, edited).
+    against the nearest of them. With --output, also writes tidy
+    tables, with areas under the ROC curve by type. Files of --scores name the columns pair and version (reference, edited).
 
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
@@ -140,9 +140,8 @@ def aggrefact(
 
 
 def _compare_words(data: "AggreFact", split: str, scorer: "EstimeScorer", run: RunOptions) -> None:
-    from estime_metric.report.style import save
     from estime_metric.report.tables import write_table
-    from estime_metric.studies.benchmarks.aggrefact import plots, tables, words
+    from estime_metric.studies.benchmarks.aggrefact import tables, words
 
     explained = scorer.explain_pairs(
         list(data.summaries), data.source_of_each, progress=not run.quiet
@@ -153,7 +152,6 @@ def _compare_words(data: "AggreFact", split: str, scorer: "EstimeScorer", run: R
     print_tables(made)
     if run.output is not None:
         paths = [path for table in made for path in write_table(table, run.output)]
-        paths += save(plots.draw_words(parts), run.output / "words-curve")
         say_wrote(", ".join(path.name for path in paths), run.output)
 
 
@@ -262,8 +260,8 @@ def systems(
 
     Prints, for each measure and for each rule that combines two measures, how many declared winners
     people judge as more consistent, how many pairs of systems have people's order, and Kendall's tau.
-    With --output, also writes verdicts with Holm's correction, tidy tables with intervals, and a
-    plot. Files of --scores name documents FOLDER/ID.
+    With --output, also writes verdicts with Holm's correction and tidy tables with intervals.
+    Files of --scores name documents FOLDER/ID.
 
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.

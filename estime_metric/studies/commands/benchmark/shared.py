@@ -94,7 +94,7 @@ class RunOptions:
 
     output: Annotated[
         Path | None,
-        Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots."),
+        Parameter(alias="-o", help="Folder for scores and tables (Markdown, CSV, LaTeX)."),
     ] = None
     resume: Annotated[
         bool,

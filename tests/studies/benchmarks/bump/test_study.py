@@ -134,24 +134,3 @@ def test_tests_against_the_nearest_published_measure(results: Results[Bump]) -> 
     assert dae["p_bootstrap"] == pytest.approx(min(1, 2 * (1 + less) / 41))
     (row,) = (row for row in rows(results.tables["bump-tests"]) if row["measure"] == "guess [mine]")
     assert row["nearest published"] == "DAE"
-
-
-def test_plots_show_what_the_tables_say(results: Results[Bump]) -> None:
-    figures = dict(BENCHMARK.draw(results.scores, results.frames))
-    left, right = figures["consistency"].axes
-    frame = results.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
-    labels = [text.get_text() for text in left.get_yticklabels()]
-    assert len(labels) == len(frame)
-    for axes, value in ((left, "consistency"), (right, "area")):
-        points = {
-            labels[int(line.get_ydata()[0])]: line.get_xdata()[0]
-            for line in axes.lines
-            if len(line.get_xdata()) == 1
-        }
-        assert points == frame[value].to_dict()
-    (axes,) = figures["types"].axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == [
-        "entity, intrinsic",
-        "coreference",
-        "Strange Error",
-    ]

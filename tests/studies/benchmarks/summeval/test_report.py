@@ -158,7 +158,7 @@ def test_the_layers(scores: Scores, correlations: pd.DataFrame) -> None:
         float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
     )
     scores.columns = COLUMNS[:1]
-    assert len(BENCHMARK.tables(scores, {"correlations.csv": correlations})) == 3
+    assert len(BENCHMARK.tables(scores, {"correlations.csv": correlations})) == 2
 
 
 def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
