@@ -163,7 +163,7 @@ def test_text_files_are_scored_line_by_line(bert_folder: str, tmp_path: Path) ->
     assert list(found) == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
     for file, means in found.items():
         mean = means["inconsistency"]
-        interval = rf"{mean['low']:.4f} to {mean['high']:.4f}"
+        interval = rf"\[{mean['low']:.4f}, {mean['high']:.4f}\]"
         assert re.search(rf"(?m)^{Path(file).name} +2 +{mean['mean']:.4f} +{interval} ", shown)
 
 
