@@ -241,7 +241,7 @@ def test_a_scored_file_and_pairs_with_its_settings(tmp_path: Path, options: list
     for measure, both in found[0].items():
         assert both == pytest.approx(found[1][measure], abs=2e-6)
     refused = run(first, scores, *options, "--distance", "4", status=2).stderr
-    assert "Expected all systems to have the same signature" in refused
+    assert "Expected all rows to have the same signature" in refused
 
 
 def test_a_baseline_is_named_by_its_file_or_its_system(files: tuple[Path, Path]) -> None:

@@ -198,7 +198,8 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
     found = result.interval("inconsistency")
     assert found.low < found.mean < found.high
     assert re.search(
-        rf"(?m)^inconsistency +{found.mean:.4f} +\[{found.low:.4f}, {found.high:.4f}\] +lower", shown
+        rf"(?m)^inconsistency +{found.mean:.4f} +\[{found.low:.4f}, {found.high:.4f}\] +lower",
+        shown,
     )
     assert "There are only 3 different sources, so the intervals are too narrow." in shown
     assert shown.splitlines()[-1] == result.signature.short

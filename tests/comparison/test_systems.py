@@ -208,12 +208,12 @@ def test_the_plot_shows_every_system_its_mean_and_the_verdicts(scores: np.ndarra
         (
             {"signature": "other"},
             {},
-            r"to have the same signature(.|\n)*A: ESTIME\|made\n  B: other",
+            r"to have the same signature, (.|\n)*A: ESTIME\|made\n  B: other",
         ),
         (
             {"signature": ["x", "y"]},
             {},
-            "all rows of B to have the same signature, but got x and y",
+            r"(.|\n)*B: x\n  B: y",
         ),
         ({"signature": [None, "x"]}, {}, "each row of B to have a signature, but line 1 has none"),
         (
@@ -245,11 +245,11 @@ def test_systems_need_names_and_results_the_same_sources() -> None:
         ([one], None, "two systems or more, but got 1"),
         ([one, one, one], ["x", "x", "y"], "each name of a system once, but got 'x' twice"),
         ([one, one], ["x"], "`names` to name 2 systems, but got 1"),
-        ([one, short], None, "same sources, but got 3 and 1 pairs"),
+        ([one, short], None, "in the same order, but they are not"),
         (
             [one, two],
             ["old", "new"],
-            "in the same order, but at index 0 old has 'x' and new has 'z{59}…'",
+            "in the same order, but they are not",
         ),
     ]:
         with pytest.raises(ValueError, match=message):

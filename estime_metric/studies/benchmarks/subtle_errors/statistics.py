@@ -238,7 +238,7 @@ def agree(
                 ),
                 preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
             ),
-            "p_value": approximate_randomization(clean, corrupted, seed=seed).p_value
+            "p_value": approximate_randomization(clean, corrupted, seed=seed)
             if sampler.pairs
             else 1.0,
         }
