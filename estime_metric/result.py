@@ -357,36 +357,15 @@ class EstimeResult:
             for measure in (self.measures if measures is None else measures)
         }
 
-    def to_pandas(self, columns: Mapping[str, Sequence[Any]] | None = None) -> DataFrame:
-        """One row per pair and layer.
-
-        Args:
-            columns: your own columns, such as ids, with a value for each pair; they come first.
-
-        Returns:
-            A data frame with ``columns``, ``pair``, ``layer`` and each measure.
-
-        Raises:
-            ValueError: the length of a column differs from the result, or its name is already in
-                use.
-        """
+    def to_pandas(self) -> DataFrame:
+        """A data frame with one row per pair and layer: ``pair``, ``layer`` and each of `measures`."""
         import pandas  # slow
 
-        own = ("pair", "layer", *self.measures)
         layers = len(self.layers)
-        table: dict[str, Any] = {}
-        for name, values in (columns or {}).items():
-            if name in own:
-                wanted = f"names that the result does not use ({', '.join(own)})"
-                raise ValueError(f"Expected argument `columns` to have {wanted}, but got {name!r}.")
-            if len(values) != len(self):
-                wanted = f"a value for each of {len(self)} pairs"
-                raise ValueError(
-                    f"Expected argument `columns` to have {wanted}, but {name!r} has {len(values)}."
-                )
-            table[name] = [value for value in values for _ in range(layers)]
-        table["pair"] = [pair for pair in range(len(self)) for _ in range(layers)]
-        table["layer"] = list(self.layers) * len(self)
+        table: dict[str, Any] = {
+            "pair": [pair for pair in range(len(self)) for _ in range(layers)],
+            "layer": list(self.layers) * len(self),
+        }
         for measure in self.measures:
             table[measure] = compute(measure, self._statistics).flatten().numpy()
         return pandas.DataFrame(table)

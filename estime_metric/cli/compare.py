@@ -49,10 +49,10 @@ class ComparedOptions(options.MeasureOptions):
         """The requested measures."""
         return options.parse_names(self.measures)
 
-    def given(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
         compared = map(measure_of, self.compared or ())
-        return {**super().given(), "measures": ("copied", *compared)}
+        return {**super().settings(), "measures": ("copied", *compared)}
 
 
 @Parameter(name="*")
@@ -230,7 +230,7 @@ def _read_systems(
 def _new_scorer(measured: ComparedOptions, *, cache: bool) -> "EstimeScorer":
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    return EstimeScorer(**measured.given(), cache=_CACHE if cache else None)
+    return EstimeScorer(**measured.settings(), cache=_CACHE if cache else None)
 
 
 def _is_scored(path: Path, columns: Sequence[str], layout: files.Layout) -> bool:

@@ -187,7 +187,7 @@ def score(
     shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
     job = output.job(paths, table.layout(texts.source_file))
-    chosen = measure.given()
+    chosen = measure.settings()
     if dry_run:
         return _estimate(job, chosen, as_json=shown.json)
     if shown.plot is not None:

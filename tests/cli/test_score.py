@@ -206,7 +206,7 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
     assert shown.splitlines()[-2] == result.signature
     shown = run("score", table, *options, status=1).stdout
     assert "All pairs have the same source, so there are no intervals." in shown
-    assert re.search(r"(?m)^inconsistency +\d\.\d{4} +lower", shown)
+    assert re.search(r"(?m)^inconsistency +\d\.\d{4} +– +lower", shown)
 
 
 def test_flagged_summaries_are_named_worst_first_with_their_words(

@@ -15,7 +15,6 @@ from estime_metric.config import PAPER_MODEL
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import Limits, RefusedError
-from estime_metric.explain.html import fragment
 from tests.command import write_jsonl
 
 SETTING = Setting("embedded-small", unit="token", layer=5)
@@ -26,24 +25,12 @@ PAIRS = [
         ["The dog sat.", "", "The cat slept on the dog.", "Nothing of it"]
     )
 ]
-TEXT = "The cat sat on the mat while the dog slept. The council voted to close the old bridge."
-SUMMARIES = ["The dog sat on the mat.", "The council closed the cat."]
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)> The cat & the \"dog\" 'sat'."
 
 
 @pytest.fixture(scope="module")
 def handlers() -> Handlers:
     return Handlers(Encoders(["embedded-small"]))
-
-
-@pytest.mark.slow
-def test_an_explanation_is_the_fragment_of_it(handlers: Handlers) -> None:
-    drawn = handlers.explain(SETTING, SOURCE, "The dog sat on the cat.")
-    expected = EstimeScorer(model="embedded-small").explain("The dog sat on the cat.", SOURCE)
-    assert fragment(expected, key="estime-explained").partition("<p class")[0] in drawn
-    assert handlers.explain(SETTING, SOURCE, "The dog sat on the cat.") == drawn
-    other = handlers.explain(SETTING, SOURCE, "The dog sat on the mat.")
-    assert other.partition(">")[0] != drawn.partition(">")[0]  # so that the page takes it whole
 
 
 def test_empty_texts(handlers: Handlers) -> None:
@@ -223,25 +210,6 @@ def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(
     assert encoders.names == ("embedded-small", bert_folder, "no-such/encoder")
     labels = [label for label, _ in encoders.labels]
     assert labels == ["embedded-small (small, in the package)", "bert", "no-such/encoder"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("unit", "layer"), [("token", 1), ("word", 5)])
-def test_explanations_are_those_of_a_scorer_of_that_layer(
-    encoders: Encoders, unit: str, layer: int
-) -> None:
-    scorer = EstimeScorer(model="embedded-small", unit=unit, layers=layer)
-    for _ in range(2):  # the second time the source's embeddings are cached
-        explanations = encoders.explain(
-            SUMMARIES, TEXT, Setting("embedded-small", unit=unit, layer=layer)
-        )
-        for explanation, summary in zip(explanations, SUMMARIES, strict=True):
-            expected = scorer.explain(summary, TEXT)
-            assert explanation.signature == expected.signature == scorer.signature
-            found, wanted = (
-                [(w.start, w.end, w.verdict) for w in one.words] for one in (explanation, expected)
-            )
-            assert found == wanted
 
 
 def test_what_is_not_on_offer_or_cannot_be_loaded_is_refused(
