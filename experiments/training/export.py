@@ -47,7 +47,7 @@ def export(
     out: Path,
     *,
     layer: int,
-    blocks: int | None = None,
+    blocks: int,
     head: bool = False,
 ) -> None:
     """Write an encoder into the folder `out`.
@@ -61,13 +61,12 @@ def export(
         tokenizer_folder: folder of ``tokenizer.json`` and ``tokenizer_config.json``.
         out: where to; each file is written next to its final place and moved.
         layer: the layer that ESTIME reads by default.
-        blocks: lowest blocks to keep; ``None`` for all.
+        blocks: lowest blocks to keep.
         head: keep the prediction head; its decoder is tied to the input embeddings.
 
     Raises:
         ValueError: `layer` exceeds `blocks`, or a weight is missing.
     """
-    blocks = blocks or config.num_hidden_layers
     if not 0 <= layer <= blocks:
         raise ValueError(
             f"Expected argument `layer` to be within 0..{blocks}, the blocks kept, but got {layer}."
@@ -178,19 +177,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--layer", type=int, required=True, help="the layer that is read by default"
     )
     parser.add_argument("--head", action="store_true", help="keep the prediction head (BERT only)")
-    given = parser.parse_args(arguments)
-    weights = read_checkpoint(given.checkpoint)
-    trained = 1 + max(
-        int(found[1]) for name in weights if (found := re.match(r"encoder\.layer\.(\d+)\.", name))
-    )
+    options = parser.parse_args(arguments)
+    weights = read_checkpoint(options.checkpoint)
+    blocks = {int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer.")}
     export(
         weights,
-        AutoConfig.from_pretrained(given.start),
-        given.start,
-        given.out,
-        layer=given.layer,
-        blocks=given.blocks or trained,
-        head=given.head,
+        AutoConfig.from_pretrained(options.start),
+        options.start,
+        options.out,
+        layer=options.layer,
+        blocks=options.blocks or len(blocks),
+        head=options.head,
     )
 
 

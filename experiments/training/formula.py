@@ -15,23 +15,25 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from estime_metric.engine.text.ngrams import SourceNgrams
-from estime_metric.explanation import Explanation
+from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.scorer import EstimeScorer
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.detection import areas
-from estime_metric.stats.resampling import draw, interval
-from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
-from estime_metric.studies.benchmarks.bump import data as bump
-from estime_metric.studies.benchmarks.frank import data as frank
-from estime_metric.studies.benchmarks.frank.partial import codes_of, weighted_partial
-from estime_metric.studies.benchmarks.summeval import data as summeval
+from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
+from estime_metric.studies.benchmarks.shared.frames import with_interval
+from experiments.training.judged import (
+    CHOICE,
+    REPORT,
+    SETS,
+    JudgedPair,
+    JudgedSet,
+    read_pairs,
+    sets_of,
+)
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
 ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
@@ -39,125 +41,40 @@ SIZES = (2, 3)
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
 ABSENT = ("tokens", "words")
 
-#: Halves of the sets, for choices and for the report.
-CHOICE, REPORT = "choice", "report"
-
-SUMMEVAL_DOCUMENTS = 50  # the first ones are for choices
-
-RESAMPLES = 1000
 ENCODED_TOGETHER = 256  # pairs that are explained in one call
 
 #: What is kept of each pair; the margins of its checked units follow one another in ``margins``.
 COLUMNS = ("tokens", "absent", "words", "new_words", "new_bigrams", "new_trigrams", "checked")
 
 
-@dataclass(frozen=True)
-class JudgedPair:
-    """A summary of one of the sets. ``judged`` is the higher the better; of BUMP it is 1 for the reference, 0 for the edited summary."""
-
-    of: str
-    half: str
-    document: str
-    group: str  # the system, the dataset, the pair of BUMP
-    summary: str
-    source: str
-    judged: float
-
-
-def read_pairs(data: Path) -> list[JudgedPair]:
-    """All pairs of all sets, both splits."""
-    return [
-        *_bump(data / "bump"),
-        *_frank(data / "frank"),
-        *_cliff(data),
-        *_summeval(data / "summeval"),
-    ]
-
-
-def _bump(folder: Path) -> Iterable[JudgedPair]:
-    for split, half in (("valid", CHOICE), ("test", REPORT)):
-        found = bump.read(folder, split=split)
-        rows = zip(found.keys, found.summaries, found.source_of_each, strict=True)
-        article_of = dict(zip(found.documents, found.articles, strict=True))
-        for (pair, version), summary, source in rows:
-            judged = float(version == bump.REFERENCE)
-            yield JudgedPair("bump", half, article_of[pair], pair, summary, source, judged)
-
-
-def _frank(folder: Path) -> Iterable[JudgedPair]:
-    for split, half in (("valid", CHOICE), ("test", REPORT)):
-        found = frank.read(folder, split)
-        rows = zip(
-            found.keys,
-            found.datasets,
-            found.summaries,
-            found.source_of_each,
-            found.factuality,
-            strict=True,
-        )
-        for (document, system), dataset, summary, source, factuality in rows:
-            yield JudgedPair(
-                "frank", half, document, f"{dataset} {system}", summary, source, float(factuality)
-            )
-
-
-def _cliff(data: Path) -> Iterable[JudgedPair]:
-    table = aggrefact.with_spans(aggrefact.read(data)).table
-    for row in table.itertuples():
-        half = CHOICE if row.split == "val" else REPORT
-        yield JudgedPair(
-            "cliff", half, row.document, row.origin, row.summary, row.source, float(row.label)
-        )
-
-
-def _summeval(folder: Path) -> Iterable[JudgedPair]:
-    found = summeval.read_folder(folder)
-    consistency = found.judgements["consistency"].ravel()
-    rows = zip(found.keys, found.summaries, found.source_of_each, consistency, strict=True)
-    for (document, system), summary, source, judged in rows:
-        half = CHOICE if document in found.documents[:SUMMEVAL_DOCUMENTS] else REPORT
-        yield JudgedPair("summeval", half, document, system, summary, source, float(judged))
-
-
 def measure(pairs: Sequence[JudgedPair], scorer: EstimeScorer, out: Path) -> None:
     """Explains every pair and writes `COLUMNS` and the relative margins of all checked units."""
-    rows, margins = [], []
-    sources: dict[str, SourceNgrams] = {}
-    order = sorted(range(len(pairs)), key=lambda index: pairs[index].source)
+    table, margins = np.zeros((len(pairs), len(COLUMNS))), [np.zeros(0)] * len(pairs)
+    order = sorted(range(len(pairs)), key=lambda place: pairs[place].source)
     for start in range(0, len(order), ENCODED_TOGETHER):
-        some = [pairs[index] for index in order[start : start + ENCODED_TOGETHER]]
+        places = order[start : start + ENCODED_TOGETHER]
         explained = scorer.explain_pairs(
-            [one.summary for one in some], [one.source for one in some]
+            [pairs[place].summary for place in places], [pairs[place].source for place in places]
         )
-        for one, explanation in zip(some, explained, strict=True):
-            known = sources.setdefault(one.source, SourceNgrams.of(one.source))
-            counts, own = _parts(explanation, known)
-            rows.append(counts)
-            margins.append(own)
-        print(f"{start + len(some)} of {len(order)} pairs", flush=True)
-    place = np.argsort(np.array(order))
-    table = np.array(rows)[place]
-    ordered = [margins[index] for index in place]
+        for place, explanation in zip(places, explained, strict=True):
+            checked = [unit for unit in explanation.units if unit.verdict != "absent"]
+            margins[place] = np.array(
+                [
+                    np.inf if unit.relative_margin is None else unit.relative_margin
+                    for unit in checked
+                ]
+            )
+            units, words = len(explanation.units), len(lower_words(explanation.prediction))
+            new = SourceNgrams.of(pairs[place].source).new_shares(explanation.prediction)
+            table[place] = [units, units - len(checked), words, *new, len(checked)]
+        print(f"{start + len(places)} of {len(order)} pairs", flush=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         out.with_suffix(".npz"),
         table=table,
-        margins=np.concatenate(ordered),
+        margins=np.concatenate(margins),
         signature=scorer.signature,
     )
-
-
-def _parts(explanation: Explanation, known: SourceNgrams) -> tuple[list[float], Floats]:
-    from estime_metric.engine.text.ngrams import lower_words
-
-    checked = [unit for unit in explanation.units if unit.verdict != "absent"]
-    margins = np.array(
-        [np.inf if unit.relative_margin is None else unit.relative_margin for unit in checked]
-    )
-    shares = known.new_shares(explanation.prediction)
-    absent = len(explanation.units) - len(checked)
-    words = len(lower_words(explanation.prediction))
-    return [len(explanation.units), absent, words, *shares, len(checked)], margins
 
 
 @dataclass(frozen=True)
@@ -174,6 +91,9 @@ class Formula:
         return f"T {self.temperature:g}, w {self.weight:g}, absent {self.absent}, n {self.size}, s {self.share:g}"
 
 
+CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1)
+
+
 def candidates() -> list[Formula]:
     """Every combination; with a share of 0 the size does not matter, so it is listed once."""
     grid = itertools.product(TEMPERATURES, ALARM_WEIGHTS, ABSENT, SIZES, SHARES)
@@ -185,229 +105,150 @@ def candidates() -> list[Formula]:
 
 
 class Parts:
-    """What `measure` kept for one encoder."""
+    """What `measure` kept for one encoder; all values are of shape (pairs,)."""
 
     def __init__(self, file: Path) -> None:
         stored = np.load(file.with_suffix(".npz"))
-        self.name = file.stem
-        self.signature = str(stored["signature"])
+        self.name, self.signature = file.stem, str(stored["signature"])
         self.columns = dict(zip(COLUMNS, stored["table"].T, strict=True))
         self._margins = stored["margins"]
-        self._owner = np.repeat(
-            np.arange(len(stored["table"])), self.columns["checked"].astype(np.int64)
-        )
+        pairs = np.arange(len(stored["table"]))
+        self._owner = np.repeat(pairs, self.columns["checked"].astype(np.int64))
 
     def graded(self, temperature: float) -> Floats:
-        """The graded alarms of each summary, of shape (pairs,)."""
+        """The graded alarms of each summary."""
         with np.errstate(over="ignore"):
-            values = 1 / (1 + np.exp(self._margins / temperature))
-        return np.bincount(self._owner, values, minlength=len(self.columns["tokens"])).astype(
-            np.float64
-        )
+            return self._sums(1 / (1 + np.exp(self._margins / temperature)))
 
     def alarms(self) -> Floats:
-        """The alarms of each summary, of shape (pairs,)."""
-        return np.bincount(
-            self._owner, self._margins < 0, minlength=len(self.columns["tokens"])
-        ).astype(np.float64)
+        """The alarms of each summary."""
+        return self._sums((self._margins < 0).astype(np.float64))
+
+    def _sums(self, of_units: Floats) -> Floats:
+        pairs = len(self.columns["tokens"])
+        return np.bincount(self._owner, of_units, minlength=pairs).astype(np.float64)
 
     def values(self, formula: Formula) -> Floats:
-        """``inconsistency`` of each summary by a formula, of shape (pairs,); lower is better."""
+        """``inconsistency`` of each summary by a formula; lower is better."""
         tokens = np.maximum(self.columns["tokens"], 1)
-        absent = (
-            self.columns["absent"] / tokens
-            if formula.absent == "tokens"
-            else self.columns["new_words"]
+        of_tokens = formula.absent == "tokens"
+        absent = self.columns["absent"] / tokens if of_tokens else self.columns["new_words"]
+        unsupported = np.minimum(
+            absent + formula.weight * self.graded(formula.temperature) / tokens, 1
         )
-        own = np.minimum(absent + formula.weight * self.graded(formula.temperature) / tokens, 1)
         new = self.columns["new_bigrams" if formula.size == 2 else "new_trigrams"]
-        found = (1 - formula.share) * own + formula.share * new
-        return np.where(self.columns["tokens"] > 0, found, 1.0)
+        values = (1 - formula.share) * unsupported + formula.share * new
+        return np.where(self.columns["tokens"] > 0, values, 1.0)
 
 
-class Half:
-    """One split of all sets: its pairs, and the resamples of their documents."""
-
-    def __init__(
-        self, pairs: Sequence[JudgedPair], half: str, resamples: int = RESAMPLES, seed: int = 0
-    ) -> None:
-        self.pairs = pairs
-        self.rows: dict[str, npt.NDArray[np.int64]] = {}
-        self.weights: dict[str, Floats] = {}
-        for name in ("bump", "frank", "cliff", "summeval"):
-            rows = np.array(
-                [i for i, one in enumerate(pairs) if one.of == name and one.half == half]
-            )
-            documents = codes_of([pairs[i].document for i in rows])
-            drawn = draw((int(documents.max()) + 1, 1), "documents", resamples, seed)[0]
-            assert drawn is not None
-            every = np.concatenate([np.ones((1, drawn.shape[1])), drawn])
-            self.rows[name], self.weights[name] = rows, every[:, documents]
-
-    def judged(self, name: str) -> Floats:
-        """The judgements of a set."""
-        return np.array([self.pairs[i].judged for i in self.rows[name]])
-
-    def groups(self, name: str) -> list[str]:
-        """The groups of a set."""
-        return [self.pairs[i].group for i in self.rows[name]]
-
-    def figures(self, values: Floats) -> dict[str, Floats]:
-        """Set -> its figure on the split itself and on each resample, of shape (1 + resamples,); higher is better."""
-        scores = {name: -values[rows] for name, rows in self.rows.items()}
-        return {
-            "bump": 2 * self.consistency(scores["bump"]) - 1,
-            "frank": self.partial("frank", scores["frank"], "spearman"),
-            "cliff": np.mean(
-                [2 * self.area(scores["cliff"], origin) - 1 for origin in aggrefact.ORIGINS], axis=0
-            ),
-            "summeval": self.plain("summeval", scores["summeval"], "spearman"),
-        }
-
-    def consistency(self, scores: Floats) -> Floats:
-        """The share of BUMP's pairs in which the reference scores strictly better."""
-        judged, weights = self.judged("bump"), self.weights["bump"]
-        pairs = np.array(self.groups("bump"))
-        order = np.lexsort((judged, pairs))  # the edited summary, then the reference of each pair
-        edited, reference = order[::2], order[1::2]
-        assert (pairs[edited] == pairs[reference]).all()
-        better = scores[reference] > scores[edited]
-        found: Floats = (weights[:, reference] * better).sum(axis=1) / weights[:, reference].sum(
-            axis=1
-        )
-        return found
-
-    def partial(self, name: str, scores: Floats, method: str, within: str = "") -> Floats:
-        """The correlation with the judgements, controlling for the system; ``within`` begins the groups that count."""
-        groups = self.groups(name)
-        kept = np.array([group.startswith(within) for group in groups])
-        codes = codes_of([group for group, one in zip(groups, kept, strict=True) if one])
-        return weighted_partial(
-            self.weights[name][:, kept], scores[kept], self.judged(name)[kept], codes, method
-        )
-
-    def plain(self, name: str, scores: Floats, method: str) -> Floats:
-        """The correlation with the judgements."""
-        codes = np.zeros(len(scores), dtype=np.int64)
-        return weighted_partial(self.weights[name], scores, self.judged(name), codes, method)
-
-    def area(self, scores: Floats, origin: str) -> Floats:
-        """The area under the ROC curve on one of CLIFF's datasets."""
-        kept = np.array([group == origin for group in self.groups("cliff")])
-        labels = self.judged("cliff")[kept].astype(np.int64)
-        return areas(labels, scores[kept], self.weights["cliff"][:, kept])
+def figures(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:
+    """Set -> its figure on the half itself and on each resample, of shape (1 + resamples,); higher is better."""
+    scores = {name: -values[judged.rows] for name, judged in sets.items()}
+    separations = [sets["cliff"].separation(scores["cliff"], origin) for origin in ORIGINS]
+    return {
+        "bump": 2 * sets["bump"].consistency(scores["bump"]) - 1,
+        "frank": sets["frank"].partial(scores["frank"], "spearman"),
+        "cliff": np.mean(separations, axis=0),
+        "summeval": sets["summeval"].rank_correlation(scores["summeval"]),
+    }
 
 
-CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1)
-
-SETS = ("bump", "frank", "cliff", "summeval")
-
-
-def scores_of(figures: Mapping[str, Floats], sets: Iterable[str] = SETS) -> Floats:
+def mean_of(of_sets: Mapping[str, Floats], names: Iterable[str] = SETS) -> Floats:
     """The mean of the figures of some sets, of shape (1 + resamples,)."""
-    mean: Floats = np.mean([figures[name] for name in sets], axis=0)
+    mean: Floats = np.mean([of_sets[name] for name in names], axis=0)
     return mean
 
 
-def choose(found: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[Formula]]:
+def choose(means: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[Formula]]:
     """The best formula, the chosen one, and all within one standard error of the best.
 
-    ``found``: formula -> its score on the split and on each resample, of shape (1 + resamples,).
+    ``means``: formula -> its score on the half and on each resample, of shape (1 + resamples,).
     """
-    best = max(found, key=lambda formula: found[formula][0])
+    best = max(means, key=lambda formula: means[formula][0])
     near = [
         formula
-        for formula, score in found.items()
-        if found[best][0] - score[0] <= np.std(found[best][1:] - score[1:], ddof=1)
+        for formula, mean in means.items()
+        if means[best][0] - mean[0] <= np.std(means[best][1:] - mean[1:], ddof=1)
     ]
-    chosen = min(near, key=lambda one: (one.share, ABSENT.index(one.absent), -found[one][0]))
+    chosen = min(
+        near, key=lambda formula: (formula.share, ABSENT.index(formula.absent), -means[formula][0])
+    )
     return best, chosen, near
 
 
-def _scores(half: Half, encoders: Sequence[Parts], formula: Formula) -> dict[str, Floats]:
-    """Set -> the figure of a formula, the mean of the encoders."""
-    figures = [half.figures(parts.values(formula)) for parts in encoders]
-    return {name: np.mean([of_one[name] for of_one in figures], axis=0) for name in SETS}
-
-
-def print_choice(half: Half, encoders: Sequence[Parts]) -> Formula:
+def print_choice(sets: Mapping[str, JudgedSet], encoders: Sequence[Parts]) -> Formula:
     """Applies the rule, prints the best candidates and the choices with one set excluded; returns
     the chosen one."""
-    figures = {formula: _scores(half, encoders, formula) for formula in candidates()}
-    means = {formula: scores_of(of_sets) for formula, of_sets in figures.items()}
+    of_sets: dict[Formula, dict[str, Floats]] = {}
+    for formula in candidates():
+        of_encoders = [figures(sets, parts.values(formula)) for parts in encoders]
+        of_sets[formula] = {
+            name: np.mean([encoder[name] for encoder in of_encoders], 0) for name in SETS
+        }
+    means = {formula: mean_of(by_name) for formula, by_name in of_sets.items()}
     best, chosen, near = choose(means)
-    print(f"{len(figures)} candidates; {len(near)} within one standard error of the best\n")
-    heads = "".join(f"{name:>10}" for name in SETS)
-    print(f"{'':<44}{heads}{'mean':>9}{'less best':>11}{'s.e.':>7}")
-    plain = [
-        Formula(chosen.temperature, chosen.weight, chosen.absent, chosen.size, share)
-        for share in SHARES
-    ]
+    print(f"{len(means)} candidates; {len(near)} within one standard error of the best")
+    print(f"{'':<44} {', '.join(SETS)}, mean, less the best, standard error")
     ranked = sorted(means, key=lambda formula: -means[formula][0])[:10]
-    for formula in dict.fromkeys([*ranked, *(one for one in plain if one in means), chosen]):
-        cells = "".join(f"{figures[formula][name][0]:>10.4f}" for name in SETS)
+    shares = [replace(chosen, share=share) for share in SHARES]
+    for formula in dict.fromkeys([*ranked, *(other for other in shares if other in means)]):
         less = means[formula] - means[best]
-        marks = ", ".join(
-            mark for mark, one in (("best", best), ("chosen", chosen)) if one == formula
-        )
-        print(
-            f"{formula!s:<44}{cells}{means[formula][0]:>9.4f}{less[0]:>11.4f}{np.std(less[1:], ddof=1):>7.4f}  {marks}"
-        )
-    print(f"\nchosen: {chosen}")
-    for left_out in SETS:
-        others = [name for name in SETS if name != left_out]
-        found = {formula: scores_of(of_sets, others) for formula, of_sets in figures.items()}
-        print(f"without {left_out}: {choose(found)[1]}")
+        numbers = [*(of_sets[formula][name][0] for name in SETS), means[formula][0], less[0]]
+        cells = "".join(f"{number:>9.4f}" for number in (*numbers, np.std(less[1:], ddof=1)))
+        print(f"{formula!s:<44}{cells}")
+    print(f"chosen: {chosen}")
+    for excluded in SETS:
+        others = [name for name in SETS if name != excluded]
+        without = {formula: mean_of(by_name, others) for formula, by_name in of_sets.items()}
+        print(f"without {excluded}: {choose(without)[1]}")
     return chosen
 
 
-def print_report(half: Half, encoders: Sequence[Parts], formula: Formula) -> None:
+def print_report(
+    sets: Mapping[str, JudgedSet], encoders: Sequence[Parts], formula: Formula
+) -> None:
     """Prints the figures of several formulas and of trivial baselines with 95% intervals over documents."""
     for parts in encoders:
         columns, tokens = parts.columns, np.maximum(parts.columns["tokens"], 1)
+        new = [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")]
         rows = {
             f"inconsistency ({formula})": parts.values(formula),
-            "without n-grams": parts.values(
-                Formula(formula.temperature, formula.weight, formula.absent, formula.size, 0.0)
-            ),
+            "without n-grams": parts.values(replace(formula, share=0.0)),
             "graded alarms per token": parts.graded(formula.temperature) / tokens,
             "alarms": parts.alarms(),
             "(absent + .5 alarms) / tokens": (columns["absent"] + 0.5 * parts.alarms()) / tokens,
             "absent tokens": columns["absent"] / tokens,
-            "new words": columns["new_words"],
-            "new bigrams": columns["new_bigrams"],
-            "new trigrams": columns["new_trigrams"],
-            "mean of the three": np.mean(
-                [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")], axis=0
-            ),
+            "new words": new[0],
+            "new bigrams": new[1],
+            "new trigrams": new[2],
+            "mean of the three": np.mean(new, axis=0),
         }
         print(f"\n{parts.name}: {parts.signature}")
         for label, values in rows.items():
-            found = _reported(half, values)
-            cells = "".join(f" {value[0]:>6.3f} [{_ends(value)}]" for value in found.values())
-            print(f"{label:<50}{cells}")
-        print(f"{'':<50} {', '.join(found)}")
+            reported = _reported(sets, values)
+            cells = [
+                f"{number['value']:>6.3f} [{number['low']:.3f}, {number['high']:.3f}]"
+                for number in map(with_interval, reported.values())
+            ]
+            print(f"{label:<50} {' '.join(cells)}")
+        print(f"{'':<50} {', '.join(reported)}")
 
 
-def _reported(half: Half, values: Floats) -> dict[str, Floats]:
-    scores = {name: -values[rows] for name, rows in half.rows.items()}
-    figures = half.figures(values)
+def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:
+    bump, frank, cliff = (sets[name] for name in ("bump", "frank", "cliff"))
+    of_frank, of_cliff = -values[frank.rows], -values[cliff.rows]
+    of_sets = figures(sets, values)
     return {
-        "BUMP consistency": half.consistency(scores["bump"]),
-        "FRANK partial r": half.partial("frank", scores["frank"], "pearson"),
-        "FRANK partial rho": half.partial("frank", scores["frank"], "spearman"),
-        "CNN/DM partial r": half.partial("frank", scores["frank"], "pearson", "cnndm"),
-        "CNN/DM partial rho": half.partial("frank", scores["frank"], "spearman", "cnndm"),
-        "CLIFF CNN/DM area": half.area(scores["cliff"], "cnndm"),
-        "CLIFF XSum area": half.area(scores["cliff"], "xsum"),
-        "SummEval consistency rho": figures["summeval"],
-        "mean of the rule": scores_of(figures),
+        "BUMP consistency": bump.consistency(-values[bump.rows]),
+        "FRANK partial r": frank.partial(of_frank, "pearson"),
+        "FRANK partial rho": of_sets["frank"],
+        "CNN/DM partial r": frank.partial(of_frank, "pearson", "cnndm"),
+        "CNN/DM partial rho": frank.partial(of_frank, "spearman", "cnndm"),
+        "CLIFF CNN/DM area": (cliff.separation(of_cliff, "cnndm") + 1) / 2,
+        "CLIFF XSum area": (cliff.separation(of_cliff, "xsum") + 1) / 2,
+        "SummEval consistency rho": of_sets["summeval"],
+        "mean of the rule": mean_of(of_sets),
     }
-
-
-def _ends(values: Floats) -> str:
-    low, high, _ = interval(values[1:], 0.95)
-    return f"{low:.3f}, {high:.3f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -419,7 +260,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measuring = commands.add_parser("measure", help="explain every pair once")
     measuring.add_argument("data", type=Path)
     measuring.add_argument("-m", "--model", required=True)
-    measuring.add_argument("--distance", type=int, default=2)
     measuring.add_argument("-o", "--out", type=Path, required=True)
     for name, text in (("choose", "apply the rule"), ("report", "print the held-out splits")):
         command = commands.add_parser(name, help=text)
@@ -427,16 +267,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument(
             "parts", type=Path, nargs="+", help="what `measure` wrote, a file for each encoder"
         )
-    args = parser.parse_args(arguments)
-    pairs = read_pairs(args.data)
-    if args.command == "measure":
-        measure(pairs, EstimeScorer(model=args.model, distance=args.distance), args.out)
+    options = parser.parse_args(arguments)
+    pairs = read_pairs(options.data)
+    if options.command == "measure":
+        measure(pairs, EstimeScorer(model=options.model, distance=2), options.out)
         return
-    encoders = [Parts(file) for file in args.parts]
-    if args.command == "choose":
-        print_choice(Half(pairs, CHOICE), encoders)
+    sets = sets_of(pairs, CHOICE if options.command == "choose" else REPORT)
+    encoders = [Parts(file) for file in options.parts]
+    if options.command == "choose":
+        print_choice(sets, encoders)
     else:
-        print_report(Half(pairs, REPORT), encoders, CHOSEN)
+        print_report(sets, encoders, CHOSEN)
 
 
 if __name__ == "__main__":

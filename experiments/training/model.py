@@ -4,8 +4,6 @@ the topmost.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +41,7 @@ class NormHead(nn.Module):
 
 class Trainee(nn.Module):
     """An encoder without dropout, cut to its lowest blocks, and a head tied to its input
-    embeddings.
+    embeddings. The position bias of an MPNet is not trained.
 
     Attributes:
         body: the base model of `transformers`.
@@ -87,15 +85,8 @@ class Trainee(nn.Module):
         if counts is not None and (missing or config.model_type != "bert"):
             bias = torch.from_numpy(np.log((counts + 0.1) / (counts + 0.1).sum())).float()
         if config.model_type == "mpnet":
-            fuse_attention(body)
+            body.encoder.relative_attention_bias.requires_grad_(False)
         return cls(body, head, bias)
-
-    def copy(self, dtype: torch.dtype) -> Trainee:
-        """A copy in another precision."""
-        copied = deepcopy(self).to(dtype)
-        if copied.body.config.model_type == "mpnet":
-            fuse_attention(copied.body)
-        return copied
 
     @property
     def table(self) -> Tensor:
@@ -116,42 +107,3 @@ class Trainee(nn.Module):
     def logits(self, states: Tensor) -> Tensor:
         """Predictions (m, v) from states (m, d) of the topmost block."""
         return torch.addmm(self.bias, self.head(states), self.table.T)
-
-
-def fuse_attention(body: Any) -> None:
-    """Gives an MPNet PyTorch's fused attention, with the position bias as its mask, made once for
-    each length.
-
-    The bias is not trained then; inputs have no padding.
-    """
-    encoder = body.encoder
-    kept: dict[tuple[int, torch.dtype], Tensor] = {}
-
-    def bias(hidden: Tensor) -> Tensor:
-        key = (hidden.shape[1], hidden.dtype)
-        if key not in kept:
-            with torch.no_grad():
-                kept[key] = (
-                    type(encoder).compute_position_bias(encoder, hidden[:1]).to(hidden.dtype)
-                )
-        return kept[key]
-
-    encoder.compute_position_bias = bias
-    encoder.relative_attention_bias.requires_grad_(False)
-    for layer in encoder.layer:
-        layer.attention.attn.forward = _fused(layer.attention.attn)
-
-
-def _fused(attention: Any) -> Callable[..., tuple[Tensor]]:
-    def forward(
-        hidden: Tensor, mask: Tensor | None, position_bias: Tensor, **_: Any
-    ) -> tuple[Tensor]:
-        shape = (*hidden.shape[:2], attention.num_attention_heads, attention.attention_head_size)
-        q, k, v = (
-            project(hidden).view(shape).transpose(1, 2)
-            for project in (attention.q, attention.k, attention.v)
-        )
-        mixed = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=position_bias)
-        return (attention.o(mixed.transpose(1, 2).flatten(2)),)
-
-    return forward

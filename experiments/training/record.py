@@ -24,9 +24,9 @@ from estime_metric.operating_points import deciding
 from estime_metric.scorer import EstimeScorer
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.detection import balanced_accuracies
-from estime_metric.stats.resampling import draw, interval
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.aggrefact.words import judged_words
+from estime_metric.studies.benchmarks.shared.frames import drawn_weights, with_interval
 
 #: Digits of a threshold that are kept.
 DIGITS = 3
@@ -68,16 +68,13 @@ def operating_point(
         axis=0,
     )
     threshold = float(tried[int(np.argmax(reached))])
-    found = {}
+    accuracies = {}
     for place, half in halves.items():
         rows = half["test"]
-        drawn = draw((len(rows), 1), "documents", resamples, seed)[0]
-        assert drawn is not None
-        weights = np.concatenate([np.ones((1, len(rows))), drawn])
-        values = balanced_accuracies(labels[rows], scores[rows] < threshold, weights)
-        ends = interval(values[1:], 0.95)[:2]
-        found[place.name] = [round(float(value), 3) for value in (values[0], *ends)] + [len(rows)]
-    return {"threshold": threshold, "balanced_accuracy": found}
+        weights = drawn_weights(len(rows), resamples, seed)
+        number = with_interval(balanced_accuracies(labels[rows], scores[rows] < threshold, weights))
+        accuracies[place.name] = [*(round(end, 3) for end in number.values()), len(rows)]
+    return {"threshold": threshold, "balanced_accuracy": accuracies}
 
 
 def shares(words: pd.DataFrame) -> dict[str, Any]:
@@ -92,32 +89,33 @@ def shares(words: pd.DataFrame) -> dict[str, Any]:
     """
     checked = words[words.verdict != "absent"]
     graded = graded_alarms(checked.margin.to_numpy(dtype=np.float64))
-    found: list[dict[str, Any]] = []
+    ranges: list[dict[str, Any]] = []
     for least, end in zip(EDGES, (*EDGES[1:], np.inf), strict=True):
         inside = checked.marked[(graded >= least) & (graded < end)]
         new = {"least": least, "marked": int(inside.sum()), "words": len(inside)}
-        while found and _share(new) <= _share(found[-1]):
-            lower = found.pop()
+        while ranges and _share(new) <= _share(ranges[-1]):
+            lower = ranges.pop()
             new = {
                 "least": lower["least"],
                 "marked": lower["marked"] + new["marked"],
                 "words": lower["words"] + new["words"],
             }
-        found.append(new)
+        ranges.append(new)
     absent = words.marked[words.verdict == "absent"]
     counted = {"marked": int(absent.sum()), "words": len(absent)}
     return {
         "absent": {"share": _share(counted), "words": len(absent)},
         "graded": [
-            {"least": one["least"], "share": _share(one), "words": one["words"]} for one in found
+            {"least": counts["least"], "share": _share(counts), "words": counts["words"]}
+            for counts in ranges
         ],
     }
 
 
 def graded_alarms(margins: Floats) -> Floats:
     """The graded alarms of relative margins; 0 if nothing was compared (NaN)."""
-    found: Floats = (1 - np.tanh(margins / TEMPERATURE / 2)) / 2
-    return np.nan_to_num(found, nan=0.0)
+    graded: Floats = (1 - np.tanh(margins / TEMPERATURE / 2)) / 2
+    return np.nan_to_num(graded, nan=0.0)
 
 
 def _share(counted: dict[str, Any]) -> float:
@@ -128,7 +126,7 @@ def put(path: Path, entry: dict[str, Any]) -> None:
     """Replaces the entry of a JSON list that has the settings of this one, or appends it."""
     entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     settings = deciding(entry["signature"])
-    others = [one for one in entries if deciding(one["signature"]) != settings]
+    others = [other for other in entries if deciding(other["signature"]) != settings]
     files.write_text(path, json.dumps([*others, entry], indent=1) + "\n")
 
 

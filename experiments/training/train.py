@@ -12,8 +12,7 @@ Most blocks are masked as ESTIME masks them, the others at random. With ``--matc
 batch contains sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
 summary token be most similar to the same token of its source (`pairs`).
 
-At its start the script times forward and backward in float32 and in bfloat16, and uses the faster
-one. Short blocks come first, long ones at the end. The learning rate falls with the larger of
+Short blocks come first, long ones at the end. The learning rate falls with the larger of
 ``steps / --steps`` and ``time / --minutes``; time counts only while the script runs. Started again
 with the same `WORK`, it resumes exactly where its last checkpoint was made: weights, optimizer, and
 the position in each stream of blocks. A run that ends by steps is repeatable.
@@ -24,6 +23,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -62,42 +62,13 @@ SHORT = 190  # block length at first, without special tokens
 LONG = (382, 450)  # block lengths at the end, in turn
 SOURCE = 254  # length of the sources of pairs at first
 LONG_SOURCES = (382,)  # at the end
-
-
-class _SumCrossEntropy(torch.autograd.Function):
-    """Cross-entropy summed over (m, d) inputs of a tied decoder; the gradient is made in the
-    forward, in slices.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        logits = torch.addmm(bias, hidden, weight.T)  # (m, v)
-        loss = torch.zeros((), device=hidden.device)
-        slice_size = 128 if hidden.device.type == "cpu" else 4096
-        for start in range(0, len(targets), slice_size):
-            rows, wanted = logits[start : start + slice_size], targets[start : start + slice_size]
-            log_probabilities = torch.log_softmax(rows.float(), dim=-1)
-            loss -= log_probabilities.gather(1, wanted[:, None]).sum()
-            gradient = log_probabilities.exp_()
-            gradient[torch.arange(len(wanted), device=wanted.device), wanted] -= 1
-            rows.copy_(gradient)
-        ctx.save_for_backward(logits @ weight, logits.T @ hidden, logits.sum(0))
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        hidden, weight, bias = ctx.saved_tensors
-        scale = grads[0].to(hidden.dtype)
-        return hidden * scale, weight * scale, bias * scale, None
-
-
-def cross_entropy(model: Trainee, states: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy of the prediction head, summed over the masked positions whose states (m, d)
-    these are.
-    """
-    sum_cross_entropy: Any = _SumCrossEntropy.apply
-    loss: Tensor = sum_cross_entropy(model.head(states), model.table, model.bias, targets)
-    return loss
+LONG_SHARE = 0.2  # of the run, at its end, with long blocks
+BATCHES = 2  # of a step
+HEADS = 600  # masked positions of a batch that the head sees
+PEAK = 1e-4  # learning rate of the body; the head has ten times
+WARMUP = 20  # steps
+DECAY = 0.7  # share of the run in which the learning rate falls
+SAVED_EVERY = 300.0  # seconds between checkpoints, with the held-out loss
 
 
 def loss_of(model: Trainee, group: MaskedBatch | MatchingPairs, args: argparse.Namespace) -> Tensor:
@@ -106,74 +77,64 @@ def loss_of(model: Trainee, group: MaskedBatch | MatchingPairs, args: argparse.N
     """
     if isinstance(group, MaskedBatch):
         (states,) = model.states(group, -1)
-        return _sampled(model, states, group.targets, args.heads)
+        return _sampled(model, states, group.targets)
     of_summaries, *summaries = model.states(group.summaries, -1, *args.matching_layer)
     of_sources, *sources = model.states(group.sources, -1, *args.matching_layer)
-    loss: Tensor = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets, args.heads)
+    loss: Tensor = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets)
     for summary_states, source_states in zip(summaries, sources, strict=True):
         loss = loss + args.matching * matching_loss(summary_states, source_states, group)
     return loss
 
 
-def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Tensor:
-    """Mean cross-entropy of `heads` positions, spread evenly; of all if there are fewer.
+def _sampled(model: Trainee, states: Tensor, targets: Tensor) -> Tensor:
+    """Mean cross-entropy of `HEADS` positions, spread evenly; of all if there are fewer.
 
     Always as many, since a CPU keeps a kernel, and its memory, for every size of a product.
     """
-    chosen = (
-        torch.linspace(0, len(targets) - 1, min(heads, len(targets)), device=targets.device)
-        .round()
-        .long()
-    )
-    return cross_entropy(model, states[chosen], targets[chosen]) / len(chosen)
+    count = min(HEADS, len(targets))
+    chosen = torch.linspace(0, len(targets) - 1, count, device=targets.device).round().long()
+    return nn.functional.cross_entropy(model.logits(states[chosen]).float(), targets[chosen])
 
 
 @torch.inference_mode()
-def measure(
-    model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary
-) -> tuple[float, float, float]:
-    """Held-out loss per masked token, share of masked tokens and of masked words (all pieces) that
-    are predicted.
+def held_out_loss(model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary) -> float:
+    """Loss per masked token of texts set aside.
 
     The first 254 tokens of each text, 15% masked by whole words, always the same ones.
     """
-    rows = np.stack([ids[:254] for ids in texts if len(ids) >= 254])
+    rows = np.stack([ids[:SOURCE] for ids in texts])
     rng = np.random.default_rng(0)
-    total, hits, tokens, words_hit, words = 0.0, 0, 0, 0, 0
+    total, tokens = 0.0, 0
     for start in range(0, len(rows), 8):
         blocks = rows[start : start + 8]
-        batch = hide(
-            blocks, random_masks(blocks, vocabulary.continues, (0.15, 0.15), 1.0, rng), vocabulary
-        )
-        (states,) = model.states(batch.to(model.device), -1)
-        logits = model.logits(states).float().cpu()  # (m, v)
+        masked = random_masks(blocks, vocabulary.continues, (0.15, 0.15), 1.0, rng)
+        batch = hide(blocks, masked, vocabulary).to(model.device)
+        (states,) = model.states(batch, -1)
+        logits = model.logits(states).float()
         total += float(nn.functional.cross_entropy(logits, batch.targets, reduction="sum"))
-        right = (logits.argmax(-1) == batch.targets).numpy()
-        word = np.cumsum(~vocabulary.continues[batch.targets.numpy()])  # masked words in order
-        word -= word[0]
-        words_hit += int((np.bincount(word, ~right) == 0).sum())
-        words += int(word[-1]) + 1
-        hits, tokens = hits + int(right.sum()), tokens + len(right)
-    return total / tokens, hits / tokens, words_hit / words
+        tokens += len(batch.targets)
+    return total / tokens
 
 
-def make_optimizer(model: Trainee, args: argparse.Namespace) -> torch.optim.Optimizer:
+def make_optimizer(model: Trainee) -> torch.optim.Optimizer:
     """AdamW; the head has ten times the learning rate of the body."""
+    body = [weight for weight in model.body.parameters() if weight.requires_grad]
+    head = [*model.head.parameters(), model.bias]
     groups: list[dict[str, Any]] = [
-        {"params": [*model.head.parameters(), model.bias], "peak": 10 * args.lr}
+        {"params": head, "peak": 10 * PEAK},
+        {"params": [weight for weight in body if weight.ndim == 2], "weight_decay": 0.01},
+        {"params": [weight for weight in body if weight.ndim != 2]},
     ]
-    groups += [{"params": [], "peak": args.lr, "weight_decay": decay} for decay in (0.01, 0.0)]
-    for weight in model.body.parameters():
-        if weight.requires_grad:
-            groups[1 if weight.ndim == 2 else 2]["params"].append(weight)
-    return torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
+    for group in groups:
+        group.setdefault("peak", PEAK)
+    return torch.optim.AdamW(groups, lr=PEAK, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
 
 
-def rate(step: int, progress: float, warmup: int, decay: float) -> float:
+def rate(step: int, progress: float) -> float:
     """Share of the peak learning rate: warm-up, stable, then linear to 0 over the last share
-    `decay` of the run.
+    `DECAY` of the run.
     """
-    return min(1.0, (step + 1) / warmup, (1.0 - progress) / decay)
+    return min(1.0, (step + 1) / WARMUP, (1.0 - progress) / DECAY)
 
 
 def save(path: Path, **state: Any) -> None:
@@ -182,31 +143,29 @@ def save(path: Path, **state: Any) -> None:
     path.with_suffix(".tmp").rename(path)
 
 
-def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], Vocabulary]:
+def read_tokens(
+    corpus: Path, start: Path, work: Path
+) -> tuple[Corpus, list[np.ndarray], Vocabulary]:
     """Token ids of the documents to train on and of 200 documents set aside, and the vocabulary.
 
-    They are kept compressed in `WORK`, so that the corpus need not travel to another machine.
+    They are kept compressed in `work`, so that the corpus need not travel to another machine.
     """
-    tokenizer = load_tokenizer(args.start)
-    kept = args.work / "tokens.npz"
-    if not kept.exists():
-        train = Corpus.of(
-            tokenize(documents(args.corpus, aside=False), tokenizer, args.corpus_tokens)
-        )
-        others = Corpus.of(tokenize(documents(args.corpus, aside=True), tokenizer))
-        with kept.with_suffix(".tmp").open("wb") as stream:
-            np.savez_compressed(
-                stream,
-                ids=train.ids,
-                bounds=train.bounds,
-                aside=others.ids,
-                aside_bounds=others.bounds,
-            )
-        kept.with_suffix(".tmp").rename(kept)
-    with np.load(kept) as stored:
+    tokenizer = load_tokenizer(start)
+    file = work / "tokens.npz"
+    if not file.exists():
+        parts = [
+            Corpus.of(tokenize(documents(corpus, aside=aside), tokenizer))
+            for aside in (False, True)
+        ]
+        arrays: dict[str, Any] = {"ids": parts[0].ids, "bounds": parts[0].bounds}
+        arrays |= {"aside": parts[1].ids, "aside_bounds": parts[1].bounds}
+        with file.with_suffix(".tmp").open("wb") as stream:
+            np.savez_compressed(stream, **arrays)
+        file.with_suffix(".tmp").rename(file)
+    with np.load(file) as stored:
         train = Corpus(stored["ids"], stored["bounds"])
         aside = np.split(stored["aside"], stored["aside_bounds"][1:-1])
-    return train, [ids for ids in aside if len(ids) >= 254][:200], Vocabulary.of(tokenizer)
+    return train, [ids for ids in aside if len(ids) >= SOURCE][:200], Vocabulary.of(tokenizer)
 
 
 class Batches:
@@ -236,16 +195,13 @@ class Batches:
         return {length: stream.position for length, stream in self._streams.items()}
 
     def step(self, step: int, progress: float) -> list[MaskedBatch | MatchingPairs]:
-        """The batches of a step: short blocks at first, long ones in the last share ``--long`` of
-        the run.
+        """The batches of a step: short blocks at first, long ones in the last share
+        `LONG_SHARE` of the run.
         """
-        return [
-            self._batch(step * self._args.batches + number, progress)
-            for number in range(self._args.batches)
-        ]
+        return [self._batch(step * BATCHES + number, progress) for number in range(BATCHES)]
 
     def _batch(self, number: int, progress: float) -> MaskedBatch | MatchingPairs:
-        short, pairs = progress < 1.0 - self._args.long, self._args.matching and number % 2
+        short, pairs = progress < 1.0 - LONG_SHARE, self._args.matching and number % 2
         lengths = ((SOURCE,) if short else LONG_SOURCES) if pairs else ((SHORT,) if short else LONG)
         length = lengths[number // 2 % len(lengths)]
         stream = self._streams[length + SUMMARY_LENGTH if pairs else length]
@@ -261,28 +217,11 @@ class Batches:
         return hide(blocks, masked, self._vocabulary)
 
 
-def choose_dtype(model: Trainee, batch: MaskedBatch, args: argparse.Namespace) -> torch.dtype:
-    """The faster of float32 and bfloat16 for forward and backward of `batch`; both are printed."""
-    speeds = {}
-    for dtype in (torch.float32, torch.bfloat16):
-        copy = model.copy(dtype)
-        for _ in range(3):  # the first is a warm-up
-            begun = time.monotonic()
-            torch.autograd.backward(loss_of(copy, batch, args))
-            if copy.device.type == "cuda":
-                torch.cuda.synchronize()
-            speeds[dtype] = batch.ids.numel() / (time.monotonic() - begun)
-    print(
-        ", ".join(f"{dtype}: {speed:.0f} tokens/s" for dtype, speed in speeds.items()), flush=True
-    )
-    return max(speeds, key=lambda dtype: speeds[dtype])
-
-
 def working_copy(master: Trainee, dtype: torch.dtype) -> tuple[Trainee, Callable[[], None]]:
     """The model that is run, and what copies the float32 weights into it after each step."""
     if dtype == torch.float32:
         return master, master.zero_grad
-    model = master.copy(dtype).train()
+    model = deepcopy(master).to(dtype).train()
     pairs = list(zip(master.parameters(), model.parameters(), strict=True))
 
     def refresh() -> None:
@@ -300,82 +239,60 @@ def train(args: argparse.Namespace) -> None:
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads)
     args.work.mkdir(parents=True, exist_ok=True)
-    corpus, aside, vocabulary = read_tokens(args)
+    corpus, aside, vocabulary = read_tokens(args.corpus, args.start, args.work)
     print(f"{len(corpus.ids)} tokens in {len(corpus.bounds) - 1} documents", flush=True)
     counts = np.bincount(corpus.ids, minlength=len(vocabulary.continues))
     master = Trainee.start(args.start, args.blocks, counts).to(args.device).train()
     if args.weights:
         weights = torch.load(args.weights, weights_only=True, map_location=args.device)["model"]
         master.load_state_dict({name: weights[name] for name in master.state_dict()})
-    optimizer = make_optimizer(master, args)
-    step, spent, tokens, positions = 0, 0.0, 0, {}
+    optimizer = make_optimizer(master)
+    counted: dict[str, Any] = {"step": 0, "spent": 0.0, "tokens": 0, "positions": {}}
     checkpoint = args.work / "checkpoint.pt"
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=True, map_location=args.device)
         master.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-        step, spent, tokens, positions = (
-            state[name] for name in ("step", "spent", "tokens", "positions")
-        )
-    batches = Batches(corpus, vocabulary, args, positions)
-    rows = corpus.ids[: 32 * SHORT].reshape(-1, SHORT)
-    trial = hide(rows, spaced_masks(rows.shape, np.random.default_rng()), vocabulary)
-    dtype = (
-        getattr(torch, args.dtype)
-        if args.dtype
-        else choose_dtype(master, trial.to(args.device), args)
-    )
-    model, refresh = working_copy(master, dtype)
-    resumed, begun = spent, time.monotonic() - spent
-    logged = saved = spent
-    running: list[float] = []
+        counted = {name: state[name] for name in counted}
+    batches = Batches(corpus, vocabulary, args, counted["positions"])
+    model, refresh = working_copy(master, getattr(torch, args.dtype))
+    begun, saved = time.monotonic() - counted["spent"], counted["spent"]
+    losses: list[float] = []
 
     def keep() -> None:
-        counted = {"step": step, "spent": spent, "tokens": tokens, "positions": batches.positions}
+        loss = held_out_loss(model, aside, vocabulary)
+        print(f"{counted['spent']:.0f}s, held-out loss {loss:.4f}", flush=True)
+        counted["positions"] = batches.positions
         save(checkpoint, model=master.state_dict(), optimizer=optimizer.state_dict(), **counted)
 
     while True:
+        step = counted["step"]
         done = max(step / args.steps, (time.monotonic() - begun) / (60 * args.minutes))
-        if done >= 1.0 or spent - resumed > 60 * args.pause_after:
+        if done >= 1.0:
             break
         for batch in batches.step(step, done):
             loss = loss_of(model, batch.to(args.device), args)
-            torch.autograd.backward(loss / args.batches)
-            running.append(float(loss.detach()))
-            tokens += batch.tokens
+            torch.autograd.backward(loss / BATCHES)
+            losses.append(float(loss.detach()))
+            counted["tokens"] += batch.tokens
         if model is not master:
             for full, low in zip(master.parameters(), model.parameters(), strict=True):
                 full.grad = None if low.grad is None else low.grad.float()
-        norm = float(nn.utils.clip_grad_norm_(master.parameters(), 1.0))
+        nn.utils.clip_grad_norm_(master.parameters(), 1.0)
         for group in optimizer.param_groups:
-            group["lr"] = group["peak"] * rate(step, done, args.warmup, args.decay)
+            group["lr"] = group["peak"] * rate(step, done)
         optimizer.step()
         refresh()
-        step += 1
-        spent = time.monotonic() - begun
-        if step % 25 == 0:
-            print(
-                f"{step} {spent:.0f}s tokens {tokens} loss {np.mean(running):.4f} norm {norm:.2f}",
-                flush=True,
-            )
-            running = []
-        if spent - logged > 60 * args.log_minutes:
-            report(model, aside, vocabulary, spent)
-            logged = spent
-        if spent - saved > 60 * args.save_minutes:
+        counted["step"] += 1
+        counted["spent"] = time.monotonic() - begun
+        if counted["step"] % 25 == 0:
+            print(f"{counted['step']} steps, loss {np.mean(losses[-50:]):.4f}", flush=True)
+        if counted["spent"] - saved > SAVED_EVERY:
             keep()
-            saved = spent
-    report(model, aside, vocabulary, spent)
+            saved = counted["spent"]
     keep()
-    print(f"{step} steps, {tokens} tokens, {spent / 60:.0f} minutes", flush=True)
-
-
-def report(model: Trainee, aside: list[np.ndarray], vocabulary: Vocabulary, spent: float) -> None:
-    """Print the held-out measurements."""
-    loss, hit, word_hit = measure(model, aside, vocabulary)
-    print(
-        f"held-out {spent:.0f}s loss {loss:.4f} tokens {hit:.4f} words {word_hit:.4f}", flush=True
-    )
+    minutes = counted["spent"] / 60
+    print(f"{counted['step']} steps, {counted['tokens']} tokens, {minutes:.0f} minutes", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -383,6 +300,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+
+    def add(name: str, kind: Callable[[str], Any], default: Any, text: str) -> None:
+        parser.add_argument(name, type=kind, default=default, help=text)
+
     parser.add_argument(
         "corpus", type=Path, help="folder of *.jsonl.gz files; not read if WORK has tokens.npz"
     )
@@ -392,40 +313,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="folder of the starting encoder: config, safetensors, tokenizer.json",
     )
     parser.add_argument("work", type=Path, help="folder for tokens and checkpoint")
-    parser.add_argument(
-        "--weights",
-        type=Path,
-        help="checkpoint of another run to start from, with as many blocks or more",
-    )
-    parser.add_argument(
-        "--blocks", type=int, help="lowest blocks of the encoder to keep (default: all)"
-    )
-    parser.add_argument(
-        "--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus"
-    )
-    parser.add_argument(
-        "--minutes", type=float, default=120.0, help="end by the clock, restarts included"
-    )
-    parser.add_argument(
-        "--pause-after",
-        type=float,
-        default=10**9,
-        help="minutes after which to stop, to be resumed",
-    )
-    parser.add_argument("--steps", type=int, default=10**9, help="end by steps")
-    parser.add_argument(
-        "--batch", type=int, default=4096, help="tokens of a batch, special tokens included"
-    )
-    parser.add_argument("--batches", type=int, default=2, help="batches of a step")
-    parser.add_argument(
-        "--long", type=float, default=0.2, help="share of the run, at its end, with long blocks"
-    )
-    parser.add_argument(
-        "--heads", type=int, default=600, help="masked positions of a batch that the head sees"
-    )
-    parser.add_argument(
-        "--matching", type=float, default=0.0, help="weight of the loss that matches pairs; 0: none"
-    )
+    add("--weights", Path, None, "checkpoint of another run, with as many blocks or more")
+    add("--blocks", int, None, "lowest blocks of the encoder to keep (default: all)")
+    add("--minutes", float, 120.0, "end by the clock, restarts included")
+    add("--steps", int, 10**9, "end by steps")
+    add("--batch", int, 4096, "tokens of a batch, special tokens included")
+    add("--matching", float, 0.0, "weight of the loss that matches pairs; 0: none")
     parser.add_argument(
         "--matching-layer",
         type=int,
@@ -433,28 +326,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=[-1],
         help="layers that are matched (default: the topmost)",
     )
-    parser.add_argument(
-        "--lr",
-        type=float,
-        default=1e-4,
-        help="peak learning rate of the body; the head has ten times",
-    )
-    parser.add_argument("--warmup", type=int, default=20, help="steps of warm-up")
-    parser.add_argument(
-        "--decay", type=float, default=0.7, help="share of the run in which the learning rate falls"
-    )
-    parser.add_argument(
-        "--log-minutes", type=float, default=5.0, help="minutes between held-out measurements"
-    )
-    parser.add_argument(
-        "--save-minutes", type=float, default=5.0, help="minutes between checkpoints"
-    )
-    parser.add_argument(
-        "--dtype", choices=("float32", "bfloat16"), help="of the products (default: the faster one)"
-    )
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
+    add("--device", str, "cuda" if torch.cuda.is_available() else "cpu", "of the training")
+    add("--threads", int, 2, "of PyTorch")
+    add("--seed", int, 0, "of everything that is drawn")
     train(parser.parse_args(arguments))
 
 

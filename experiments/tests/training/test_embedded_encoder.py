@@ -7,6 +7,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,21 +57,25 @@ def folders(
     return corpus, save_encoder(start, request.param, num_hidden_layers=2)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _small() -> Iterator[None]:
+    """A run of a few steps."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(train, "BATCHES", 1)
+        patched.setattr(train, "LONG_SHARE", 0.5)
+        patched.setattr(train, "WARMUP", 2)
+        yield
+
+
 def run(folders: tuple[Path, Path], work: Path, *options: object) -> dict[str, torch.Tensor]:
     """Trains until the script ends, and returns the weights of its checkpoint."""
-    work.mkdir(exist_ok=True)
     fixed = {
         "steps": STEPS,
         "minutes": 10**6,
         "batch": 1600,
         "matching": 1,
-        "batches": 1,
-        "long": 0.5,
-        "warmup": 2,
-        "dtype": "float32",
         "device": "cpu",
         "threads": 1,
-        "log-minutes": 10**6,
         "blocks": 1,
     }
     arguments = [part for name, value in fixed.items() for part in (f"--{name}", str(value))]
@@ -112,8 +117,9 @@ def test_a_killed_run_resumes_from_its_checkpoint_to_the_same_weights(
 
     with monkeypatch.context() as patched:
         patched.setattr(train.Batches, "step", killed)
+        patched.setattr(train, "SAVED_EVERY", 0.0)
         with pytest.raises(KeyboardInterrupt):
-            run(folders, tmp_path / "work", "--save-minutes", 0)
+            run(folders, tmp_path / "work")
     assert drawn == [0, 1, 2, 3]
     assert checkpoint(tmp_path / "work")["step"] == 3
     assert not same(checkpoint(tmp_path / "work")["model"], uninterrupted)
@@ -195,7 +201,7 @@ def test_masks_cover_whole_words_and_keep_what_they_hide(vocabulary: Vocabulary)
     for row, chosen in zip(blocks, flags, strict=True):
         word = np.cumsum(~continues[row])
         assert all(
-            len(set(chosen[word == one])) == 1 for one in set(word)
+            len(set(chosen[word == number])) == 1 for number in set(word)
         )  # a word is masked as a whole
         assert 0 < chosen.sum() <= 0.3 * 40 or len(set(word[chosen])) == 1
 

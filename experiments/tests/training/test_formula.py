@@ -9,8 +9,10 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.measures import ALARM_WEIGHT, NEW_SHARE, TEMPERATURE
-from experiments.training import formula
-from experiments.training.formula import CHOSEN, Formula, Half, JudgedPair, Parts
+from experiments.training import formula, judged
+from experiments.training.formula import CHOSEN, Formula, Parts
+from experiments.training.judged import CHOICE, JudgedPair, JudgedSet
+from tests.studies.made import DATA
 
 SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
 SUMMARIES = [
@@ -33,7 +35,7 @@ def test_the_measures_have_the_constants_that_were_chosen() -> None:
 
 def test_the_chosen_formula_is_the_measure(tmp_path: Path) -> None:
     scorer = EstimeScorer(model="embedded-small", distance=2)
-    pairs = [JudgedPair("summeval", "choice", "d", "s", text, SOURCE, 1) for text in SUMMARIES]
+    pairs = [JudgedPair("summeval", CHOICE, "d", "s", text, SOURCE, 1) for text in SUMMARIES]
     formula.measure(pairs, scorer, tmp_path / "parts")
     result = scorer.score(SUMMARIES, [SOURCE] * len(SUMMARIES))
     parts = Parts(tmp_path / "parts")
@@ -47,19 +49,13 @@ def test_the_chosen_formula_is_the_measure(tmp_path: Path) -> None:
 def test_consistency_is_the_share_of_pairs_whose_reference_is_strictly_better() -> None:
     rng = np.random.default_rng(0)
     pairs = [
-        JudgedPair("bump", "choice", f"article {number // 3}", f"pair {number}", "", "", judged)
+        JudgedPair("bump", CHOICE, f"article {number // 3}", f"pair {number}", "", "", judged)
         for number in range(9)
         for judged in (1.0, 0.0)
     ]
-    others = [
-        JudgedPair(name, "choice", f"{name} {number}", "s", "", "", float(number))
-        for name in ("frank", "cliff", "summeval")
-        for number in range(3)
-    ]
-    half = Half([*pairs, *others], "choice", resamples=20)
     scores = rng.integers(0, 3, len(pairs)).astype(float)
     expected = np.mean([scores[2 * n] > scores[2 * n + 1] for n in range(9)])
-    computed = half.consistency(scores)
+    computed = JudgedSet(pairs, range(len(pairs)), resamples=20).consistency(scores)
     assert computed[0] == pytest.approx(expected)
     assert computed.shape == (21,)
     assert len(set(computed.tolist())) > 1
@@ -77,3 +73,28 @@ def test_the_rule_takes_the_smallest_share_of_new_ngrams_within_one_standard_err
     assert chosen == (best[0], near[0], [best[0], near[0]])
     sure = scored(0.1, 0.47)  # as far behind in every resample
     assert formula.choose(dict([best, sure]))[1] == best[0]
+
+
+def test_the_commands(tmp_path: Path, pairs: list[JudgedPair], capsys) -> None:
+    files = [str(tmp_path / model) for model in ("embedded", "embedded-small")]
+    for model, file in zip(("embedded", "embedded-small"), files, strict=True):
+        formula.main(["measure", "data", "-m", model, "-o", file])
+    formula.main(["choose", "data", *files])
+    assert "288 candidates" in capsys.readouterr().out
+    formula.main(["report", "data", *files])
+    assert capsys.readouterr().out.count(f"inconsistency ({CHOSEN})") == 2
+
+
+def test_sets_are_read_with_both_halves() -> None:
+    """The other set, BUMP, has the made-up articles of one split."""
+    frank, cliff, summeval = (
+        list(read(DATA / folder))
+        for read, folder in (
+            (judged._frank, "frank"),
+            (judged._cliff, "aggrefact-lines"),
+            (judged._summeval, "summeval"),
+        )
+    )
+    assert {pair.half for pair in frank} == {pair.half for pair in cliff} == {CHOICE, "report"}
+    assert {pair.judged for pair in cliff} == {0.0, 1.0}
+    assert {len(pair.qualities) for pair in summeval} == {4}
