@@ -74,11 +74,11 @@ def scorer() -> EstimeScorer:
 def test_what_must_lose_loses(scorer: EstimeScorer, name: str) -> None:
     copied = scorer.score([source.split(". ")[0] + "." for source in SOURCES], SOURCES)
     other = scorer.score([LOSERS[name]] * len(SOURCES), SOURCES)
-    found = compare_results(copied, other, names=["copy", name])
-    assert found.winner("copy", name) == "copy"
+    comparison = compare_results(copied, other, names=["copy", name])
+    assert comparison.winner("copy", name) == "copy"
     for measure in MEASURES:
-        if measure in found.tests:
-            assert found.vote(measure, "copy", name).favors != name
+        if measure in comparison.tests:
+            assert comparison.vote(measure, "copy", name).favors != name
 
 
 def test_one_word_of_the_source_wins_against_nobody(scorer: EstimeScorer) -> None:
@@ -175,11 +175,11 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
     ],
 )
 def test_the_rule_and_how_it_reads(second: Any, winner: str | None, sentence: str) -> None:
-    found = compared(system(LOW, FEW), second)
-    assert found.winner("A", "B") == found.winner("B", "A") == winner
-    assert verdict_sentences(found, "A", "B", advice=True) == [sentence]
-    assert notes(found, advice=True)[0] == f"{sentence}."
-    row = to_rows(found)[0]
+    comparison = compared(system(LOW, FEW), second)
+    assert comparison.winner("A", "B") == comparison.winner("B", "A") == winner
+    assert verdict_sentences(comparison, "A", "B", advice=True) == [sentence]
+    assert notes(comparison, advice=True)[0] == f"{sentence}."
+    row = to_rows(comparison)[0]
     assert (row["winner"], row["verdict"]) == (
         winner,
         sentence.split("; look at")[0].split(": one")[0],
@@ -220,10 +220,10 @@ def test_any_measure_is_compared_by_itself(
     measure: str, b: dict[str, Any], favors: str | None, sentence: str
 ) -> None:
     own: dict[str, Any] = {"alarms": FEW, "soft": [0.5] * 12, "unsupported": FEW}
-    given = {"tokens": 20, "coverage": 0.9}
-    found = compared(table(**given, **own), table(**{**given, **own, **b}), measures=measure)
-    assert found.vote(measure, "A", "B").favors == found.winner("A", "B") == favors
-    assert verdict_sentences(found, "A", "B") == [sentence]
+    known = {"tokens": 20, "coverage": 0.9}
+    comparison = compared(table(**known, **own), table(**{**known, **own, **b}), measures=measure)
+    assert comparison.vote(measure, "A", "B").favors == comparison.winner("A", "B") == favors
+    assert verdict_sentences(comparison, "A", "B") == [sentence]
 
 
 def test_one_source_is_no_verdict_and_unequal_means_look_unequal() -> None:
@@ -238,24 +238,24 @@ def test_the_rule_is_applied_to_each_layer() -> None:
     names = [f"{name}_layer{layer}" for layer in (3, 4) for name in RULE]
     a = table(**dict(zip(names, [LOW, FEW, LOW, FEW], strict=True)))
     b = table(**dict(zip(names, [HIGH, MANY, HIGH, FEW], strict=True)))
-    found = compared(a, b)
-    assert [verdict.winner for verdict in found.verdicts("A", "B")] == ["A", None]
+    comparison = compared(a, b)
+    assert [verdict.winner for verdict in comparison.verdicts("A", "B")] == ["A", None]
 
 
 def test_p_values_of_each_measure_are_corrected_for_the_pairs() -> None:
     """Six examples give p = .031, which three pairs of systems turn into .094."""
     a, b = system(LOW[:6], FEW[:6]), system(HIGH[:6], MANY[:6])
     assert compared(a, b).winner("A", "B") == "A"
-    found = compared(a, b, a)
-    assert found.winner("A", "B") is None
-    assert {test.p_holm for test in found.tests["alarms"].values()} == {0.09375, 1}
+    comparison = compared(a, b, a)
+    assert comparison.winner("A", "B") is None
+    assert {test.p_holm for test in comparison.tests["alarms"].values()} == {0.09375, 1}
 
 
 def test_of_many_verdicts_the_first_are_listed() -> None:
-    found = compared(system(LOW, FEW), system(HIGH, MANY))
-    many = {("A", "B"): found.tests["alarms"]["A", "B"]}
+    comparison = compared(system(LOW, FEW), system(HIGH, MANY))
+    many = {("A", "B"): comparison.tests["alarms"]["A", "B"]}
     tests = {f"alarms_layer{layer}": many for layer in range(LISTED + 2)}
-    sentences = all_verdicts(dataclasses.replace(found, tests=tests))
+    sentences = all_verdicts(dataclasses.replace(comparison, tests=tests))
     assert len(sentences) == LISTED + 1
     assert sentences[-1] == "2 more verdicts are not listed"
 
@@ -263,15 +263,15 @@ def test_of_many_verdicts_the_first_are_listed() -> None:
 def test_files_have_notes_on_the_data_only() -> None:
     """The readers of a paper cannot act on advice."""
     a, b = system(LOW, FEW, id=[*range(12)]), system(HIGH, [0] * 12, id=[*range(12)])
-    found = compared(*(side.drop(columns="source") for side in (a, b)), id_column="id")
+    comparison = compared(*(side.drop(columns="source") for side in (a, b)), id_column="id")
     for text in map(
-        "".join, zip(*((to_markdown(t), to_latex(t)) for t in to_tables(found)), strict=True)
+        "".join, zip(*((to_markdown(t), to_latex(t)) for t in to_tables(comparison)), strict=True)
     ):
         assert "no verdict on A and B: inconsistency favors A" in text
         assert "look at" not in text
         assert "source-column" not in text
         assert "To be safe" not in text
-    assert any("--source-column" in note for note in notes(found, advice=True))
+    assert any("--source-column" in note for note in notes(comparison, advice=True))
 
 
 def test_what_limits_the_numbers_is_noted() -> None:
