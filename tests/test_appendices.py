@@ -21,9 +21,9 @@ SUMMARY = "The dog slept behind the bridge on Monday while a judge ordered the m
 Pairs = list[tuple[str, str]]
 
 
-def near(one: float, another: float) -> bool:
+def near(first: float, second: float) -> bool:
     """Whether two dot products may swap by rounding."""
-    return abs(one - another) <= 3e-5 * max(abs(one), abs(another))
+    return abs(first - second) <= 3e-5 * max(abs(first), abs(second))
 
 
 @contextmanager
@@ -87,8 +87,8 @@ class Naive:
             best = max(dots, key=dots.__getitem__)
             positions.append(best)
             all_alarms += source_ids[best] != summary_ids[i]
-            one, two = weights[summary_ids[i]], weights[source_ids[best]]
-            cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
+            own, matched = weights[summary_ids[i]], weights[source_ids[best]]
+            cosines.append(float(own @ matched / (np.linalg.norm(own) * np.linalg.norm(matched))))
             near_best += sum(near(dot, dots[best]) for dot in dots.values()) > 1
         tau = pytest.importorskip("scipy.stats").kendalltau
         order = (

@@ -263,9 +263,9 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
     text = " ".join(random.Random(3).choices(words, k=2000))
     vocabulary = scorer.encoder.tokenizer.get_vocab()  # two words of one token that are not there
     new = sorted(word for word in vocabulary if word.isalpha() and len(word) > 3)
-    one, another = [word for word in new if vocabulary[word] not in token_ids(scorer, text)][:2]
-    source = f"{text} {one} {another}"
-    result = scorer.score_candidates([text, source, f"{text} {another} {one}"], source)
+    word, other = [word for word in new if vocabulary[word] not in token_ids(scorer, text)][:2]
+    source = f"{text} {word} {other}"
+    result = scorer.score_candidates([text, source, f"{text} {other} {word}"], source)
     for measure in ("tokens", "overlap"):
         short, *long = result.values(measure).tolist()
         assert long == [short + 2] * 2
@@ -274,4 +274,4 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
     for summary in encoded[0][2:]:
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000
-    assert scorer.score([f"the {one}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]
+    assert scorer.score([f"the {word}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]

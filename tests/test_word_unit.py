@@ -99,10 +99,10 @@ def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]
     estime.evaluate_claims(source, [])
     words = split_words(summary)
     tokens, positions = estime._translate_words_to_tokens(words)
-    found = estime._get_embeddings(tokens, list(range(len(words))), positions)
+    embeddings = estime._get_embeddings(tokens, list(range(len(words))), positions)
     source_tokens, _ = estime._translate_words_to_tokens(split_words(source))
     pairs = []
-    for embedding in found.values():
+    for embedding in embeddings.values():
         best: dict[str, float] = {}
         for at, other in estime.embs_mask_text.items():
             best[source_tokens[at]] = max(
@@ -131,11 +131,11 @@ def compare(
                 if not abs(expected - value) <= allowed:
                     different += 1
                     gaps = [
-                        abs(one - two) / max(abs(one), abs(two))
-                        for one, two in best_two(estime, source, summary)
+                        abs(best - second) / max(abs(best), abs(second))
+                        for best, second in best_two(estime, source, summary)
                     ]
-                    said = f"{measure} {expected} != {value} without a tie: {summary[:80]!r}"
-                    assert min(gaps) <= TIE_TOLERANCE[torch.float32], said
+                    message = f"{measure} {expected} != {value} without a tie: {summary[:80]!r}"
+                    assert min(gaps) <= TIE_TOLERANCE[torch.float32], message
     print(f"{pairs} pairs compared, {different} values differ")
     assert different <= most
 

@@ -150,12 +150,12 @@ def read_well(page: Any, width: int) -> None:
     """Nothing runs out of the page to the side, and every text stands out from its ground."""
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(STICKING_OUT) == []
-    found = page.evaluate(
+    contrasts = page.evaluate(
         CONTRASTS,
         "h1, h3, p, li, th, td, dt, dd, label > span, button, .estime-text, .estime-unit, .estime-best, .estime-same",
     )
-    assert len(found) > 20
-    assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
+    assert len(contrasts) > 20
+    assert not [(text, contrast) for text, contrast in contrasts if contrast < 4.5]
 
 
 def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
@@ -222,9 +222,9 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
         page, source, summary
     )  # the evidence is at the end of a long source, out of sight at first
     expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(summary)
-    found = [word for word in scorer.explain(summary, source).words if word.verdict == "alarm"]
+    alarmed = [word for word in scorer.explain(summary, source).words if word.verdict == "alarm"]
     index, alarm = next(
-        (n, word) for n, word in enumerate(found) if word.best.start > len(source) - 500
+        (n, word) for n, word in enumerate(alarmed) if word.best.start > len(source) - 500
     )
     clicked = page.locator("#explain-result .estime-alarm.estime-unit").nth(index)
     expect(clicked).to_have_text(summary[alarm.start : alarm.end])

@@ -93,13 +93,13 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
     drawn, scores, pairs = last
     assert pairs == [(SOURCE, "<b>The cat</b>")]
     assert scores == tmp_path / f"scores.{ending}"
-    for said in (
+    for text in (
         "1 of 2 rows scored, 1 skipped",
         "Mean inconsistency",
         "coverage",
         "&lt;b&gt;The cat",
     ):
-        assert said in drawn
+        assert text in drawn
     assert "<i>7" not in drawn
     assert "line 2: " in drawn
     text = scores.read_text(encoding="utf-8")
@@ -182,8 +182,10 @@ def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -
         RefusedError, match=r"The file has 0.0 MB; the limit of this page is 0.0001 MB"
     ):
         limited(max_file_bytes=100).read(path, "source", "summary")
-    said = r"The file has no column `a`; its columns are source, summary, id\. .*“Source column”\.$"
-    with pytest.raises(RefusedError, match=said):
+    message = (
+        r"The file has no column `a`; its columns are source, summary, id\. .*“Source column”\.$"
+    )
+    with pytest.raises(RefusedError, match=message):
         handlers.read(path, "a", "b")
     with pytest.raises(RefusedError, match=r"no column `b`; .* in the box “Summary column”\.$"):
         handlers.read(path, "source", "b")
