@@ -166,6 +166,9 @@ def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
     assert "|layers:10|" in scorer.signature
 
 
+COUNTED = ("tokens", "overlap", "winners")
+
+
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
@@ -173,7 +176,7 @@ def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> N
             model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
         )
         result = scorer.score([summary], [source])
-        return {name: result.values(name).item() for name in result.measures}
+        return {name: result.values(name).item() for name in (*FURTHER_MEASURES, *COUNTED)}
 
     dropped = {"tagger": toy_tagger, "drop_tags": {"DT"}}
     every, without = score(SUMMARY, SOURCE), score(SUMMARY, SOURCE, **dropped)

@@ -5,6 +5,7 @@ summaries.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,23 +98,20 @@ def calibrate(
     from estime_metric.stats.detection import calibrate as find_threshold
 
     column = score or RECOMMENDED
-    layout = table.layout()
-    report = _Report(on_stderr=output is not None and files.is_standard(output))
+    on_stderr = output is not None and files.is_standard(output)  # which is for data
+    tell = note if on_stderr else say
     with rereadable(labeled) as readable:
         problems: list[str] = []
-        rows = read_scores(
-            readable, layout.options, own_columns=[label, score or ""], skipped=problems
-        )
+        rows = read_scores(readable, table, own_columns=[label, score or ""], skipped=problems)
         _check_label(rows, label, labeled)
         skipped = len(problems)
         if column in rows:
             warn_of_rows(problems)
         else:
-            _check_texts(list(rows.columns), column, labeled, layout)
-            _check_classes(rows, label)
+            _check_texts(list(rows.columns), column, labeled, table)
             scorer = _scorer_of(column, measured)
-            rows, skipped = score_table(readable, scorer, layout, own_columns=[label], quiet=quiet)
-            report.say(str(rows[files.SIGNATURE].iloc[0]))
+            rows, skipped = score_table(readable, scorer, table, own_columns=[label], quiet=quiet)
+            tell(str(rows[files.SIGNATURE].iloc[0]))
     read = _read(rows, column, label, table.source_column)
     warn_of_rows(read.problems)
     if not read.labels:
@@ -127,21 +125,17 @@ def calibrate(
         resamples=resamples,
         seed=seed,
     )
-    _print(calibration, column, better, read, report)
+    _print_curve(calibration, column, on_stderr=on_stderr)
+    for line in _sentences(calibration, column, better, read):
+        tell(line)
+    if min(sum(read.labels), len(read.labels) - sum(read.labels)) < FEW:
+        warn(
+            f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
+            "this threshold."
+        )
     if output is not None:
         _write(output, calibration, column)
     return 1 if skipped or read.problems else 0
-
-
-@dataclass(frozen=True)
-class _Report:
-    """Where the report is printed: on stderr if standard output is for data."""
-
-    on_stderr: bool
-
-    def say(self, text: str) -> None:
-        """One line."""
-        (note if self.on_stderr else say)(text)
 
 
 @dataclass(frozen=True)
@@ -162,16 +156,6 @@ def _check_label(rows: DataFrame, label: str, labeled: Path) -> None:
             f"Expected a column {label!r} in {labeled.name}, but its columns are "
             f"{', '.join(rows.columns) or 'none'}. Name the right one with `label`."
         )
-
-
-def _check_classes(rows: DataFrame, label: str) -> None:
-    """Raises ValueError if a class has no summary, before anything is scored."""
-    labels = set(rows[label].map(_label))
-    for wanted in (0, 1):
-        if wanted not in labels:
-            raise ValueError(
-                f"Expected column {label!r} to contain both 0 and 1, but got no {wanted}."
-            )
 
 
 def _read(rows: DataFrame, column: str, label: str, source_column: str) -> _Labeled:
@@ -258,47 +242,46 @@ def _write(output: Path, calibration: Calibration, column: str) -> None:
         say_wrote(counted(len(calibration.curve), "row"), output)
 
 
-def _print(
-    calibration: Calibration, column: str, better: bool, read: _Labeled, report: _Report
-) -> None:
+def _print_curve(calibration: Calibration, column: str, *, on_stderr: bool) -> None:
+    """Eleven of the thresholds."""
     from estime_metric.report.tables import Column, Section, Table
 
-    rows = calibration.curve.iloc[
-        sorted({round(place * (len(calibration.curve) - 1) / 10) for place in range(11)})
-    ]
+    curve = calibration.curve
+    rows = curve.iloc[sorted({round(place * (len(curve) - 1) / 10) for place in range(11)})]
     columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in rows.columns)
     cells = tuple(rows.astype(float).itertuples(index=False, name=None))
     table = Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),))
-    print_table(table, table_console(on_stderr=report.on_stderr))
-    report.say(
+    print_table(table, table_console(on_stderr=on_stderr))
+
+
+def _sentences(
+    calibration: Calibration, column: str, better: bool, read: _Labeled
+) -> Iterator[str]:
+    """What follows from the labels; higher scores are ``better`` or not."""
+    summaries, consistent = len(read.labels), sum(read.labels)
+    side = "<=" if better else ">="
+    estimate = f"{calibration.expected:.3f} [{calibration.low:.3f}, {calibration.high:.3f}]"
+    if not math.isfinite(calibration.expected):
+        estimate = "not possible from so few"
+    yield (
         "found: fraction of the inconsistent summaries that are flagged; spared: fraction of the "
         "consistent summaries that are not flagged; accuracy: mean of the two; flagged: fraction of "
         "all summaries that are flagged."
     )
-    summaries, consistent = len(read.labels), sum(read.labels)
-    report.say(
+    yield (
         f"{counted(summaries, 'summary')}, {consistent} consistent; area under the ROC curve "
         f"{calibration.area:.3f}"
     )
-    side = "<=" if better else ">="
-    report.say(
-        f"threshold {calibration.threshold:.4f}: review summaries with {column} {side} this value"
-    )
-    estimate = f"{calibration.expected:.3f} [{calibration.low:.3f}, {calibration.high:.3f}]"
-    report.say(
-        f"balanced accuracy {calibration.accuracy:.3f} on these summaries (optimistic); estimate for new "
-        f"summaries: {estimate if math.isfinite(calibration.expected) else 'not possible from so few'}"
+    yield f"threshold {calibration.threshold:.4f}: review summaries with {column} {side} this value"
+    yield (
+        f"balanced accuracy {calibration.accuracy:.3f} on these summaries (optimistic); estimate for "
+        f"new summaries: {estimate}"
     )
     sources = summaries if read.sources is None else len(set(read.sources))
     if 1 == sources < summaries:
-        report.say("All summaries have the same source, so there is no estimate for new summaries.")
+        yield "All summaries have the same source, so there is no estimate for new summaries."
     elif sources < summaries:
-        report.say(
+        yield (
             f"The summaries have {sources} different sources. Summaries of one source are not "
             "independent, so the estimate comes from whole sources that were not drawn."
-        )
-    if min(consistent, summaries - consistent) < FEW:
-        warn(
-            f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
-            "this threshold."
         )

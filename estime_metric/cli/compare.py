@@ -89,8 +89,7 @@ def compare(
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
-    table: options.TableOptions = options.TABLE,
-    texts: options.TextOptions = options.TEXT_FILES,
+    texts: options.TextOptions = options.TEXTS,
     measured: ComparedOptions = COMPARED,
 ) -> int:
     """Compare two or more systems on the same sources: means, differences, intervals and p-values.
@@ -123,15 +122,13 @@ def compare(
     # This imports pandas: slow.
     from estime_metric.comparison import compare_scores, plot_copying
 
-    systems, skipped = _read_systems(
-        inputs, comparison, table.layout(texts.source_file), measured, quiet=quiet
-    )
+    systems, skipped = _read_systems(inputs, comparison, texts, measured, quiet=quiet)
     compared = compare_scores(
         systems,
         baseline=_name_of_baseline(inputs, comparison.baseline),
         measures=measured.compared,
         id_column=comparison.id_column,
-        source_column=table.source_column,
+        source_column=texts.source_column,
         n=comparison.n,
         seed=comparison.seed,
     )
@@ -207,7 +204,7 @@ def _read_systems(
             is_scored = layout.source_file is None and _is_scored(table, columns, layout)
             if is_scored:
                 problems: list[str] = []
-                rows = read_scores(table, layout.options, own_columns=columns, skipped=problems)
+                rows = read_scores(table, layout, own_columns=columns, skipped=problems)
                 warn_of_rows(problems)
                 number = len(problems)
             else:
@@ -237,7 +234,7 @@ def _is_scored(path: Path, columns: Sequence[str], layout: files.Layout) -> bool
     """Whether a table has scores; ValueError if it lacks one of the ``columns``, which is one of a
     measure, or if it has neither scores nor texts.
     """
-    rows = (line.row for line in files.read_rows(path, layout.options) if not line.problem)
+    rows = (line.row for line in files.read_rows(path, layout) if not line.problem)
     first = next(rows, None)
     if first is None:
         raise ValueError(f"Expected {path.name} to have scores or pairs, but it has no rows.")

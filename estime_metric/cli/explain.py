@@ -31,8 +31,7 @@ def explain(
     row: Annotated[list[int] | None, Parameter(alias="-r")] = None,
     output: options.Output = None,
     overwrite: options.Overwrite = False,
-    table: options.TableOptions = options.TABLE,
-    texts: options.TextOptions = options.TEXT_FILES,
+    texts: options.TextOptions = options.TEXTS,
     scoring: options.ScoringOptions = options.SCORING,
 ) -> int:
     """Show a verdict for every word of a summary, with the evidence for it in the source.
@@ -63,7 +62,6 @@ def explain(
     layers = EstimeConfig(**chosen).layers
     if layers == "all" or (isinstance(layers, tuple) and len(layers) > 1):
         raise ValueError(f"Expected --layers to be one layer, but got {layers!r}.")
-    layout = table.layout(texts.source_file)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]
         files.check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))
@@ -73,7 +71,7 @@ def explain(
         pairs = files.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
     else:
         path = Path(EXAMPLES) if example else inputs[0]
-        pairs = _only(files.read_pairs(path, layout), row or ([EXAMPLE_ROW] if example else []))
+        pairs = _only(files.read_pairs(path, texts), row or ([EXAMPLE_ROW] if example else []))
         _check_number(pairs, path, is_shown=output is None)
     warn_of_rows(pairs.problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow

@@ -21,6 +21,8 @@ from estime_metric.validation import listed_names
 PLOTS = (".png", ".svg", ".pdf")
 
 Quiet = Annotated[bool, Parameter(alias="-q", help="Do not show a progress bar.")]
+SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
+SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
 Overwrite = Annotated[bool, Parameter(help="Overwrite an existing output.")]
 Seed = Annotated[int, Parameter(help="Random seed.", validator=validators.Number(gte=0))]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
@@ -28,8 +30,6 @@ PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path | None, Parameter(alias="-o")]
 Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
 Confidence = Annotated[float, Parameter(help="Confidence level of the intervals.")]
-SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
-SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
 PairsFile = Annotated[
     Path,
     Parameter(
@@ -39,6 +39,8 @@ PairsFile = Annotated[
 ]
 Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`
 
+NO_OPTION = Parameter(parse=False)  # a field of a group that the command sets
+
 _INPUT = Group("Input", sort_key=1)
 _ENCODER = Group("Encoder", sort_key=2)
 _MEASURE = Group("Measure", sort_key=3)
@@ -46,57 +48,25 @@ _MEASURE = Group("Measure", sort_key=3)
 
 @Parameter(name="*", group=_INPUT)
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class TableOptions(files.Layout):
     """Where the texts are in a table, and how CSV is read."""
 
-    source_column: SourceColumn = "source"
-    summary_column: SummaryColumn = "summary"
-    delimiter: Annotated[
-        Text,
-        Parameter(
-            help="Character between the cells of CSV, such as ';'. (default: comma, or tab for .tsv)"
-        ),
-    ] = None
-    encoding: Annotated[
-        Text, Parameter(help="Encoding of CSV and text files, such as latin-1. (default: utf-8)")
-    ] = None
-    unquoted: Annotated[
-        bool,
-        Parameter(
-            help="Read quotation marks in CSV and TSV as ordinary characters, for tables whose cells "
-            "are not enclosed in them."
-        ),
-    ] = False
-
-    def layout(self, source_file: Path | None = None) -> files.Layout:
-        """These options in the form of the library."""
-        return files.Layout(
-            source_column=self.source_column,
-            summary_column=self.summary_column,
-            source_file=source_file,
-            options=files.ReadOptions(
-                delimiter=self.delimiter, encoding=self.encoding, unquoted=self.unquoted
-            ),
-        )
+    source_file: Annotated[Path | None, NO_OPTION] = None
 
 
 @Parameter(name="*", group=_INPUT)
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
-    """Text files with one text per line in place of a table."""
+class TextOptions(files.Layout):
+    """Where the texts are in a table, or in text files with one text per line.
 
-    source_file: Annotated[
-        Path | None,
-        Parameter(alias="-s", help="Text file with one source per line; needs --summary-files."),
-    ] = None
+    Attributes:
+        summary_files: Text files with one summary per line, in the order of --source-file.
+    """
+
+    source_file: Annotated[Path | None, Parameter(alias="-s")] = None
     summary_files: Annotated[
         tuple[Path, ...],
-        Parameter(
-            name=["--summary-files", "-i"],
-            consume_multiple=True,
-            show_default=False,
-            help="Text files with one summary per line, in the order of --source-file.",
-        ),
+        Parameter(name=["--summary-files", "-i"], consume_multiple=True, show_default=False),
     ] = ()
 
     def choose(self, tables: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -204,7 +174,7 @@ class MeasureOptions(ScoringOptions):
     measures: Text = None
 
 
-TABLE, TEXT_FILES, ENCODER = TableOptions(), TextOptions(), EncoderOptions()
+TABLE, TEXTS, ENCODER = TableOptions(), TextOptions(), EncoderOptions()
 SCORING, MEASURE = ScoringOptions(), MeasureOptions()
 
 

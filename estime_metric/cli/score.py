@@ -4,7 +4,7 @@
 # groups.
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +28,6 @@ from estime_metric.jobs import (
     NotResumableError,
     Report,
     Stop,
-    Wanted,
     estimate_job,
     expand,
     score_files,
@@ -38,7 +37,6 @@ from estime_metric.measures import RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
-LISTED = 30  # more pairs than this are not listed on the screen
 WORST = 10  # flagged summaries that are named, unless --worst says how many
 REPEATED = 0.05  # a larger share of sources that were encoded again is mentioned
 
@@ -48,23 +46,19 @@ _LAUNCHED = "TORCHELASTIC_RUN_ID"
 
 @Parameter(name="*", group=Group("Output", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
-class OutputOptions:
-    """What is written, and what becomes of an output that exists.
+class OutputOptions(Job):
+    """The job, and what becomes of an output that exists.
 
     Attributes:
-        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
         resume: Resume the output of a stopped run, if there is one.
-        keep_texts: Also write the sources and summaries to the output.
-        prefix: Prefix of the output columns, such as estime_.
-        threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
-            the output and the table, and in a list of the worst with their words. 'balanced' uses
-            the documented threshold of a bundled encoder.
     """
 
+    inputs: Annotated[tuple[Path, ...], options.NO_OPTION] = ()
+    layout: Annotated[files.Layout, options.NO_OPTION] = files.TABLES
+    look_ahead: Annotated[int | None, options.NO_OPTION] = None
     output: options.Output = None
     resume: bool = False
     overwrite: options.Overwrite = False
-    keep_texts: bool = False
     prefix: Annotated[str, Parameter(show_default=False)] = ""
     threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None
 
@@ -78,17 +72,6 @@ class OutputOptions:
         if self.resume and (self.output is None or files.is_standard(self.output)):
             raise ValueError("Expected a file as --output with --resume: name the one to resume.")
         return "resume" if self.resume else "overwrite" if self.overwrite else "refuse"
-
-    def job(self, inputs: tuple[Path, ...], layout: files.Layout) -> Job:
-        """The job that scores the inputs."""
-        return Job(
-            inputs=inputs,
-            output=self.output,
-            layout=layout,
-            prefix=self.prefix,
-            keep_texts=self.keep_texts,
-            threshold=self.threshold,
-        )
 
 
 @Parameter(name="*", group=Group("Report", sort_key=5))
@@ -130,16 +113,6 @@ class ShownOptions:
             return self.worst
         return 0 if job.threshold is None else WORST
 
-    def wanted(self, job: Job) -> Wanted:
-        """What is shown of single pairs."""
-        plotted = 0 if self.plot is None else WORST
-        is_listed = job.output is None and not self.json and not self.score_only
-        return Wanted(
-            worst=max(self.number_of_worst(job), plotted),
-            first=LISTED if is_listed else 0,
-            values=self.plot is not None,
-        )
-
 
 NO_OUTPUT, SHOWN = OutputOptions(), ShownOptions()
 
@@ -151,8 +124,7 @@ def score(
     quiet: options.Quiet = False,
     output: OutputOptions = NO_OUTPUT,
     shown: ShownOptions = SHOWN,
-    table: options.TableOptions = options.TABLE,
-    texts: options.TextOptions = options.TEXT_FILES,
+    texts: options.TextOptions = options.TEXTS,
     measure: options.MeasureOptions = options.MEASURE,
 ) -> int:
     """Score summaries against their sources; lower is better.
@@ -186,7 +158,7 @@ def score(
     existing = output.existing
     shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
-    job = output.job(paths, table.layout(texts.source_file))
+    job = replace(output, inputs=paths, layout=texts)
     chosen = measure.settings()
     if dry_run:
         return _estimate(job, chosen, as_json=shown.json)
@@ -211,7 +183,7 @@ def _score(
                 job,
                 scorer,
                 existing=existing,
-                wanted=shown.wanted(job),
+                worst=max(shown.number_of_worst(job), 0 if shown.plot is None else WORST),
                 progress=bar,
                 stop=lambda: stop.requested,
             )
@@ -251,7 +223,14 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
     explained = _explained(report, job, shown, scorer)
     is_data = shown.json or shown.score_only
     if shown.json:
-        content = report.to_dict()
+        flags = {} if job.threshold is None else {"threshold": report.flagged_from}
+        content = {
+            **report.to_dict(),
+            **flags,
+            "seconds": round(report.seconds, 3),
+            "signature": report.signature,
+            "short_signature": report.signature.short,
+        }
         if shown.number_of_worst(job):
             content["worst"] = worst_as_dicts(explained)
         say(json.dumps(content, ensure_ascii=False, indent=1))
@@ -261,7 +240,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         note(report.signature)
         is_data = True
     else:
-        if report.first:
+        if report.first and job.output is None:
             print_pairs(report, job)
         if explained or job.threshold is not None:
             print_worst(report, explained, job)
@@ -322,7 +301,7 @@ def _plot(path: Path, report: Report, job: Job) -> None:
         for pair in report.worst[:WORST]
     ]
     figure = plot_distribution(
-        report.values or [],
+        report.values,
         measure=RECOMMENDED,
         mean=report.interval(RECOMMENDED),
         worst=worst,

@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table as Grid
 from rich.text import Text
 
 from estime_metric import files
-from estime_metric.cli.console import WIDE, counted, printable, say, table_console
+from estime_metric.cli.console import counted, say, table_console
 from estime_metric.cli.screen import print_table
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 #: requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")
+_ROOM = 24  # cells of the screen that a summary has at least
 _WORDS = 20  # words of a summary that are named for each reason
 
 #: A summary with the verdicts on its words, if its texts are known.
@@ -36,36 +35,28 @@ Explained = tuple[ScoredPair, "Explanation | None"]
 
 def print_pairs(report: Report, job: Job) -> None:
     """One line for each pair and layer, with the flag if there is a threshold and the file if there
-    are several.
+    are several. The summaries are cut to the room that is left.
     """
     layers = report.config.layer_tuple
-    measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)))
-    console = table_console()
-    grid = Grid(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        header_style="bold",
-        pad_edge=False,
-        expand=console.width < WIDE,
-    )
-    has_flag, has_file = job.threshold is not None, job.has_several_inputs
-    for name in ("line", *(["layer"] if len(layers) > 1 else []), *measures):
-        grid.add_column(name, justify="right", no_wrap=True)
-    for name in (*([files.FLAG] if has_flag else []), *([files.FILE] if has_file else [])):
-        grid.add_column(name, no_wrap=True)
-    grid.add_column("summary", no_wrap=True, overflow="ellipsis", ratio=1)
-    for layer in layers:
-        for pair in report.first:
-            cells = [str(pair.line), *([str(layer)] if len(layers) > 1 else [])]
-            cells += [
-                _shown(name, pair.values[reported_name(name, layer, layers)]) for name in measures
-            ]
-            cells += ["flag" if pair.is_flagged else ""] if has_flag else []
-            cells += [pair.file] if has_file else []
-            cells += [" ".join(pair.texts[1].split()) if pair.texts else ""]
-            grid.add_row(*(Text(printable(cell)) for cell in cells))
-    console.print(grid)
-    console.print()
+    listed = [(layer, pair) for layer in layers for pair in report.first]
+    columns = {"line": [str(pair.line) for _, pair in listed]}
+    if len(layers) > 1:
+        columns["layer"] = [str(layer) for layer, _ in listed]
+    for name in dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)):
+        columns[name] = [
+            _shown(name, pair.values[reported_name(name, layer, layers)]) for layer, pair in listed
+        ]
+    if job.threshold is not None:
+        columns[files.FLAG] = ["flag" if pair.is_flagged else "" for _, pair in listed]
+    if job.has_several_inputs:
+        columns[files.FILE] = [pair.file for _, pair in listed]
+    used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
+    room = max(table_console().width - used - 2, _ROOM)
+    columns["summary"] = [_cut(pair.texts[1], room) if pair.texts else "" for _, pair in listed]
+    is_text = (files.FLAG, files.FILE, "summary")
+    headings = [Column(name, text=name in is_text) for name in columns]
+    rows = list(zip(*columns.values(), strict=True))
+    print_table(Table("pairs", "", headings, (Section("", rows),)))
 
 
 def print_report(report: Report, job: Job) -> None:
@@ -115,7 +106,7 @@ def print_worst(report: Report, explained: Sequence[Explained], job: Job) -> Non
     else:
         number = len(explained)
         heading = "the worst summary" if number == 1 else f"the worst {number} summaries"
-    say("\n" + heading + (":" if explained else ""))
+    say(heading + (":" if explained else ""))
     width = table_console().width
     for pair, explanation in explained:
         file = f"{pair.file} " if job.has_several_inputs else ""
@@ -207,6 +198,13 @@ def _shown(measure: str, value: files.Number) -> str:
     if value is None:
         return ""
     return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning of a text, in one line."""
+    line = Text(" ".join(text.split()))
+    line.truncate(room, overflow="ellipsis")
+    return line.plain
 
 
 def _listed(lines: Mapping[str, Sequence[int]], number: int, job: Job) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -26,8 +27,8 @@ _GAP = 2  # cells between columns
 def print_table(table: Table, console: Console | None = None) -> None:
     """Prints a table without its notes.
 
-    If the screen is too narrow, headings and the longest names at the left are broken into lines.
-    No number is: the lines of a table that is still too wide are longer than the screen.
+    If the screen is too narrow, headings and the longest names at the left are broken into lines;
+    then the columns that do not fit follow below, next to the names again. No number is broken.
     Without a console the table goes to standard output, see `table_console`.
     """
     console = console or table_console()
@@ -44,28 +45,51 @@ def print_table(table: Table, console: Console | None = None) -> None:
             for heading, texts in zip(headings, cells, strict=True)
         ]
     widths = _widths(headings, cells)
-    excess = max(sum(widths) - console.width, 0)
     keys = [*takewhile(lambda index: table.columns[index].text, range(len(widths)))]
     longest = max(keys, key=widths.__getitem__, default=0)
-    if widths[longest] - excess >= LEAST + _GAP:  # otherwise the table is too wide in any case
+    excess = max(sum(widths) - console.width, 0)
+    if widths[longest] - excess >= LEAST + _GAP:
         widths[longest] -= excess
+    for block in _blocks(widths, len(keys) or 1, console.width):
+        _print_block(table, block, headings, cells, widths, console)
 
+
+def _blocks(widths: list[int], keys: int, limit: int) -> Iterator[list[int]]:
+    """The indices of columns that fit next to one another, each time with the first ``keys``."""
+    block = list(range(keys))
+    for index in range(keys, len(widths)):
+        if len(block) > keys and sum(widths[column] for column in (*block, index)) > limit:
+            yield block
+            block = list(range(keys))
+        block.append(index)
+    yield block
+
+
+def _print_block(
+    table: Table,
+    block: list[int],
+    headings: list[str],
+    cells: list[list[str]],
+    widths: list[int],
+    console: Console,
+) -> None:
     def new_grid(*, has_header: bool) -> Grid:
         grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=has_header)
         grid.padding = (0, _GAP - 1, 0, 0)
-        for heading, column, width in zip(headings, table.columns, widths, strict=True):
+        for index in block:
             grid.add_column(
-                Text(heading, style="bold"),
-                justify="left" if column.text else "right",
+                Text(headings[index], style="bold"),
+                justify="left" if table.columns[index].text else "right",
                 vertical="bottom",
                 overflow="fold",
-                width=width - _GAP,
+                width=widths[index] - _GAP,
             )
         return grid
 
-    wide = Console(file=console.file, width=max(console.width, sum(widths)))
+    width = sum(widths[index] for index in block)
+    wide = Console(file=console.file, width=max(console.width, width))
     wide.print(new_grid(has_header=True))
-    lines = zip(*cells, strict=True)
+    lines = zip(*(cells[index] for index in block), strict=True)
     for number, section in enumerate(table.sections):
         if section.title:
             console.print(Text("\n" * bool(number) + printable(section.title), style="italic"))

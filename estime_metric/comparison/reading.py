@@ -24,7 +24,7 @@ _FURTHER_COLUMNS = (files.LINE, files.FILE, files.FLAG, files.SOURCE_ID, files.S
 def read_table(
     path: str | Path,
     text_columns: Iterable[str] = ("document", "system"),
-    options: files.ReadOptions = files.DEFAULT_OPTIONS,
+    layout: files.Layout = files.TABLES,
 ) -> pd.DataFrame:
     """Reads a table as `files.read_rows` does; the index is the number of each line.
 
@@ -35,7 +35,7 @@ def read_table(
     ImportError for Parquet without pyarrow.
     """
     path = Path(path)
-    table = _frame(path, files.read_rows(path, options), None)
+    table = _frame(path, files.read_rows(path, layout), None)
     if table.empty:
         raise ValueError(f"Expected {path.name} to be a table, but it has no rows.")
     if not files.has_text_cells(path):
@@ -47,7 +47,7 @@ def read_table(
 
 def read_scores(
     path: str | Path,
-    options: files.ReadOptions = files.DEFAULT_OPTIONS,
+    layout: files.Layout = files.TABLES,
     *,
     own_columns: Collection[str] = (),
     skipped: list[str] | None = None,
@@ -61,7 +61,7 @@ def read_scores(
 
     Args:
         path: in any format of `files.read_rows`. It can be any other table, too.
-        options: how it is read.
+        layout: how it is read.
         own_columns: columns of the user, which a column with a prefix does not replace.
         skipped: is extended by a sentence for each line that cannot be read. Without it, such a
             line is an error.
@@ -72,7 +72,7 @@ def read_scores(
     """
     path = Path(path)
     meta = files.read_meta(path)
-    table = _frame(path, files.read_rows(path, options), skipped)
+    table = _frame(path, files.read_rows(path, layout), skipped)
     prefix = _prefix(meta)
     if prefix:
         kept = set(own_columns) & set(table.columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from estime_metric.files.formats import READABLE, has_text_cells, read_rows
+from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line, Row
 from estime_metric.files.metadata import (
     meta_path,
@@ -10,12 +11,9 @@ from estime_metric.files.metadata import (
     read_signature,
     write_meta,
 )
-from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
 from estime_metric.files.pairs import (
-    TABLES,
     ChunkLimits,
     ColumnError,
-    Layout,
     Pairs,
     check_aligned,
     cut,
@@ -57,7 +55,6 @@ from estime_metric.files.writing import (
 )
 
 __all__ = [
-    "DEFAULT_OPTIONS",
     "FILE",
     "FLAG",
     "LINE",
@@ -72,7 +69,6 @@ __all__ = [
     "Line",
     "Number",
     "Pairs",
-    "ReadOptions",
     "Row",
     "check_aligned",
     "check_writable",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from estime_metric.files.formats import read_rows, text_lines
 from estime_metric.files.formats.delimited import likely_delimiter
+from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line, Row
-from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 
@@ -36,27 +36,6 @@ class ColumnError(ValueError):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """Where the texts of pairs are in files.
-
-    Attributes:
-        source_column, summary_column: the columns of a table.
-        source_file: a text file with one source per line; the other files are then text files too,
-            with the summary of each source on the same line. ``None`` for tables.
-        options: how the files are read.
-    """
-
-    source_column: str = "source"
-    summary_column: str = "summary"
-    source_file: Path | None = None
-    options: ReadOptions = DEFAULT_OPTIONS
-
-
-#: Tables with the columns ``source`` and ``summary``.
-TABLES = Layout()
-
-
 def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
     """The lines of a file as `read_rows` gives them; those without two texts have a problem.
 
@@ -70,7 +49,7 @@ def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
 
 
 def _read_table(path: Path, layout: Layout) -> Iterator[Line]:
-    lines = read_rows(path, layout.options)
+    lines = read_rows(path, layout)
     head = list(islice(lines, _HEAD))
     columns = list(dict.fromkeys(column for line in head for column in line.row))
     for argument in ("source_column", "summary_column"):
@@ -112,8 +91,8 @@ def text_problem(row: Row, column: str) -> str:
 
 def _read_aligned(summaries: Path, sources: Path, layout: Layout) -> Iterator[Line]:
     """Pairs of the lines of two text files, as rows with the two columns of the layout."""
-    of_sources = text_lines.read(sources, layout.options)
-    of_summaries = text_lines.read(summaries, layout.options)
+    of_sources = text_lines.read(sources, layout)
+    of_summaries = text_lines.read(summaries, layout)
     for number, (source, summary) in enumerate(zip_longest(of_sources, of_summaries), start=1):
         if source is None or summary is None:
             raise _unequal(sources, summaries, f"one of them ends before line {number}")
@@ -134,7 +113,7 @@ def check_aligned(path: Path, layout: Layout) -> None:
     sources = layout.source_file
     if sources is None or not (path.is_file() and sources.is_file()):
         return
-    counts = [sum(1 for _ in text_lines.read(file, layout.options)) for file in (sources, path)]
+    counts = [sum(1 for _ in text_lines.read(file, layout)) for file in (sources, path)]
     if counts[0] != counts[1]:
         raise _unequal(sources, path, f"got {counts[0]} and {counts[1]}")
 

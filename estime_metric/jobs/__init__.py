@@ -6,7 +6,7 @@ from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.record import NotResumableError
-from estime_metric.jobs.report import Report, ScoredPair, Totals, Wanted
+from estime_metric.jobs.report import Report, ScoredPair, Totals
 from estime_metric.jobs.run import Progress, score_files
 from estime_metric.jobs.stop import Stop
 
@@ -19,7 +19,6 @@ __all__ = [
     "ScoredPair",
     "Stop",
     "Totals",
-    "Wanted",
     "count_pairs",
     "estimate_job",
     "expand",

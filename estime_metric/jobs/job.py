@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,17 +30,17 @@ class Job:
     except the options of the metric.
 
     Attributes:
-        inputs: files in the formats of `files.read_lines`.
-        output: a file that ends in one of ``files.WRITABLE``, ``-`` for JSON Lines on standard
-            output, or ``None`` for no output.
-        layout: the columns or lines of the texts in the inputs.
-        prefix: the beginning of the names of the output columns.
-        keep_texts: whether the output contains the two texts too.
-        look_ahead: number of pairs per chunk, which are scored and kept together; identical
+        inputs: Files in the formats of `files.read_lines`.
+        layout: The columns or lines of the texts in the inputs.
+        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
+        keep_texts: Also write the sources and summaries to the output.
+        prefix: Prefix of the output columns, such as estime_.
+        threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
+            the output and the table, and in a list of the worst with their words. 'balanced' uses
+            the documented threshold of a bundled encoder.
+        look_ahead: Number of pairs per chunk, which are scored and kept together; identical
             sources in a chunk are encoded once. ``None`` selects about ten seconds of work
             (`WORK`), at most 256 pairs.
-        threshold: as in `EstimeResult.flags`, for the column ``flag``, which is 1 for a summary
-            that should be reviewed; ``None`` adds no such column.
 
     Raises:
         ValueError: the output cannot be written, or it is one of the inputs; ``look_ahead`` is
@@ -48,12 +48,12 @@ class Job:
     """
 
     inputs: tuple[Path, ...]
-    output: Path | None = None
     layout: files.Layout = files.TABLES
-    prefix: str = ""
+    output: Path | None = None
     keep_texts: bool = False
-    look_ahead: int | None = None
+    prefix: str = ""
     threshold: float | str | None = None
+    look_ahead: int | None = None
 
     def __post_init__(self) -> None:
         if self.look_ahead is not None:
@@ -86,10 +86,9 @@ class Job:
 
     def options(self) -> dict[str, Any]:
         """What has to be equal to resume a run, in addition to inputs, threshold and metric."""
-        layout = asdict(self.layout)
-        read_options = layout.pop("options")
+        layout = {field.name: getattr(self.layout, field.name) for field in fields(files.Layout)}
         own = {name: getattr(self, name) for name in ("prefix", "keep_texts", "look_ahead")}
-        return {**layout, **read_options, **own}
+        return {**layout, **own}
 
 
 def chunk_limits(job: Job, scorer: EstimeScorer) -> files.ChunkLimits:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
@@ -19,26 +19,15 @@ from estime_metric.signature import Signature
 from estime_metric.stats.intervals import Interval
 from estime_metric.validation import check_choice
 
+if TYPE_CHECKING:
+    from estime_metric.stats.bootstrap import BootstrapMeans
+
 MEASURES_BY_FILE = (RECOMMENDED, "alarms", "tokens")
-FILES = 30  # more input files than this have no means of their own
+FILES = 30  # more input files than this have no separate means
+LISTED = 30  # more pairs than this are not listed
 
 _NAMED = 10  # lines that are named before pairs are only counted
 _REMEMBERED = 1_000_000  # sources, which bounds the memory
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a report has of single pairs.
-
-    Attributes:
-        worst: how many of the summaries with the largest ``inconsistency``.
-        first: how many of the first pairs, if there are no more of them.
-        values: whether it has the ``inconsistency`` of all pairs.
-    """
-
-    worst: int = 0
-    first: int = 0
-    values: bool = False
 
 
 @dataclass
@@ -69,6 +58,7 @@ class ScoredPair:
     Attributes:
         file, line: its place.
         values: the measures by column, without the prefix.
+        source_id: what identifies its source.
         is_flagged: whether the job flags it.
         texts: source and summary, if they are known.
     """
@@ -76,6 +66,7 @@ class ScoredPair:
     file: str
     line: int
     values: Mapping[str, files.Number]
+    source_id: str
     is_flagged: bool
     texts: tuple[str, str] | None
 
@@ -90,9 +81,8 @@ class Report:
 
     Args:
         job, config: what is scored, and the fully resolved options of the metric.
-        measures: the measures that are computed.
-        wanted: what is kept of single pairs.
         flagged_from: the threshold of the flags, if any.
+        worst: how many of the worst summaries it has.
 
     Attributes:
         done: whether the whole input is scored; otherwise ``totals`` has only ``pairs`` and
@@ -100,9 +90,10 @@ class Report:
         resumed: pairs that an earlier run had scored.
         seconds: duration of this run, without loading the encoder.
         totals: totals of all pairs, those of earlier runs included.
-        worst: the summaries with the largest ``inconsistency``, the worst first.
-        first: the first pairs, if there are no more than wanted.
-        values: the ``inconsistency`` of all pairs, if wanted.
+        worst: the summaries with the largest ``inconsistency``, the worst first; none if there are
+            several layers.
+        first: all pairs, if there are no more than `LISTED`.
+        values: the ``inconsistency`` of all pairs, if there is one layer.
         encoded, repeated: how many sources were encoded, and how many of them again, because they
             are in an earlier chunk too.
     """
@@ -111,39 +102,36 @@ class Report:
         self,
         job: Job,
         config: EstimeConfig,
-        wanted: Wanted,
-        flagged_from: float | None = None,
+        flagged_from: float | None,
+        worst: int,
     ) -> None:
-        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
-
-        self._job, self._wanted = job, wanted
         self.config, self.flagged_from = config, flagged_from
         self.done, self.resumed, self.seconds = False, 0, 0.0
         self.totals = Totals()
         self.worst: list[ScoredPair] = []
         self.first: list[ScoredPair] = []
-        self.values = array("d") if wanted.values else None
+        self.values = array("d")
         self.encoded = self.repeated = 0
+        self._job, self._number_of_worst = job, worst
         self._names = files.measure_columns(config.reported_measures, config.layer_tuple)
-        self._means_of = BootstrapMeans
-        self._means = BootstrapMeans(self._names)
-        self._means_by_file: dict[str, BootstrapMeans] = {}
+        self._means: dict[str, BootstrapMeans] = {}  # of each file, and of all under ""
         self._files: set[str] = set()
         self._sources: set[str] = set()
 
     def add(self, rows: Sequence[files.Row]) -> None:
         """Adds the rows of the chunk that follows."""
         pairs = [self._pair(row) for row in rows]
-        sources = [str(row[f"{self._job.prefix}{files.SOURCE_ID}"]) for row in rows]
-        self._note_sources(set(sources))
-        if not pairs:
-            return
-        self._means.add(sources, _columns(pairs, self._names))
+        self._note_sources({pair.source_id for pair in pairs})
         self._count(pairs)
-        if len(self.config.layer_tuple) == 1:
-            self._add_by_file(pairs, sources)
-            self._keep(pairs)
-        self.first = [*self.first, *pairs] if self.totals.pairs <= self._wanted.first else []
+        self._add_to_means("", self._names, pairs)
+        if len(self.config.layer_tuple) > 1:
+            return
+        if 1 < len(self._job.inputs) <= FILES:
+            for file, of_file in groupby(pairs, lambda pair: pair.file):
+                self._add_to_means(file, MEASURES_BY_FILE, list(of_file))
+        defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
+        self.values.extend(map(_badness, defined))
+        self.worst = heapq.nlargest(self._number_of_worst, [*self.worst, *defined], key=_badness)
 
     def read_texts(self) -> None:
         """Reads the texts of single pairs again, if their rows do not have them."""
@@ -165,22 +153,19 @@ class Report:
         """For each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the mean
         of all pairs with its 95% interval by source.
         """
-        return {name: self._means.interval(name) for name in self._names}
+        return _intervals(self._means[""])
 
     @property
     def few_sources(self) -> int | None:
         """As `BootstrapMeans.few_sources`."""
-        return self._means.few_sources
+        return self._means[""].few_sources
 
     @property
     def by_file(self) -> dict[str, dict[str, Interval]]:
         """File -> the means of `MEASURES_BY_FILE`, if one layer is read from several files and not
-        too many.
+        more than `FILES`.
         """
-        return {
-            file: {name: means.interval(name) for name in MEASURES_BY_FILE}
-            for file, means in self._means_by_file.items()
-        }
+        return {file: _intervals(means) for file, means in self._means.items() if file}
 
     @property
     def without_pairs(self) -> list[Path]:
@@ -196,36 +181,23 @@ class Report:
         layers = self.config.layer_tuple
         name = measure if layer is None else reported_name(measure, layer, layers)
         check_choice("measure", name, self._names)
-        return self._means.interval(name)
+        return self._means[""].interval(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything about the whole job as plain numbers and strings, for JSON: as
-        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), ``seconds``, with a threshold
-        ``flagged`` (summaries) and ``threshold``, and with several files ``files``, the means of
-        each.
+        """The totals and the means of all pairs as plain numbers, for JSON: as
+        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), with a threshold ``flagged``
+        (summaries), and with several files ``files``, the means of each.
         """
         totals = self.totals
-        flags = {"flagged": totals.flagged, "threshold": self.flagged_from}
         by_file = {file: _to_dicts(means) for file, means in self.by_file.items()}
         return {
             "pairs": totals.pairs,
             "skipped": totals.skipped,
             "blank": totals.blank,
             "unchecked": totals.unchecked,
-            **({} if self.flagged_from is None else flags),
+            **({} if self.flagged_from is None else {"flagged": totals.flagged}),
             "measures": _to_dicts(self.means),
             **({"files": by_file} if by_file else {}),
-            "seconds": round(self.seconds, 3),
-            "signature": str(self.signature),
-            "short_signature": self.signature.short,
-        }
-
-    def to_meta(self) -> dict[str, Any]:
-        """What the metadata of the output says of its rows."""
-        return {
-            "totals": asdict(self.totals),
-            "measures": _to_dicts(self.means),
-            "few_sources": self.few_sources,
         }
 
     def _pair(self, row: files.Row) -> ScoredPair:
@@ -237,6 +209,7 @@ class Report:
             else str(self._job.inputs[0]),
             line=int(row[f"{prefix}{files.LINE}"]),
             values={name: _number(row[f"{prefix}{name}"]) for name in self._names},
+            source_id=str(row[f"{prefix}{files.SOURCE_ID}"]),
             is_flagged=_number(row.get(f"{prefix}{files.FLAG}")) == 1,
             texts=None if source is None or summary is None else (str(source), str(summary)),
         )
@@ -252,40 +225,30 @@ class Report:
         tokens, coverage = (
             reported_name(name, layers[0], layers) for name in ("tokens", "coverage")
         )
-        self.totals.pairs += len(pairs)
+        totals = self.totals
+        totals.pairs += len(pairs)
+        self.first = [*self.first, *pairs] if totals.pairs <= LISTED else []
+        self._files.update(pair.file for pair in pairs)
         for pair in pairs:
-            self._files.add(pair.file)
-            self.totals.flagged += pair.is_flagged
+            totals.flagged += pair.is_flagged
             if pair.values[coverage] == 0:
-                self.totals.unchecked += 1
-                _name_line(self.totals.unchecked_lines, pair)
+                totals.unchecked += 1
+                _name_line(totals.unchecked_lines, pair)
             if pair.values[tokens] == 0:
-                self.totals.blank += 1
-                _name_line(self.totals.blank_lines, pair)
+                totals.blank += 1
+                _name_line(totals.blank_lines, pair)
 
-    def _add_by_file(self, pairs: Sequence[ScoredPair], sources: Sequence[str]) -> None:
-        if not 1 < len(self._job.inputs) <= FILES:
-            return
-        by_file = groupby(zip(pairs, sources, strict=True), lambda row: row[0].file)
-        for file, rows in by_file:
-            of_file, ids = zip(*rows, strict=True)
-            if file not in self._means_by_file:
-                self._means_by_file[file] = self._means_of(MEASURES_BY_FILE)
-            self._means_by_file[file].add(ids, _columns(of_file, MEASURES_BY_FILE))
+    def _add_to_means(self, group: str, names: Sequence[str], pairs: Sequence[ScoredPair]) -> None:
+        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
 
-    def _keep(self, pairs: Sequence[ScoredPair]) -> None:
-        defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
-        if self.values is not None:
-            self.values.extend(map(_badness, defined))
-        self.worst = heapq.nlargest(self._wanted.worst, [*self.worst, *defined], key=_badness)
+        means = self._means.setdefault(group, BootstrapMeans(names))
+        if pairs:
+            columns = {name: [pair.values[name] for pair in pairs] for name in names}
+            means.add([pair.source_id for pair in pairs], columns)
 
 
 def _badness(pair: ScoredPair) -> float:
     return float(pair.values[RECOMMENDED] or 0.0)
-
-
-def _columns(pairs: Sequence[ScoredPair], names: Sequence[str]) -> dict[str, list[files.Number]]:
-    return {name: [pair.values[name] for pair in pairs] for name in names}
 
 
 def _name_line(lines: dict[str, list[int]], pair: ScoredPair) -> None:
@@ -296,6 +259,10 @@ def _name_line(lines: dict[str, list[int]], pair: ScoredPair) -> None:
 def _number(cell: object) -> files.Number:
     """A value of a measure as a row has it; cells of CSV are text."""
     return None if cell is None or cell == "" else float(str(cell))
+
+
+def _intervals(means: BootstrapMeans) -> dict[str, Interval]:
+    return {name: means.interval(name) for name in means.names}
 
 
 def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:

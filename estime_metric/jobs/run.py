@@ -12,7 +12,7 @@ from estime_metric import files
 from estime_metric.jobs.inputs import Digest, clash_problem, first_pairs, job_lines, kept_columns
 from estime_metric.jobs.job import Job, chunk_limits
 from estime_metric.jobs.record import NotResumableError, finished_meta, start_record
-from estime_metric.jobs.report import Report, Wanted
+from estime_metric.jobs.report import Report
 from estime_metric.jobs.rows import EXISTING, Chunk, RowsFile, opened_rows, rows_path
 from estime_metric.measures import RECOMMENDED
 from estime_metric.validation import check_choice
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
 _TOGETHER = 256  # rows of a finished output that are read together
-_NOTHING = Wanted()
 
 
 class Progress:
@@ -47,7 +46,7 @@ def score_files(
     scorer: EstimeScorer,
     *,
     existing: str = "refuse",
-    wanted: Wanted = _NOTHING,
+    worst: int = 0,
     progress: Progress | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Report:
@@ -62,7 +61,7 @@ def score_files(
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
             if there is one.
-        wanted: what the report has of single pairs.
+        worst: how many of the worst summaries the report has.
         progress: is told how far the job is.
         stop: called after each chunk; if it returns true, the run ends.
 
@@ -87,7 +86,7 @@ def score_files(
         if problem:
             raise ValueError(f"{line.path.name} line {line.number} {problem}.")
     record = start_record(job, config)
-    report = Report(job, config, wanted, record["threshold"].get(RECOMMENDED))
+    report = Report(job, config, record["threshold"].get(RECOMMENDED), worst)
     lines, digest = job_lines(job, added), Digest()
     with opened_rows(job, record, existing) as rows:
         began = perf_counter()
@@ -115,7 +114,7 @@ def score_files(
                 report.add(chunk.rows)
             report.totals.skipped = rows.skipped
             if job.output is not None and not files.is_standard(job.output):
-                meta = {**finished_meta(record), **report.to_meta(), "digest": str(digest)}
+                meta = {**finished_meta(record), **report.to_dict(), "digest": str(digest)}
                 files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
                 rows_path(job.output).unlink()
         report.read_texts()
@@ -166,10 +165,10 @@ def _read_finished(
     rows = (line.row for line in files.read_rows(output))
     while block := list(islice(rows, _TOGETHER)):
         report.add(block)
-    report.totals.skipped = meta["totals"]["skipped"]
+    report.totals.skipped = meta["skipped"]
     report.resumed = report.totals.pairs
-    now = json.loads(json.dumps(report.to_meta()))
-    if any(value != meta[name] for name, value in now.items()):
+    now = json.loads(json.dumps(report.to_dict()))
+    if any(meta.get(name) != value for name, value in now.items()):
         raise NotResumableError(
             f"Expected {output} to have the rows that the earlier run wrote, but they were "
             "changed. Use `overwrite` to start again."

@@ -66,8 +66,8 @@ def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
         assert part in text
 
 
-@pytest.mark.parametrize("width", [12, 50, 80, 10_000])
-def test_no_number_is_broken_into_lines_at_any_width(width: int) -> None:
+@pytest.mark.parametrize(("width", "blocks"), [(30, 5), (50, 2), (80, 1), (10_000, 1)])
+def test_no_number_is_broken_and_what_does_not_fit_follows_below(width: int, blocks: int) -> None:
     columns = (
         Column("", text=True),
         Column("system", text=True),
@@ -76,8 +76,22 @@ def test_no_number_is_broken_into_lines_at_any_width(width: int) -> None:
         *(Column(str(number), "p (Holm) against", 4) for number in range(1, 4)),
     )
     row = (0.165, "[0.3876, 0.5727]", 0.0156, 1.0, 0.25)
-    rows = tuple((str(place), "a_system_with_a_long_name", *row) for place in range(1, 4))
+    rows = tuple((str(place), "a_system", *row) for place in range(1, 4))
     lines = shown(width, Table("t", "", columns, (Section("", rows),))).splitlines()
+    assert max(map(len, lines)) <= max(width, 34)
+    below = [line.split() for line in lines if "a_system" in line]
+    assert len(below) == 3 * blocks
+    assert [cells[:2] for cells in below] == [
+        ["1", "a_system"],
+        ["2", "a_system"],
+        ["3", "a_system"],
+    ] * blocks
     numbers = ["0.1650", "[0.3876,", "0.5727]", "0.0156", "1.0000", "0.2500"]
-    assert sum(line.split()[-6:] == numbers for line in lines) == 3
-    assert (len(lines) == 6) == (width == 10_000)  # a line for each row if there is room
+    assert [cell for cells in below[::3] for cell in cells[2:]] == numbers
+
+
+def test_a_long_name_is_broken_before_columns_go_below() -> None:
+    section = Section("", (("a_system_with_a_long_name", 1), ("b", 2)))
+    table = Table("t", "", (Column("system", text=True), Column("mean")), (section,))
+    assert len(shown(80, table).splitlines()) == 5
+    assert shown(20, table).count("mean") == 1

@@ -90,7 +90,7 @@ def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) 
 
 
 def aligned(sources: Path, **options: object) -> files.Layout:
-    return files.Layout(source_file=sources, options=files.ReadOptions(**options))  # type: ignore[arg-type]
+    return files.Layout(source_file=sources, **options)  # type: ignore[arg-type]
 
 
 def test_text_files_are_pairs_line_by_line(write: Write) -> None:

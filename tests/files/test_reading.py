@@ -24,7 +24,7 @@ Write = Callable[[str, str | bytes], Path]
 
 
 def problems(path: Path, **options: Any) -> dict[int, str]:
-    lines = files.read_rows(path, files.ReadOptions(**options))
+    lines = files.read_rows(path, files.Layout(**options))
     return {line.number: line.problem for line in lines if line.problem}
 
 
@@ -226,7 +226,7 @@ def test_rows_that_two_quotation_marks_may_have_joined_are_named_once(write: Wri
         assert [row["note"] for _, row in table_rows(quoted)] == ["a\nb", "a\tb"]
         for unquoted in (True, False):
             path = write("p.csv", 'id,note\n1,"a,\nb"\n')
-            list(files.read_rows(path, files.ReadOptions(unquoted=unquoted)))
+            list(files.read_rows(path, files.Layout(unquoted=unquoted)))
 
 
 def test_what_follows_an_open_quotation_mark_is_not_all_read(
@@ -255,7 +255,7 @@ def test_quotation_marks_can_be_ordinary_characters(write: Write) -> None:
         {"id": "4", "note": '"Well."'},
     ]
     text = "id\tnote\n" + "".join(f"{row['id']}\t{row['note']}\n" for row in rows)
-    unquoted = files.ReadOptions(unquoted=True)
+    unquoted = files.Layout(unquoted=True)
     found = list(files.read_rows(write("p.tsv", text), unquoted))
     assert [(line.number, line.row) for line in found] == list(enumerate(rows, start=1))
     path = write("p.csv", text.replace("\t", ","))
@@ -271,12 +271,12 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
     expected = [(1, {"text": "Café für alle", "note": "1"})]
     for encoding in ("latin-1", "utf-8", "utf-16", "cp1252"):
         path = write("p.csv", text.encode(encoding))
-        options = files.ReadOptions(delimiter=";", encoding=encoding)
+        options = files.Layout(delimiter=";", encoding=encoding)
         assert [(line.number, line.row) for line in files.read_rows(path, options)] == expected
     assert table_rows(write("p.tsv", text.replace(";", "\t"))) == expected
     tabs = write("p.csv", text.replace(";", "\t"))
     for delimiter in ("\t", r"\t"):
-        options = files.ReadOptions(delimiter=delimiter)
+        options = files.Layout(delimiter=delimiter)
         assert next(files.read_rows(tabs, options)).row == expected[0][1]
     latin = write("p.csv", text.encode("latin-1"))
     assert problems(latin, delimiter=";") == {
@@ -286,11 +286,11 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
         list(files.read_rows(write("p.csv", "für,b\n1,2\n".encode("latin-1"))))
     for delimiter in ("", "ab", '"', "\n"):
         with pytest.raises(ValueError, match="`delimiter` to be one character"):
-            files.ReadOptions(delimiter=delimiter)
+            files.Layout(delimiter=delimiter)
     with pytest.raises(ValueError, match="`encoding` to be an encoding"):
-        files.ReadOptions(encoding="klingon")
+        files.Layout(encoding="klingon")
     with pytest.raises(ValueError, match=r"p\.jsonl, which is always UTF-8"):
-        files.read_rows(write("p.jsonl", "{}"), files.ReadOptions(encoding="latin-1"))
+        files.read_rows(write("p.jsonl", "{}"), files.Layout(encoding="latin-1"))
 
 
 @pytest.mark.parametrize(

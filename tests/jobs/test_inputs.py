@@ -82,7 +82,7 @@ def test_text_files_are_scored_as_a_table_of_their_lines(
         assert Path(texts.pop("file")).stem == Path(table.pop("file")).stem
         assert texts == table
     (tmp_path / "s.txt").write_text("changed\n" * 12)
-    with pytest.raises(ValueError, match="rows scored by the earlier run to be unchanged"):
+    with pytest.raises(ValueError, match="was made from, but its lines have changed"):
         score(
             Job(
                 inputs=(tmp_path / "a.txt", tmp_path / "b.txt"),

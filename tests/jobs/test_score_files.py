@@ -12,7 +12,7 @@ import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from decimal import Decimal
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -25,7 +25,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer, files
-from estime_metric.jobs import Job, Progress, Report, Wanted, expand, score_files
+from estime_metric.jobs import Job, Progress, Report, expand, score_files
 from estime_metric.jobs.rows import rows_path
 from estime_metric.stats.bootstrap import source_id
 from tests.command import FORKS, json_rows, run_command, run_in_process, table_rows, write_jsonl
@@ -62,14 +62,14 @@ def score(
     scorer: EstimeScorer,
     existing: str = "refuse",
     stop_after: int | None = None,
-    wanted: Wanted = Wanted(),  # noqa: B008 - it is frozen
+    worst: int = 0,
 ) -> Report:
     watched = Watched()
     return score_files(
         job,
         scorer,
         existing=existing,
-        wanted=wanted,
+        worst=worst,
         progress=watched,
         stop=lambda: len(watched.chunks) == stop_after,
     )
@@ -142,7 +142,7 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
         assert job.output is not None
         said = files.read_meta(job.output)
         assert said["signature"] == report.signature
-        assert said["totals"] == asdict(report.totals)
+        assert said.items() >= report.to_dict().items()
         assert said["config"]["window"] == 60
         assert said["options"]["summary_column"] == "summary"
         assert said["versions"]["torch"] == torch.__version__
@@ -203,39 +203,32 @@ def test_means_have_intervals_by_source_in_the_report_and_in_the_record(
         }
     assert report.interval("alarms").mean == statistics.fmean(expected.values("alarms").tolist())
     assert report.few_sources == len({row["source"] for row in rows(40)})
-    whole = report.to_dict()
-    assert whole["measures"] == files.read_meta(out)["measures"]
-    assert (whole["pairs"], whole["skipped"]) == (40, 0)
-    assert whole["short_signature"] == expected.signature.short
-    assert whole["seconds"] > 0
     with pytest.raises(ValueError, match="Expected argument `measure` to be one of inconsistency"):
         report.interval("copied")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_a_report_has_single_pairs_also_of_earlier_runs(
-    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+    tmp_path: Path, scorer: EstimeScorer, ending: str
 ) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(30))
     job = Job(inputs=(table,), output=tmp_path / f"out.{ending}", look_ahead=8, prefix="e_")
-    wanted = Wanted(worst=3, first=40, values=True)
-    straight = score(job, scorer, wanted=wanted)
-    texts = [(row["source"], row["summary"]) for row in rows(40)]
+    straight = score(job, scorer, worst=3)
+    texts = [(row["source"], row["summary"]) for row in rows(30)]
     values = scorer.score([summary for _, summary in texts], [source for source, _ in texts])[
         "inconsistency"
     ].tolist()
-    assert straight.values is not None
     assert straight.values.tolist() == pytest.approx(values, abs=1e-6)
     assert [pair.texts for pair in straight.first] == texts
-    assert [pair.line for pair in straight.first] == list(range(1, 41))
-    worst = sorted(range(40), key=lambda index: -values[index])[:3]
+    assert [pair.line for pair in straight.first] == list(range(1, 31))
+    worst = sorted(range(30), key=lambda index: -values[index])[:3]
     assert [pair.line for pair in straight.worst] == [index + 1 for index in worst]
     assert straight.worst[0].texts == texts[worst[0]]
     score(job, scorer, "overwrite", stop_after=2)
     for _ in range(2):  # the second time it is finished
-        resumed = score(job, scorer, "resume", wanted=wanted)
+        resumed = score(job, scorer, "resume", worst=3)
         for name in ("totals", "means", "few_sources", "worst", "first", "values", "by_file"):
             assert getattr(resumed, name) == getattr(straight, name)
-    assert score(job, scorer, "resume", wanted=Wanted(first=39)).first == []
 
 
 def test_sources_that_come_back_are_counted(tmp_path: Path, scorer: EstimeScorer) -> None:

@@ -1,6 +1,6 @@
 """The formats of tables, a module each.
 
-A reader is a function from a path and `ReadOptions` to the lines of the file. It yields them one
+A reader is a function from a path and `Layout` to the lines of the file. It yields them one
 after the other; all except the reader of a JSON array never have the whole file in memory. To add a
 format, write such a reader and add its ending to `READERS`.
 """
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from estime_metric.files.formats import delimited, json_objects, parquet
+from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line
-from estime_metric.files.options import DEFAULT_OPTIONS, ReadOptions
 from estime_metric.files.streams import GZIP, format_ending, is_standard
 
-Reader = Callable[[Path, ReadOptions], Iterator[Line]]
+Reader = Callable[[Path, Layout], Iterator[Line]]
 
 #: The ending of a file's name -> what reads it.
 READERS: dict[str, Reader] = {
@@ -28,10 +28,10 @@ READERS: dict[str, Reader] = {
 }
 READABLE = tuple(ending for ending in READERS if ending != ".ndjson")
 _DELIMITED = (".csv", ".tsv")  # formats whose cells are all text
-_ENCODED = (*_DELIMITED, ".txt")  # formats that `ReadOptions.encoding` applies to
+_ENCODED = (*_DELIMITED, ".txt")  # formats that `Layout.encoding` applies to
 
 
-def read_rows(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Line]:
+def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
     """The lines of a table, each with its row or with what is wrong with it.
 
     The file's name ends in one of ``READABLE``, all except Parquet also followed by ``.gz``; ``-``
@@ -52,12 +52,12 @@ def read_rows(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Li
             f"Expected a file name that ends in {', '.join(READABLE)} (all except .parquet can be "
             f"followed by {GZIP}), but got {path.name!r}.{hint}"
         )
-    if options.encoding and ending not in _ENCODED:
+    if layout.encoding and ending not in _ENCODED:
         raise ValueError(
             f"Expected `encoding` with {', '.join(_ENCODED)}, but got it with {path.name}, which "
             "is always UTF-8."
         )
-    return READERS[ending](path, options)
+    return READERS[ending](path, layout)
 
 
 def has_text_cells(path: Path) -> bool:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from estime_metric.files.formats.encodings import is_decoded, opened_text
+from estime_metric.files.layout import Layout
 from estime_metric.files.lines import Line, check_unique
-from estime_metric.files.options import ReadOptions
 from estime_metric.files.streams import format_ending
 
 MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation mark is not closed
 _OTHERS = (";", "\t", "|", ",")  # delimiters that a header may have instead of the expected one
 
 
-def read(path: Path, options: ReadOptions) -> Iterator[Line]:
+def read(path: Path, layout: Layout) -> Iterator[Line]:
     """The rows below the header. A row with fewer cells than the header lacks the last columns.
 
     A cell of TSV with both a tab and a line break may be several rows between two quotation marks;
@@ -26,9 +26,9 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
         ValueError: the header names a column twice or is not in the encoding, a cell is too long,
             or a quotation mark is not closed or is followed by further text. Otherwise as `opened`.
     """
-    with opened_text(path, options, newline="") as text:
-        records = _Records(text, path, options)
-        columns = _read_header(records, path, options)
+    with opened_text(path, layout, newline="") as text:
+        records = _Records(text, path, layout)
+        columns = _read_header(records, path, layout)
         number = 0
         is_warned = False
         while (cells := records.next()) is not None:
@@ -36,17 +36,17 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
             if not is_warned and records.delimiter == "\t" and any(map(_may_be_rows, cells)):
                 is_warned = True
                 _warn_of_joined_rows(path, records.begins)
-            problem = _problem(cells, columns, options, records.begins)
+            problem = _problem(cells, columns, layout, records.begins)
             if problem:
                 yield Line(path, number, problem=problem)
             elif cells:
                 yield Line(path, number, dict(zip(columns, cells, strict=False)))
 
 
-def delimiter_of(path: Path, options: ReadOptions) -> str:
+def delimiter_of(path: Path, layout: Layout) -> str:
     """The delimiter of a file: the requested one, or the one that its name implies."""
-    if options.delimiter is not None:
-        return options.delimiter
+    if layout.delimiter is not None:
+        return layout.delimiter
     return "\t" if format_ending(path) == ".tsv" else ","
 
 
@@ -65,12 +65,12 @@ class _Records:
         begins: the line of the file on which the last row begins, from 1.
     """
 
-    def __init__(self, text: Iterator[str], path: Path, options: ReadOptions) -> None:
+    def __init__(self, text: Iterator[str], path: Path, layout: Layout) -> None:
         # The limit belongs to the process: lowering it again would break other threads.
         csv.field_size_limit(max(MAX_CELL, csv.field_size_limit()))
         self._text, self._path = text, path
-        self.delimiter = delimiter_of(path, options)
-        self._is_quoted = not options.unquoted
+        self.delimiter = delimiter_of(path, layout)
+        self._is_quoted = not layout.unquoted
         # Without `strict`, a quotation mark that is not closed joins rows, and nothing says so.
         self._reader = csv.reader(
             self._lines(),
@@ -119,13 +119,13 @@ class _Records:
         )
 
 
-def _read_header(records: _Records, path: Path, options: ReadOptions) -> list[str]:
+def _read_header(records: _Records, path: Path, layout: Layout) -> list[str]:
     cells: list[str] | None = []
     while cells == []:
         cells = records.next()
     if not all(map(is_decoded, cells or ())):
         raise ValueError(
-            f"Expected the header of {path.name} to be {options.encoding or 'UTF-8'}, but it is "
+            f"Expected the header of {path.name} to be {layout.encoding or 'UTF-8'}, but it is "
             "not: set `encoding`, for example to latin-1."
         )
     # The index that pandas writes has no name; pandas reads it back under this one.
@@ -147,12 +147,12 @@ def _warn_of_joined_rows(path: Path, line: int) -> None:
     )
 
 
-def _problem(cells: list[str], columns: list[str], options: ReadOptions, starts_at: int) -> str:
+def _problem(cells: list[str], columns: list[str], layout: Layout, starts_at: int) -> str:
     where = f"(line {starts_at} of the file)"
     if len(cells) > len(columns):
         return f"has more than the {len(columns)} columns of the header {where}"
     if not all(map(is_decoded, cells)):
-        if options.encoding:
-            return f"is not {options.encoding} {where}"
+        if layout.encoding:
+            return f"is not {layout.encoding} {where}"
         return f"is not UTF-8 {where}; if the file has another encoding, set `encoding`"
     return ""

@@ -8,27 +8,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from estime_metric.files.options import ReadOptions
+from estime_metric.files.layout import Layout
 from estime_metric.files.streams import opened
 
 
 @contextmanager
-def opened_text(path: Path, options: ReadOptions, newline: str) -> Iterator[io.TextIOWrapper]:
+def opened_text(path: Path, layout: Layout, newline: str) -> Iterator[io.TextIOWrapper]:
     """The text of a file; bytes that are not in the encoding make characters that `is_decoded`
     refuses. ``newline`` is as in `open`. Raises as `opened`.
     """
-    encoding = options.encoding or "utf-8"
+    encoding = layout.encoding or "utf-8"
     if codecs.lookup(encoding).name == "utf-8":
         encoding = "utf-8-sig"  # a byte order mark does not belong to the first column's name
     with (
-        opened(path, encoded=options.encoding is not None) as stream,
+        opened(path, encoded=layout.encoding is not None) as stream,
         io.TextIOWrapper(stream, encoding, newline=newline, errors="surrogateescape") as text,
     ):
         try:
             yield text
         except UnicodeDecodeError as error:  # UTF-16 that ends within a character
             raise ValueError(
-                f"Expected {path.name} to be {options.encoding}, but it is not: {error.reason}."
+                f"Expected {path.name} to be {layout.encoding}, but it is not: {error.reason}."
             ) from error
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from estime_metric.files.layout import Layout
 from estime_metric.files.lines import Line
-from estime_metric.files.options import ReadOptions
 from estime_metric.files.streams import opened
 
 
-def read_lines(path: Path, _options: ReadOptions) -> Iterator[Line]:
+def read_lines(path: Path, _layout: Layout) -> Iterator[Line]:
     """The lines of JSON Lines; blank ones are counted and skipped. Raises as `opened`."""
     with opened(path) as stream:
         for number, data in enumerate(stream, start=1):
@@ -27,7 +27,7 @@ def read_lines(path: Path, _options: ReadOptions) -> Iterator[Line]:
                 yield _line(path, number, value)
 
 
-def read_array(path: Path, _options: ReadOptions) -> Iterator[Line]:
+def read_array(path: Path, _layout: Layout) -> Iterator[Line]:
     """The objects of an array, counted from 1. The whole file is read into memory.
 
     Raises ValueError if the file is not a JSON array; otherwise as `opened`.

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from estime_metric._extras import needs_extra
+from estime_metric.files.layout import Layout
 from estime_metric.files.lines import Line, check_unique
-from estime_metric.files.options import ReadOptions
 
 _BATCH = 64  # rows that are decoded together
 
 
-def read(path: Path, _options: ReadOptions) -> Iterator[Line]:
+def read(path: Path, _layout: Layout) -> Iterator[Line]:
     """The rows of a file, counted from 1.
 
     Raises:

@@ -77,9 +77,8 @@ def coherence(
     scoring.check_measures(names, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
-    layout = table.layout()
-    summary_column, source_column = layout.summary_column, layout.source_column
-    read = _read(file, layout, with_sources="bartscore" in names, reserved=("line", *names))
+    summary_column, source_column = table.summary_column, table.source_column
+    read = _read(file, table, with_sources="bartscore" in names, reserved=("line", *names))
     warn_of_rows(read.problems)
     if not read.rows:
         raise ValueError(f"Expected summaries in {file}, but got none.")
@@ -140,7 +139,7 @@ def _read(
     columns = [getattr(layout, argument) for argument in arguments]
     summaries = _Summaries()
     known: dict[str, None] = {}
-    for read in files.read_rows(path, layout.options):
+    for read in files.read_rows(path, layout):
         line, row = read.number, read.row
         if read.problem:
             summaries.problems.append(f"line {line}: {read.problem}")

@@ -82,7 +82,7 @@ def corrupt(
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)
-    pairs = files.read_pairs(file, table.layout())
+    pairs = files.read_pairs(file, table)
     warn_of_rows(pairs.problems)
     if not pairs.lines:
         raise ValueError(f"Expected pairs in {file}, but got none.")

@@ -1,30 +1,38 @@
-"""How files are read: the dialect of CSV, and encodings."""
+"""How files of pairs are read: the columns of the texts, the dialect of CSV, and encodings."""
 
 from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadOptions:
-    r"""How a file is read.
+class Layout:
+    r"""How a file of pairs is read.
 
     Attributes:
-        delimiter: the character between the cells of CSV and TSV, also ``"\\t"``; by default a
-            comma or a tab.
-        encoding: of CSV, TSV and text files, as Python names it; by default UTF-8. Other formats
-            are always UTF-8.
-        unquoted: whether quotation marks in CSV and TSV are ordinary characters; by default they
-            enclose cells.
+        source_column: Column of the sources.
+        summary_column: Column of the summaries.
+        delimiter: Character between the cells of CSV, such as ';'. (default: comma, or tab for
+            .tsv)
+        encoding: Encoding of CSV and text files, such as latin-1; other formats are always UTF-8.
+            (default: utf-8)
+        unquoted: Read quotation marks in CSV and TSV as ordinary characters, for tables whose cells
+            are not enclosed in them.
+        source_file: Text file with one source per line, in place of tables. The summaries are then
+            in text files too, each on the line of its source.
 
     Raises:
         ValueError: the delimiter is not one character, or Python does not know the encoding.
     """
 
+    source_column: str = "source"
+    summary_column: str = "summary"
     delimiter: str | None = None
     encoding: str | None = None
     unquoted: bool = False
+    source_file: Path | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter == r"\t":
@@ -44,4 +52,5 @@ class ReadOptions:
                 ) from error
 
 
-DEFAULT_OPTIONS = ReadOptions()
+#: Tables with the columns ``source`` and ``summary``.
+TABLES = Layout()
