@@ -57,7 +57,7 @@ def test_pairs_with_too_few_words_are_left_out_and_said(results: Results[Version
 
 def test_rise_and_positions_agree_with_the_scores(results: Results[Versions]) -> None:
     alarms, data = results.scores.values["estime_token_2"].reshape(6, 4), results.scores.data
-    overlap = rouge(data.summaries, [[source] for source in data.source_of_each])["ROUGE-2"]
+    overlap = rouge(data.summaries, [[source] for source in data.sources])["ROUGE-2"]
     np.testing.assert_array_equal(results.scores.values["rouge_2_source"], overlap)
     rise = results.frames[RISE].query("measure == 'alarms'")
     assert rise["mean"].tolist() == pytest.approx(alarms[data.complete(4)].mean(0).tolist())
