@@ -52,7 +52,7 @@ def draw(
             grid.scores, grid.judgements, data.names, column.label, "coherence"
         )
         yield f"scores-{column.name}", scatter
-        groups = bootstrap_groups(grid, level="intra_system", method="kendall_b", seed=seed)
+        groups = bootstrap_groups(grid, method="kendall_b", seed=seed)
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]
     if drawn:

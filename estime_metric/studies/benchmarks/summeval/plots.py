@@ -63,7 +63,6 @@ def _within_systems(scores: Scores[SummEval], columns: Sequence[ScoreColumn], se
     for column in columns:
         groups = bootstrap_groups(
             scores.grid(column, QUALITY),
-            level="intra_system",
             method="spearman",
             n=RESAMPLES,
             seed=seed,
