@@ -312,8 +312,8 @@ def _plot(path: Path, report: Report, job: Job) -> None:
 
 def _say_that_it_stops(bar: Bar) -> None:
     note(
-        f"Stopping after the current chunk, about ten seconds of work; {counted(bar.kept, 'pair')} "
-        "scored before it. Press Ctrl-C again to stop immediately."
+        f"Stopping after the current chunk, about ten seconds of work for two idle cores; "
+        f"{counted(bar.kept, 'pair')} scored before it. Press Ctrl-C again to stop immediately."
     )
 
 

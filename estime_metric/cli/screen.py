@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -98,6 +98,20 @@ def _print_block(
             grid.add_row(*map(Text, next(lines)), style="dim" if FAINT in row else "")
         wide.print(grid)
     console.print()
+
+
+def print_columns(
+    columns: Mapping[str, Sequence[Cell]],
+    texts: Collection[str] = (),
+    title: str = "",
+    console: Console | None = None,
+) -> None:
+    """Prints cells by column as `print_table` does; those of ``texts`` are aligned to the left."""
+    from estime_metric.report.tables import Column, Section, Table
+
+    headings = [Column(name, text=name in texts) for name in columns]
+    rows = list(zip(*columns.values(), strict=True))
+    print_table(Table("columns", title, headings, (Section("", rows),)), console)
 
 
 def print_sections(table: Table, before: str = "") -> None:

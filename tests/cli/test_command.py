@@ -389,14 +389,6 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "a\\x1b]0;title\\x07\n\tb\\xd800\n"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_commands_and_options(shell: str) -> None:
-    script = app.generate_completion(shell=shell)  # type: ignore[arg-type]
-    for word in ("score", "meta-evaluate", "source-column", "summary-files"):
-        assert word in script
-
-
 def test_the_version_and_docstrings_as_the_help() -> None:
     assert run_command("--version").stdout == f"estime-metric {__version__}\n"
     text = " ".join((score.score.__doc__ or "").split())

@@ -217,18 +217,6 @@ def test_systems_are_scored_first_from_files_of_every_kind(
     assert means(out) == expected(scorer)
 
 
-def test_invalid_pairs_and_those_without_a_partner_are_named(
-    tmp_path: Path, options: list[str]
-) -> None:
-    first, second = (pairs(tmp_path / f"{name}.jsonl", name) for name in "ab")
-    first.write_text(first.read_text() + '{"source": "No summary."}\n')
-    second.write_text(second.read_text() + '{"source": "Nobody.", "summary": "x", "id": 9}\n')
-    shown = run(first, second, *options, status=1)
-    assert "skipped line 4: column 'summary' is missing" in shown.stderr
-    assert "b: 'Nobody.' has no matching row in a" in shown.stderr
-    assert "3 examples, matched by column 'source'" in shown.stdout
-
-
 def test_a_scored_file_and_pairs_with_its_settings(tmp_path: Path, options: list[str]) -> None:
     first, second = (pairs(tmp_path / f"{name}.jsonl", name) for name in "ab")
     scores = tmp_path / "scores.csv"

@@ -62,7 +62,7 @@ def make_versions(
         TypeError, ValueError: an invalid argument; the message names it.
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
-    texts, originals = check_pairs(sources, summaries, "sources", "summaries")
+    originals, texts = check_pairs(summaries, sources, "summaries")
     ascending = tuple(numbers)
     if (
         not ascending

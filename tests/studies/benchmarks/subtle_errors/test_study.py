@@ -108,7 +108,7 @@ def test_bad_arguments_are_refused_by_name(bert_folder: str) -> None:
     for numbers in ((), (3, 1), (1, 1, 3), (0, 3), (1, 2)):
         with pytest.raises(ValueError, match="`numbers` to ascend from at least 1 to the 3 errors"):
             make_versions(SOURCES, SUMMARIES, corrupt, numbers=numbers)
-    with pytest.raises(ValueError, match="`sources` and `summaries` to have the same length"):
+    with pytest.raises(ValueError, match="`summaries` and `sources` to have the same length"):
         make_versions(SOURCES[:1], SUMMARIES, corrupt, numbers=(3,))
 
 
