@@ -136,7 +136,7 @@ def matching_loss(summaries: Tensor, sources: Tensor, pairs: MatchingPairs) -> T
 
 def _missing(logits: Tensor, same: Tensor) -> Tensor:
     """Mean of -log of the probability on `same`, over the rows that have any; 0 without such a row."""
-    asked = same.any(1)
-    logits, same = logits[asked], same[asked]
+    matchable = same.any(1)
+    logits, same = logits[matchable], same[matchable]
     lost = logits.logsumexp(1) - logits.masked_fill(~same, IMPOSSIBLE).logsumexp(1)
     return lost.sum() / max(1, len(lost))

@@ -141,8 +141,8 @@ def test_low_precision_embeddings_are_matched_in_float32(dtype: torch.dtype) -> 
     assert matches.winner_ties.sum() > exact.winner_ties.sum()
     # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own
     # dtype ties them
-    one, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
-    near = torch.tensor([[[one, 0.0], [one, least]]]).to(dtype)
+    large, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
+    near = torch.tensor([[[large, 0.0], [large, least]]]).to(dtype)
     close = match(torch.ones(1, 1, 2).to(dtype), near, torch.tensor([7]), torch.tensor([7, 8]))
     assert close.alarms.item()
 

@@ -100,7 +100,7 @@ def rank_systems(judgements: Floats) -> list[int]:
     return [int(index) for index in np.argsort(-means, kind="stable")]
 
 
-def _signs(one: Floats, other: Floats, compared: str) -> NDArray[np.int8]:
-    """Signs of one system's values (d,) minus another's: of shape (d,), or (d, d) of all pairs."""
-    differences = one - other if compared == "same_document" else one[:, None] - other
+def _signs(first: Floats, second: Floats, compared: str) -> NDArray[np.int8]:
+    """Signs of first system's values (d,) minus another's: of shape (d,), or (d, d) of all pairs."""
+    differences = first - second if compared == "same_document" else first[:, None] - second
     return np.sign(differences).astype(np.int8)

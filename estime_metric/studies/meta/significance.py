@@ -178,8 +178,8 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     other; they rest on ``n`` items, at least four.
 
     Example:
-        >>> found = williams(0.4, 0.5, 0.1, 103)
-        >>> round(found.t, 3), round(found.p_value, 3)
+        >>> test = williams(0.4, 0.5, 0.1, 103)
+        >>> round(test.t, 3), round(test.p_value, 3)
         (-0.891, 0.375)
     """
     integer("n", n, 4)

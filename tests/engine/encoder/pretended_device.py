@@ -112,11 +112,16 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     packet = func.overloadpacket
     if packet in _PINS:
         return args[0]
-    named = dict(zip((one.name for one in func._schema.arguments), args, strict=False)) | kwargs
-    tensors = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, torch.Tensor)]
-    there = [one for one in tensors if isinstance(one, Pretended)]
-    asked = torch.device("cpu") if packet is aten.cpu else named.get("device")
-    on_device = bool(there) if asked is None else asked.type == DEVICE.type
+    named = (
+        dict(zip((argument.name for argument in func._schema.arguments), args, strict=False))
+        | kwargs
+    )
+    tensors = [
+        tensor for tensor in tree_flatten((args, kwargs))[0] if isinstance(tensor, torch.Tensor)
+    ]
+    there = [tensor for tensor in tensors if isinstance(tensor, Pretended)]
+    target = torch.device("cpu") if packet is aten.cpu else named.get("device")
+    on_device = bool(there) if target is None else target.type == DEVICE.type
     if packet is aten.copy_:
         on_device = isinstance(args[0], Pretended)
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
@@ -125,7 +130,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     indexed_by_other = packet is aten.index and next(_modules())[0].startswith("transformers")
     if not moved and on_device and not indexed_by_other:
         left = [
-            tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0
+            tuple(tensor.shape)
+            for tensor in tensors
+            if not isinstance(tensor, Pretended) and tensor.ndim > 0
         ]
         if left:
             raise RuntimeError(f"{func} on {DEVICE} got tensors on the CPU, of the shapes {left}.")
@@ -134,17 +141,23 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     ):
         waits.append((packet.__name__, _asked_by()))
     if on_device:
-        args, kwargs = tree_map_only(torch.device, lambda one: torch.device("cpu"), (args, kwargs))
-    args, kwargs = tree_map_only(Pretended, lambda one: one.held, (args, kwargs))
+        args, kwargs = tree_map_only(
+            torch.device, lambda value: torch.device("cpu"), (args, kwargs)
+        )
+    args, kwargs = tree_map_only(Pretended, lambda value: value.held, (args, kwargs))
     result = func(*args, **{name: value for name, value in kwargs.items() if name != "pin_memory"})
     if moved and packet is not aten.copy_:
         result = result.clone()
     if not on_device:
         return result
-    given = {id(one.held): one for one in there}  # operations in place return what they were given
+    inputs = {
+        id(tensor.held): tensor for tensor in there
+    }  # operations in place return their inputs
     with torch.inference_mode(False):  # torch keeps count of the versions of views of the weights
         return tree_map_only(
-            torch.Tensor, lambda one: given[id(one)] if id(one) in given else Pretended(one), result
+            torch.Tensor,
+            lambda tensor: inputs[id(tensor)] if id(tensor) in inputs else Pretended(tensor),
+            result,
         )
 
 
@@ -154,7 +167,8 @@ def _by_mask(named: dict[str, Any]) -> bool:
     """
     indices = named.get("indices")
     return isinstance(indices, list | tuple) and any(
-        isinstance(one, torch.Tensor) and one.dtype in (torch.bool, torch.uint8) for one in indices
+        isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8)
+        for index in indices
     )
 
 

@@ -96,7 +96,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 SUMMARIES = [" ".join(SENTENCES[i % 7 : i % 7 + 2]) for i in range(24)] + ["", "The cat"]
-SOURCES = [" ".join(SENTENCES[i % 3 : i % 3 + 5]) for i in range(24)] + [SENTENCES[0], ""]
+SOURCES = [" ".join(SENTENCES[i % 3 : i % 3 + 5]) for i in range(24)] + [SENTENCES[0], "It"]
 
 
 def scorer(folder: str, **options: Any) -> EstimeScorer:

@@ -321,7 +321,7 @@ def test_a_load_says_nothing_and_changes_no_log_level_and_a_branch_is_the_copy_o
         names = ["", "transformers", "transformers.modeling_utils", "huggingface_hub", "torch"]
         def state():
             loggers = [logging.getLogger(name) for name in names]
-            levels = [(one.level, one.propagate, len(one.handlers), len(one.filters), one.disabled) for one in loggers]
+            levels = [(logger.level, logger.propagate, len(logger.handlers), len(logger.filters), logger.disabled) for logger in loggers]
             bars = transformers.utils.logging.is_progress_bar_enabled()
             return levels, transformers.logging.get_verbosity(), bars
         before = state()

@@ -98,9 +98,9 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(
         ([1, 3], 1),
         ([4, 0, 2], 3),
     ):  # the deepest of [1, 3] is computed at fewer rows
-        for one, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
-            assert torch.equal(one[:equal], several[layers[:equal]])
-            assert_close(one, several[layers], rtol=1e-5, atol=1e-5)
+        for of_text, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
+            assert torch.equal(of_text[:equal], several[layers[:equal]])
+            assert_close(of_text, several[layers], rtol=1e-5, atol=1e-5)
 
 
 def test_the_budget_is_kept_and_changes_nothing(
@@ -186,8 +186,8 @@ def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> No
     by_text = encoder.encode(texts, [0, 1])
     assert {states.dtype for states in by_text} == {getattr(torch, dtype)}
     exact = get(bert_folder).encode(texts, [0, 1])
-    for one, another in zip(by_text, exact, strict=True):
-        similar = torch.nn.functional.cosine_similarity(one.float(), another, dim=-1)
+    for lower, full in zip(by_text, exact, strict=True):
+        similar = torch.nn.functional.cosine_similarity(lower.float(), full, dim=-1)
         assert (similar > 0.98).all()
 
 

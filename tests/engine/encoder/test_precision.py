@@ -30,8 +30,8 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
         for step in (first.__enter__, second.__enter__):
             step()
             seen.append(matmul.fp32_precision)
-        for one in (first, second):
-            one.__exit__(None, None, None)
+        for call in (first, second):
+            call.__exit__(None, None, None)
             seen.append(matmul.fp32_precision)
     finally:
         matmul.fp32_precision = before

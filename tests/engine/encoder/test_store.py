@@ -115,5 +115,5 @@ def test_threads_share_one_load_and_agree(
     assert len(loads) == 1
     assert len({id(encoder) for encoder, _ in encoder}) == 1
     for _, states in encoder[1:]:
-        for one, another in zip(states, encoder[0][1], strict=True):
-            assert torch.equal(one, another)
+        for computed, expected in zip(states, encoder[0][1], strict=True):
+            assert torch.equal(computed, expected)

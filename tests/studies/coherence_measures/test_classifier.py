@@ -86,9 +86,9 @@ def test_a_small_random_encoder_learns_the_order_and_is_saved(
 
 
 def test_the_seed_decides(bert_folder: str) -> None:
-    one, other = (CoherenceClassifier(bert_folder, device="cpu", seed=seed) for seed in (0, 1))
-    assert not one.trained  # a new head
-    assert (one.score(["a text"]) != other.score(["a text"])).all()
+    first, second = (CoherenceClassifier(bert_folder, device="cpu", seed=seed) for seed in (0, 1))
+    assert not first.trained  # a new head
+    assert (first.score(["a text"]) != second.score(["a text"])).all()
     texts, probe = ordered_texts(12, seed=0), ordered_texts(4, seed=1)
 
     def scores(seed: int) -> np.ndarray:

@@ -34,7 +34,7 @@ def test_pairs_become_labeled_pairs(table: Path, bert_folder: str, tmp_path: Pat
     ]
     expected = SubtleErrors(bert_folder, n_errors=3, seed=5)(SENTENCES[:3])
     assert [row["summary"] for row in rows[::3]] == list(SENTENCES[:3])
-    assert [row["summary"] for row in rows[2::3]] == [one.text for one in expected]
+    assert [row["summary"] for row in rows[2::3]] == [corrupted.text for corrupted in expected]
     assert [row["source"] for row in rows[::3]] == ["Source 0.", "Source 1.", "Source 2."]
     assert "3 clean and 6 corrupted rows, 0 rows skipped" in shown.stdout
     assert "SubtleErrors|model:bert@sha256-" in shown.stdout
