@@ -52,6 +52,28 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
     return text
 
 
+def check_sources(name: str, texts: Any) -> list[str]:
+    """As `check_texts`; an empty text raises ValueError, because no summary was made from it."""
+    checked = check_texts(name, texts)
+    if "" in checked:
+        raise _empty_source(name, checked.index(""))
+    return checked
+
+
+def check_source(name: str, text: Any, index: int | None = None) -> str:
+    """As `check_text`; an empty text raises ValueError."""
+    if check_text(name, text, index) == "":
+        raise _empty_source(name, index)
+    return str(text)
+
+
+def _empty_source(name: str, index: int | None) -> ValueError:
+    position = "" if index is None else f" at index {index}"
+    return ValueError(
+        f"Expected argument `{name}` to contain text, but got an empty string{position}."
+    )
+
+
 def _check_characters(name: str, text: str, position: str) -> None:
     if text.isascii():
         return
@@ -67,10 +89,10 @@ def _check_characters(name: str, text: str, position: str) -> None:
 def check_pairs(
     predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
 ) -> tuple[list[str], list[str]]:
-    """Applies `check_texts` to both lists, and raises ValueError if their lengths differ. Errors call the
-    lists ``name`` and ``origin``.
+    """Applies `check_texts` and `check_sources`, and raises ValueError if the lengths differ. Errors
+    call the lists ``name`` and ``origin``.
     """
-    summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
+    summaries, texts = check_texts(name, predictions), check_sources(origin, sources)
     if len(summaries) != len(texts):
         came = f"{len(summaries)} and {len(texts)}"
         raise ValueError(

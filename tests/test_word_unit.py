@@ -283,7 +283,7 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
     assert (result.blank, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
     with pytest.raises(ZeroDivisionError):
         released_estime().evaluate_claims(SOURCE, [""])
-    result = word_scorer.score(["The deal ended", ""], ["", ""])
+    result = word_scorer.score(["The deal ended", ""], [" ", "\n"])
     values = [result.values(measure).tolist() for measure in OUTPUTS]
     assert values == [[3, 0], [3, 0], [3, 0], [0, 0], [0, 0]]
     assert result["inconsistency"].tolist() == [1, 1]

@@ -29,7 +29,6 @@ Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path | None, Parameter(alias="-o")]
 Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
-Confidence = Annotated[float, Parameter(help="Confidence level of the intervals.")]
 PairsFile = Annotated[
     Path,
     Parameter(

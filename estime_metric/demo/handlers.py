@@ -51,7 +51,7 @@ class Handlers:
     def explain(self, setting: Setting, source: str, summary: str) -> str:
         """The explanation of one pair, or a message."""
         try:
-            if not source.strip() and not summary.strip():
+            if not source.strip():
                 raise RefusedError("Paste a source and its summary, or pick an example.")
             (explanation,) = self.encoders.explain([summary], source, setting)
             return page.renamed(fragment(explanation, key="estime-explained"))

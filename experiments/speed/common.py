@@ -51,7 +51,7 @@ def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[P
     if not (folder / "summeval.jsonl").is_file():
         return made_up(sources, each), "made-up texts of SummEval's lengths"
     data = summeval.read_folder(folder)
-    pairs = list(zip(data.summaries, data.source_of_each, strict=True))
+    pairs = list(zip(data.summaries, data.sources, strict=True))
     systems = len(data.systems)
     return [
         pair for first in range(sources) for pair in pairs[first * systems :][: min(each, systems)]

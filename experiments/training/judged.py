@@ -17,6 +17,7 @@ from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.frank.partial import codes_of, weighted_partial
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.frames import Resamples
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
@@ -68,28 +69,20 @@ def read_pairs(data: Path) -> list[JudgedPair]:
 
 def _bump(folder: Path) -> Iterator[JudgedPair]:
     for split, half in (("valid", CHOICE), ("test", REPORT)):
-        data = bump.read(folder, split=split)
-        rows = zip(data.keys, data.summaries, data.source_of_each, strict=True)
-        article_of = dict(zip(data.documents, data.articles, strict=True))
-        for (pair, version), summary, source in rows:
-            judged = float(version == bump.REFERENCE)
-            yield JudgedPair("bump", half, article_of[pair], pair, summary, source, judged)
+        for row in bump.read(folder, split=split).table.itertuples():
+            judged = float(row.system == bump.REFERENCE)
+            yield JudgedPair(
+                "bump", half, row.article, row.document, row.summary, row.source, judged
+            )
 
 
 def _frank(folder: Path) -> Iterator[JudgedPair]:
     for split, half in (("valid", CHOICE), ("test", REPORT)):
-        data = frank.read(folder, split)
-        rows = zip(
-            data.keys,
-            data.datasets,
-            data.summaries,
-            data.source_of_each,
-            data.factuality.tolist(),
-            strict=True,
-        )
-        for (document, system), dataset, summary, source, judged in rows:
-            group = f"{dataset} {system}"
-            yield JudgedPair("frank", half, document, group, summary, source, judged)
+        for row in frank.read(folder, split).table.itertuples():
+            group = f"{row.dataset} {row.system}"
+            yield JudgedPair(
+                "frank", half, row.document, group, row.summary, row.source, row.factuality
+            )
 
 
 def _cliff(folder: Path) -> Iterator[JudgedPair]:
@@ -108,18 +101,16 @@ def _cliff(folder: Path) -> Iterator[JudgedPair]:
 
 def _summeval(folder: Path) -> Iterator[JudgedPair]:
     data = summeval.read_folder(folder)
-    judged = {name: values.ravel().tolist() for name, values in data.judgements.items()}
-    rows = zip(data.keys, data.summaries, data.source_of_each, strict=True)
-    for number, ((document, system), summary, source) in enumerate(rows):
+    for row in data.table.itertuples():
         yield JudgedPair(
             "summeval",
-            CHOICE if document in data.documents[:SUMMEVAL_DOCUMENTS] else REPORT,
-            document,
-            system,
-            summary,
-            source,
-            judged["consistency"][number],
-            qualities=tuple(values[number] for values in judged.values()),
+            CHOICE if row.document in data.documents[:SUMMEVAL_DOCUMENTS] else REPORT,
+            row.document,
+            row.system,
+            row.summary,
+            row.source,
+            row.consistency,
+            qualities=tuple(getattr(row, name) for name in QUALITIES),
         )
 
 

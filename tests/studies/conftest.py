@@ -19,16 +19,15 @@ from tests.studies.made import made_folder
 
 def hub_rows(data: SummEval) -> list[dict[str, Any]]:
     """The same data in the layout of the Hub's."""
-    size = len(data.systems)
     return [
         {
-            "machine_summaries": list(data.summaries[index * size : (index + 1) * size]),
-            "human_summaries": list(data.references[index]),
-            **{quality: data.judgements[quality][index].tolist() for quality in QUALITIES},
-            "text": data.sources[index],
+            "machine_summaries": list(rows["summary"]),
+            "human_summaries": rows["references"].iloc[0],
+            **{quality: list(rows[quality]) for quality in QUALITIES},
+            "text": rows["source"].iloc[0],
             "id": document,
         }
-        for index, document in enumerate(data.documents)
+        for document, rows in data.table.groupby("document", sort=False)
     ]
 
 

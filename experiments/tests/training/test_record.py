@@ -10,7 +10,7 @@ from tests.studies.made import DATA
 
 def test_an_operating_point_is_the_best_mean_over_cells() -> None:
     summaries = data.read(DATA / "aggrefact")
-    scores = 1 - 0.5 * summaries.table["DAE"].to_numpy()
+    scores = 1 - 0.5 * summaries.published["DAE"].to_numpy()
     point = record.operating_point(summaries, scores, resamples=20)
     assert point["threshold"] == 0.75
     ((name, accuracy),) = point["balanced_accuracy"].items()

@@ -120,8 +120,7 @@ def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
             data,
             [coherence_scores.published_scores(data)],
         )
-    published = getattr(data, "published", {})
-    blocks = [trivial_block(), *([published_block(data, published)] if published else [])]
+    blocks = [trivial_block(), *([published_block(data)] if len(data.published.columns) else [])]
     package = import_module(f"estime_metric.studies.benchmarks.{name}")
     return Made(case, package.BENCHMARK, data, blocks)
 

@@ -8,11 +8,8 @@ CLIFF (Cao & Wang 2021) and FRANK (Pagnoni et al. 2021) as JSON Lines.
 from __future__ import annotations
 
 import ast
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +17,8 @@ import pandas as pd
 
 from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.frank import data as frank
-from estime_metric.studies.benchmarks.shared.data import Tabled
-from estime_metric.studies.benchmarks.shared.records import read_records
+from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
+from estime_metric.studies.benchmarks.shared.records import read_frame
 from estime_metric.validation import check_choice
 
 #: Splits of every dataset: thresholds are chosen on the first, results are reported on the second.
@@ -63,21 +60,7 @@ TABLES, SPANS = (
 )
 #: What ends the name of a detector's column.
 SCORE = "_score"
-#: Columns of `AggreFact.table`, before the columns of published scores; the group follows from the
-#: system.
-COLUMNS = [
-    "dataset",
-    "origin",
-    "document",
-    "system",
-    "group",
-    "split",
-    "source",
-    "summary",
-    "label",
-    "spans",
-]
-_READ = [name for name in COLUMNS if name != "group"]
+_READ = [*KEY, "dataset", "origin", "split", "source", "summary", "label", "spans"]
 _RENAMED = {
     "id": "document",
     "doc": "source",
@@ -87,35 +70,27 @@ _RENAMED = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class AggreFact(Tabled):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AggreFact(Summaries):
     """Labeled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
-    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the dataset, a slash, its
-    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, otherwise 0;
-    ``spans`` the list of texts that annotators marked, in CLIFF, otherwise ``None``. Further
-    columns are published scores, higher is better. ``left_out``: how many summaries of the file are
-    of no class or no split.
+    The ``document`` of a key is the dataset, a slash, its name. Further columns of the table are the
+    ``dataset``, its ``origin`` (one of `ORIGINS`), the ``group`` of the system (one of `CLASSES`),
+    the ``split``, the ``label``, 1 for a consistent summary, otherwise 0, and ``spans``, the list of
+    texts that annotators marked, in CLIFF, otherwise ``None``. ``left_out``: how many summaries of
+    the file are of no class or no split.
     """
 
-    columns = COLUMNS
-    origin: str
-    table: pd.DataFrame
     left_out: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not len(self.table):
             raise ValueError(
                 f"Expected {self.origin!r} to have labeled summaries, but there are none."
             )
         if len(wrong := self.table.loc[~self.table["label"].isin((0, 1)), "label"]):
             raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
-
-    @cached_property
-    def digest(self) -> str:
-        """Twelve digits that change with any text, name, label or score."""
-        content = json.dumps(self.table.to_numpy().tolist(), default=str)
-        return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def cells(self) -> dict[Place, pd.DataFrame]:
         """The rows of the authors' table 8, in its order: CLIFF and FRANK before other datasets; place
@@ -178,20 +153,18 @@ def read(folder: str | Path) -> AggreFact:
 def of_split(data: AggreFact, split: str) -> AggreFact:
     """One split; ValueError if ``split`` is not one of `SPLITS`, or has no summaries."""
     check_choice("split", split, SPLITS)
-    return AggreFact(
-        f"{data.origin} ({split})", data.table[data.table["split"] == split].reset_index(drop=True)
-    )
+    kept = data.table[data.table["split"] == split].reset_index(drop=True)
+    return AggreFact(origin=f"{data.origin} ({split})", table=kept)
 
 
 def with_spans(data: AggreFact) -> AggreFact:
     """The summaries with judged words, which are those of CLIFF; ValueError if there are none."""
-    return AggreFact(
-        f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True)
-    )
+    kept = data.table[data.table["spans"].notna()].reset_index(drop=True)
+    return AggreFact(origin=f"{data.origin} (CLIFF)", table=kept)
 
 
 def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
-    """The table in order, with classes, and a number behind documents that one system summarized
+    """The summaries in order, with classes, and a number behind documents that one system summarized
     several times.
     """
     kept = (
@@ -199,15 +172,16 @@ def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
         & table["split"].isin(SPLITS)
         & table["origin"].isin(ORIGINS)
     )
-    summaries = table[kept].copy()
+    summaries = table[kept].reset_index(drop=True)
     summaries["group"] = summaries["system"].map(_CLASS_OF)
     summaries["document"] = summaries["dataset"] + "/" + summaries["document"].astype(str)
-    again = summaries.groupby(["document", "system"]).cumcount()
+    again = summaries.groupby(KEY).cumcount()
     summaries["document"] += [f"#{number + 1}" if number else "" for number in again]
-    scores = [column for column in summaries.columns if column not in COLUMNS]
+    columns = [*_READ, "group"]
     return AggreFact(
         origin=folder.name or str(folder),
-        table=summaries[[*COLUMNS, *scores]].reset_index(drop=True),
+        table=summaries[columns],
+        published=summaries.drop(columns=columns),
         left_out=int((~kept).sum()),
     )
 
@@ -232,17 +206,7 @@ def _read_authors(folder: Path) -> pd.DataFrame:
 
 def _read_marked(path: Path) -> pd.DataFrame:
     """CLIFF with the words that annotators marked, from the authors' list of its errors."""
-    fields = (
-        "dataset",
-        "origin",
-        "id",
-        "doc",
-        "summ",
-        "model_name",
-        "cut",
-        "error_type",
-        "annotated_span",
-    )
+    fields = ("dataset", "origin", *_RENAMED, "error_type", "annotated_span")
     table = _read_csv(path, fields, str)
     table["label"] = (table["error_type"] == "correct").astype(int)
     table["spans"] = [ast.literal_eval(cell) if cell else [] for cell in table["annotated_span"]]
@@ -265,22 +229,19 @@ def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
 
 def _read_cliff(path: Path) -> pd.DataFrame:
     fields = ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans")
-    names = {"dataset": "origin", "doc_id": "document"}
-    return (
-        pd.DataFrame(read_records(path, fields))
-        .rename(columns=names)
-        .assign(dataset="CLIFF")[_READ]
-    )
+    table = read_frame(path, fields, dataset="origin", doc_id="document")
+    return table.assign(dataset="CLIFF")[_READ]
 
 
 def _read_frank(folder: Path) -> pd.DataFrame:
     parts = []
     for split, name in zip(SPLITS, frank.SPLITS, strict=True):
-        data = frank.read(folder, name)
-        names = pd.DataFrame(data.keys, columns=["document", "system"])
-        texts = {"origin": data.datasets, "source": data.source_of_each, "summary": data.summaries}
-        label = (data.factuality == 1).astype(int)
+        table = frank.read(folder, name).table
+        cnndm = table[table["dataset"] == "cnndm"]
+        labels = (cnndm["factuality"] == 1).astype(int)
         parts.append(
-            names.assign(**texts, dataset="FRANK", split=split, label=label, spans=None)[_READ]
+            cnndm.assign(dataset="FRANK", origin="cnndm", split=split, label=labels, spans=None)[
+                _READ
+            ]
         )
-    return pd.concat(parts).query("origin == 'cnndm'")
+    return pd.concat(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,6 @@ from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABL
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.detection import Detection, mean_of
 from estime_metric.studies.benchmarks.shared.frames import (
-    IDS,
     Frames,
     Resamples,
     each_column,
@@ -58,18 +58,23 @@ def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) 
     ``threshold``, ``accuracy``, ``area``, and of both the ends of the interval, ``NAME_low`` and
     ``NAME_high``. Of detectors without scores in the data there is the printed accuracy alone.
     """
-    documents = Resamples([key.document for key in scores.data.keys], resamples, seed)
+    data = scores.data
+    documents = Resamples(data.table["document"], resamples, seed)
 
-    def of_column(column: ScoreColumn) -> pd.DataFrame:
-        return _frame(detect(scores.data, scores.oriented(column), documents))
+    def rows_of(column: ScoreColumn) -> list[dict[str, Any]]:
+        return _rows(detect(data, scores.oriented(column), documents))
 
-    computed = each_column(scores, of_column, [*PLACE, *_VALUES])
-    printed = [
-        _frame(_printed(scores.data, name)).assign(**ids_of(printed_column(name)))
-        for name in DETECTORS
-        if name not in scores.data.published
-    ]
-    return {DETECTION: pd.concat([computed, *printed], ignore_index=True)[[*IDS, *PLACE, *_VALUES]]}
+    computed = each_column(scores, rows_of, [*PLACE, *_VALUES])
+    printed = pd.DataFrame(
+        [
+            {**ids_of(printed_column(name)), **row}
+            for name in DETECTORS
+            if name not in data.published
+            for row in _rows(_printed(data, name))
+        ],
+        columns=computed.columns,
+    )
+    return {DETECTION: pd.concat([computed, printed], ignore_index=True)}
 
 
 def printed_column(detector: str) -> ScoreColumn:
@@ -79,27 +84,20 @@ def printed_column(detector: str) -> ScoreColumn:
 
 def detect(data: AggreFact, values: Floats, documents: Resamples) -> Iterator[Detection]:
     """Thresholds, accuracies and areas of scores, higher is better, in each cell."""
-    labels = data.table["label"].to_numpy(dtype=np.int64)
     for place, table in data.cells().items():
-        val, test = _scored(table, values, "val"), _scored(table, values, "test")
+        known = table.assign(score=values[table.index]).dropna(subset="score")
+        val, test = known[known["split"] == "val"], known[known["split"] == "test"]
         if len(val) and len(test):
-            threshold = choose_threshold(labels[val], values[val])
-            weights = documents.weights(test)
+            threshold = choose_threshold(val["label"].to_numpy(), val["score"].to_numpy())
+            labels, tested = test["label"].to_numpy(), test["score"].to_numpy()
+            weights = documents.weights(test.index)
             yield Detection(
                 names=place._asdict(),
                 summaries=len(test),
                 threshold=threshold,
-                accuracies=balanced_accuracies(labels[test], values[test] > threshold, weights),
-                areas=areas(labels[test], values[test], weights),
+                accuracies=balanced_accuracies(labels, tested > threshold, weights),
+                areas=areas(labels, tested, weights),
             )
-
-
-def _scored(
-    table: pd.DataFrame, values: Floats, split: str
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Indices of a cell's summaries of a split that have a score."""
-    of_split = np.asarray(table.index[table["split"] == split], dtype=np.int64)
-    return of_split[np.isfinite(values[of_split])]
 
 
 def _printed(data: AggreFact, detector: str) -> Iterator[Detection]:
@@ -113,7 +111,7 @@ def _printed(data: AggreFact, detector: str) -> Iterator[Detection]:
             )
 
 
-def _frame(detections: Iterable[Detection]) -> pd.DataFrame:
+def _rows(detections: Iterable[Detection]) -> list[dict[str, Any]]:
     """A row per cell, then one per mean: of the cells of an origin and a class if there are several,
     weighted by summaries.
     """
@@ -125,4 +123,4 @@ def _frame(detections: Iterable[Detection]) -> pd.DataFrame:
         if len(some) > 1:
             counts = [cell.summaries for cell in some]
             rows.append(mean_of(some, {**names, "dataset": MEAN}, counts).row())
-    return pd.DataFrame(rows, columns=[*PLACE, *_VALUES])
+    return rows

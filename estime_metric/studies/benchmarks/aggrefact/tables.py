@@ -8,14 +8,18 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table, interval
+from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PLACE
 from estime_metric.studies.benchmarks.aggrefact.words import signals
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import Shown, labels_in, measure_table
+from estime_metric.studies.benchmarks.shared.tables import (
+    TITLES,
+    measure_table,
+    with_interval_texts,
+)
 
 #: With more cells than this only their means get a column.
 WIDE = 8
@@ -30,21 +34,11 @@ def make_tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
     """
     frame = frames[DETECTION]
     notes = _notes(scores, frame)
+    accuracy = "AggreFact: balanced accuracy on test, thresholds chosen on val."
+    area = "AggreFact: area under the ROC curve on test."
     return [
-        _by_cell(
-            frame,
-            "accuracy",
-            "aggrefact",
-            "AggreFact: balanced accuracy on test, thresholds chosen on val.",
-            notes,
-        ),
-        _by_cell(
-            frame,
-            "area",
-            "aggrefact-area",
-            "AggreFact: area under the ROC curve on test.",
-            notes,
-        ),
+        _by_cell(frame, "accuracy", "aggrefact", accuracy, notes),
+        _by_cell(frame, "area", "aggrefact-area", area, notes),
         _cells(frame, notes),
     ]
 
@@ -57,46 +51,37 @@ def _by_cell(
     places = [Place(*place) for place in counts.index]
     if len(places) > WIDE:
         places = [place for place in places if place.dataset == MEAN]
-    shown = [
-        Shown(
-            f"{place.dataset} {place.group} ({counts[place]})",
-            ORIGINS[place.origin],
-            key=place,
-            value=value,
+    shown = {
+        (value, *place): Column(
+            f"{place.dataset} {place.group} ({counts[place]})", ORIGINS[place.origin]
         )
         for place in places
-    ]
-    labels = labels_in(frame[frame[value].notna()])
+    }
+    measures = frame[frame[value].notna()].drop_duplicates("column")
+    labels = {
+        title: dict(measures.loc[measures["section"] == section, ["column", "measure"]].to_numpy())
+        for section, title in TITLES.items()
+    }
     return measure_table(name, title, frame, PLACE, shown, labels, notes)
 
 
 def _cells(frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     """A section per cell, with thresholds and intervals."""
-    columns = [
-        Column("measure", text=True),
-        Column("threshold", decimals=4),
-        Column("accuracy"),
-        Column("95% interval", "accuracy", text=True),
-        Column("area"),
-        Column("95% interval", "area", text=True),
-    ]
+    shown = {
+        "measure": Column("measure", text=True),
+        "threshold": Column("threshold", decimals=4),
+        "accuracy": Column("accuracy"),
+        "accuracy_interval": Column("95% interval", "accuracy", text=True),
+        "area": Column("area"),
+        "area_interval": Column("95% interval", "area", text=True),
+    }
+    texts = with_interval_texts(frame, "accuracy", "area")
     sections = []
-    for place, of_cell in frame.groupby(PLACE, sort=False):
-        rows = [
-            (
-                row.measure,
-                row.threshold,
-                row.accuracy,
-                interval(row.accuracy_low, row.accuracy_high),
-                row.area,
-                interval(row.area_low, row.area_high),
-            )
-            for row in of_cell.itertuples()
-        ]
+    for place, of_cell in texts.groupby(PLACE, sort=False):
         title = f"{Place(*place).name}: {of_cell['summaries'].max()} summaries"
-        sections.append(Section(title, rows))
+        sections.append(Section(title, list(of_cell[list(shown)].itertuples(index=False))))
     title = "AggreFact: all that was found in each cell."
-    return Table("aggrefact-cells", title, columns, sections, notes)
+    return Table("aggrefact-cells", title, list(shown.values()), sections, notes)
 
 
 def _notes(scores: Scores[AggreFact], frame: pd.DataFrame) -> tuple[str, ...]:

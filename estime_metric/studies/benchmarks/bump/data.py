@@ -8,17 +8,14 @@ annotators had to make an error of each type; in task 2, they chose the error.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
+import pandas as pd
 
-from estime_metric.stats.checks import Floats, listed
-from estime_metric.studies.benchmarks.shared.data import Crossed
-from estime_metric.studies.benchmarks.shared.records import Record, digest, read_records
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.records import read_records
 from estime_metric.validation import check_choice, integer
 
 #: Task -> its file.
@@ -29,6 +26,17 @@ SPLITS = ("valid", "test", "all")
 CHOSEN = 50
 #: The two summaries of a pair.
 REFERENCE, EDITED = "reference", "edited"
+#: The fields of a record, and the one with the type of the error if the authors have corrected it.
+FIELDS = (
+    "id",
+    "article_id",
+    "article",
+    "reference_summary",
+    "edited_summary",
+    "error_type",
+    "scores",
+)
+CORRECTED = "corrected_error_type"
 
 
 class ErrorType(NamedTuple):
@@ -68,47 +76,13 @@ PUBLISHED = (
     "Q2",
     "FactCC",
 )
-_FIELDS = ("id", "article_id", "article", "reference_summary", "edited_summary", "scores")
 
 
-@dataclass(frozen=True, eq=False)
-class Bump(Crossed):
-    """Pairs of summaries, at least one: a reference and the same with an error.
-
-    Attributes:
-        origin: where the data comes from.
-        documents: names of the N pairs; each has the two ``systems`` `REFERENCE` and `EDITED`.
-        articles: the article of each pair.
-        errors: the type of error of each pair.
-        summaries: 2 N texts, the reference of a pair before its edited summary.
-        source_of_each: 2 N articles' texts.
-        published: published measure -> its scores of the summaries, float64 of shape (2 N,); higher
-            is better.
-    """
-
-    origin: str
-    documents: tuple[str, ...]
-    articles: tuple[str, ...]
-    errors: tuple[str, ...]
-    summaries: tuple[str, ...]
-    source_of_each: list[str]
-    published: Mapping[str, Floats]
-    systems: tuple[str, ...] = (REFERENCE, EDITED)
-    key_names = ("pair", "version")
-
-    @cached_property
-    def digest(self) -> str:
-        """Twelve digits that change with any text, name, type of error or published score."""
-        scores = {name: values.tolist() for name, values in self.published.items()}
-        texts = self.summaries, self.source_of_each
-        return digest(self.documents, self.articles, self.errors, texts, scores)
-
-    @cached_property
-    def error_types(self) -> dict[str, ErrorType]:
-        """The types of error that occur, in the order of tables."""
-        occurring = dict.fromkeys(self.errors)
-        known = {name: error for name, error in ERRORS.items() if name in occurring}
-        return known | {name: ErrorType(name) for name in occurring if name not in known}
+def error_types(occurring: Iterable[str]) -> dict[str, ErrorType]:
+    """The types of error that occur, in the order of tables."""
+    names = list(dict.fromkeys(occurring))
+    known = {name: error for name, error in ERRORS.items() if name in names}
+    return known | {name: ErrorType(name) for name in names if name not in known}
 
 
 def chosen_articles(articles: Iterable[str], count: int = CHOSEN) -> frozenset[str]:
@@ -129,8 +103,13 @@ def chosen_articles(articles: Iterable[str], count: int = CHOSEN) -> frozenset[s
     return frozenset(sorted(set(articles), key=smallest)[:count])
 
 
-def read(folder: str | Path, task: int = 1, split: str = "all", limit: int | None = None) -> Bump:
+def read(
+    folder: str | Path, task: int = 1, split: str = "all", limit: int | None = None
+) -> Summaries:
     """Reads BUMP from a copy of the authors' repository, or from its folder ``data``.
+
+    The ``document`` of a summary is the name of its pair, its ``system`` is `REFERENCE` or `EDITED`;
+    further columns are the name of the ``article`` and the type of ``error`` of the pair.
 
     Args:
         folder: has ``task1_dataset.json`` or ``task2_dataset.json``, or the folder ``data`` with
@@ -148,29 +127,25 @@ def read(folder: str | Path, task: int = 1, split: str = "all", limit: int | Non
     check_choice("split", split, SPLITS)
     check_choice("task", task, TASKS)
     path = _file(Path(folder), TASKS[task])
-    rows = [{**row, "article_id": str(row["article_id"])} for row in read_records(path, _FIELDS)]
-    names = [str(row["id"]) for row in rows]
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(
-            f"Expected {path.name} to have each pair once, but got twice {listed(twice)}."
-        )
-    kept = _articles(rows, split, limit)
-    rows = [row for row in rows if row["article_id"] in kept]
-    if not rows:
+    pairs = _read_pairs(path)
+    pairs = pairs[pairs["article"].isin(_articles(pairs["article"], split, limit))]
+    if not len(pairs):
         raise ValueError(
             f"Expected {path.name} to have pairs of the split {split!r}, but there are none."
         )
-    return Bump(
+    names = ["document", "article", "error", "source"]
+    versions = [
+        pairs[names].assign(system=version, summary=pairs[f"{version}_summary"])
+        for version in (REFERENCE, EDITED)
+    ]
+    scores = [_published(pairs["scores"], version, path) for version in (REFERENCE, EDITED)]
+    # The two versions of a pair have the same index.
+    table, published = (pd.concat(both).sort_index(kind="stable") for both in (versions, scores))
+    return Summaries(
         origin=f"{Path(folder).name or folder}, task {task} ({split})",
-        documents=tuple(str(row["id"]) for row in rows),
-        articles=tuple(row["article_id"] for row in rows),
-        errors=tuple(_error_of(row, path) for row in rows),
-        summaries=tuple(
-            row[f"{version}_summary"] for row in rows for version in (REFERENCE, EDITED)
-        ),
-        source_of_each=[row["article"] for row in rows for _ in (REFERENCE, EDITED)],
-        published=_published(rows, path),
+        table=table.reset_index(drop=True),
+        published=published.reset_index(drop=True),
+        key_names=("pair", "version"),
     )
 
 
@@ -185,54 +160,45 @@ def _file(folder: Path, name: str) -> Path:
     return path
 
 
-def _articles(rows: Iterable[Record], split: str, limit: int | None) -> frozenset[str]:
+def _read_pairs(path: Path) -> pd.DataFrame:
+    """A row for each pair. The type of its error is the corrected one, which the authors' tables go
+    by, if the task has it.
+    """
+    records = pd.DataFrame(read_records(path, FIELDS), columns=[*FIELDS, CORRECTED])
+    names = {"id": "document", "article_id": "article", "article": "source"}
+    error = records[CORRECTED].astype(object).fillna(records["error_type"])
+    pairs = records.rename(columns=names).assign(error=error)
+    return pairs.astype({"document": str, "article": str})
+
+
+def _articles(names: pd.Series, split: str, limit: int | None) -> list[str]:
     """The articles of a split, the first ones if there is a ``limit``."""
-    articles = list(dict.fromkeys(row["article_id"] for row in rows))
+    articles = list(names.unique())
     valid = chosen_articles(articles)
     kept = [
         article
         for article in articles
         if split == "all" or (article in valid) == (split == "valid")
     ]
-    return frozenset(kept if limit is None else kept[: integer("limit", limit, 1)])
+    return kept if limit is None else kept[: integer("limit", limit, 1)]
 
 
-def _error_of(row: Record, path: Path) -> str:
-    """The type that the authors' tables go by: the corrected one, if the task has it."""
-    for field in ("corrected_error_type", "error_type"):
-        if field in row:
-            return str(row[field])
-    raise ValueError(
-        f"Expected each record of {path.name} to have 'error_type', but the record of pair {row['id']} does not."
-    )
-
-
-def _published(rows: list[Record], path: Path) -> dict[str, Floats]:
-    """The published scores: the measures that every pair has, for both of its summaries."""
-    names = [
-        name.removesuffix(f"_{REFERENCE}")
-        for name in rows[0]["scores"]
-        if name.endswith(f"_{REFERENCE}")
-    ]
-    ordered = [name for name in PUBLISHED if name in names]
-    ordered += [name for name in names if name not in PUBLISHED]
-    scores = {}
-    for name in ordered:
-        cells = [
-            row["scores"].get(f"{name}_{version}")
-            for row in rows
-            for version in (REFERENCE, EDITED)
-        ]
-        try:
-            values = np.array(cells, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+def _published(scores: pd.Series, version: str, path: Path) -> pd.DataFrame:
+    """The scores of published measures of one version: those that the first pair has."""
+    ending = f"_{version}"
+    table = pd.DataFrame(list(scores), index=scores.index)
+    of_first = [name for name in scores.iloc[0] if name.endswith(ending)]
+    try:
+        numbers = table[of_first].astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Expected scores in {path.name} to be numbers, but got {error}."
+        ) from error
+    for name in of_first:
+        if len(lacking := numbers.index[numbers[name].isna()]):
             raise ValueError(
-                f"Expected the scores of {name} in {path.name} to be numbers, but got {error}."
-            ) from error
-        if len(bad := np.flatnonzero(~np.isfinite(values))):
-            pair = rows[bad[0] // 2]["id"]
-            raise ValueError(
-                f"Expected two scores of {name} for each pair in {path.name}, but pair {pair} lacks one."
+                f"Expected a score {name!r} for each pair in {path.name}, but record {lacking[0] + 1} lacks it."
             )
-        scores[name] = values
-    return scores
+    named = numbers.rename(columns=lambda name: name.removesuffix(ending))
+    known = [name for name in PUBLISHED if name in named]
+    return named[known + [name for name in named if name not in known]]

@@ -5,32 +5,33 @@ from __future__ import annotations
 import pandas as pd
 
 from estime_metric.report.tables import Column, Section, Table, interval, p_value
-from estime_metric.studies.benchmarks.bump.data import Bump
+from estime_metric.studies.benchmarks.bump.data import error_types
 from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, TESTS
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    Shown,
     labels_of,
     measure_table,
-    shown_interval,
+    with_interval_texts,
 )
 
 
-def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
+def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     """``bump`` (consistency, ties and area over all pairs), ``bump-types`` (consistency by type of
     error), ``bump-tests`` (against the nearest published measure).
     """
     data, notes = scores.data, _notes(scores)
-    frame = frames[CONSISTENCY]
-    about = f"{data.origin}, {len(data.documents)} pairs of {len(set(data.articles))} articles"
-    overall = [
-        Shown("value", "consistency", 1, key=(ALL,), value="consistency"),
-        shown_interval(ALL, group="consistency", of="consistency", decimals=1),
-        Shown("ties", key=(ALL,), value="ties"),
-        Shown("value", "area", 1, key=(ALL,), value="area"),
-        shown_interval(ALL, group="area", of="area", decimals=1),
-    ]
+    frame = with_interval_texts(frames[CONSISTENCY], "consistency", "area", decimals=1)
+    articles = data.table["article"].nunique()
+    about = f"{data.origin}, {len(data.documents)} pairs of {articles} articles"
+    overall = {
+        ("consistency", ALL): Column("value", "consistency", 1),
+        ("consistency_interval", ALL): Column("95% interval", "consistency", text=True),
+        ("ties", ALL): Column("ties"),
+        ("area", ALL): Column("value", "area", 1),
+        ("area_interval", ALL): Column("95% interval", "area", text=True),
+    }
     return [
         measure_table(
             "bump",
@@ -46,26 +47,21 @@ def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
     ]
 
 
-def _by_type(scores: Scores[Bump], frame: pd.DataFrame, title: str) -> Table:
-    data = scores.data
-    counts = pd.Series(data.errors).value_counts()
-    shown = [
-        Shown(
-            # The two kinds of one error have a heading in common.
-            f"{error_type.kind or error_type.what} ({counts[error]})",
-            error_type.what if error_type.kind else "",
-            decimals=1,
-            key=(error,),
-            value="consistency",
-        )
-        for error, error_type in data.error_types.items()
-    ]
+def _by_type(scores: Scores[Summaries], frame: pd.DataFrame, title: str) -> Table:
+    errors = scores.data.table["error"]
+    counts = errors.value_counts() // 2  # of pairs
+    shown = {}
+    for error, error_type in error_types(errors).items():
+        # The two kinds of one error have a heading in common.
+        name = f"{error_type.kind or error_type.what} ({counts[error]})"
+        group = error_type.what if error_type.kind else ""
+        shown["consistency", error] = Column(name, group, decimals=1)
     return measure_table(
         "bump-types", title, frame, ["error"], shown, labels_of(scores), _notes(scores)
     )
 
 
-def _tests(scores: Scores[Bump], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+def _tests(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     labels = {column.name: column.label for column in scores.columns}
     nearest = frame[frame["nearest"].astype(bool)].drop_duplicates("column")
     rows = [
@@ -101,7 +97,7 @@ def _tests(scores: Scores[Bump], frame: pd.DataFrame, notes: tuple[str, ...]) ->
     return Table("bump-tests", title, columns, [Section("", rows)], (about, *notes))
 
 
-def _notes(scores: Scores[Bump]) -> tuple[str, ...]:
+def _notes(scores: Scores[Summaries]) -> tuple[str, ...]:
     return (
         "In per cent. Consistency: the share of pairs in which the reference has the better score, strictly; a tie is "
         "a miss. Area: references against edited summaries of all pairs; 50 is chance. (-): the score is negated, so "

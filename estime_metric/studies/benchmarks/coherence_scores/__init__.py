@@ -23,9 +23,9 @@ def benchmark(runs: int = 100, *, intervals: bool = True) -> Benchmark:
 
 def published_scores(data: CoherenceScores) -> Block:
     """The published scores as the measures of the comparison."""
-    columns = tuple(ScoreColumn(name, LABELS[name], "Published") for name in data.scores)
+    columns = tuple(ScoreColumn(name, LABELS[name], "Published") for name in data.published)
     return Block(
         "Published scores",
         columns,
-        lambda: Prepared(f"TOOLBOX|{data.digest}", lambda *_: data.scores),
+        lambda: Prepared(f"TOOLBOX|{data.digest}", lambda *_: data.published),
     )

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
-from estime_metric.studies.benchmarks.coherence_scores.statistics import texts_by_document
+from estime_metric.studies.benchmarks.coherence_scores.statistics import (
+    judgements_of,
+    texts_by_document,
+)
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import bootstrap_groups
@@ -38,9 +41,9 @@ def draw(
     data = scores.data
     drawn = [column for column in scores.known if column.name in DRAWN]
     values, ends = {}, {}
-    order = rank_systems(data.judgements)
+    order = rank_systems(judgements_of(data))
     for column in drawn:
-        grid = scores.grid(column, data.judgements, "coherence")
+        grid = scores.grid(column, "coherence")
         for compared in BIAS_PAIRS:
             bias = bias_matrix(grid.scores, grid.judgements, data.names, compared)
             name = f"bias-{column.name}-{compared.replace('_', '-')}"
@@ -49,7 +52,7 @@ def draw(
             grid.scores, grid.judgements, data.names, column.label, "coherence"
         )
         yield f"scores-{column.name}", scatter
-        groups = bootstrap_groups(grid, level="intra_system", method="kendall_b", seed=seed)
+        groups = bootstrap_groups(grid, method="kendall_b", seed=seed)
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]
     if drawn:

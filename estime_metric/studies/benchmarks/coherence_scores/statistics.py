@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,7 @@ def analyze(
         SHUFFLE: _shuffle(data),
         WITH_LENGTH: _agreement_with_length(scores),
     }
-    if data.components:
+    if len(data.components):
         frames[COMPONENTS] = gruen_components(data)
     if runs:
         frames[CONFOUNDERS] = confounder_statistics(data, runs, seed)
@@ -75,27 +76,27 @@ def statistics_of(scores: Floats, judgements: Floats) -> dict[str, float]:
 
 def texts_by_document(data: CoherenceScores) -> list[list[str]]:
     """The summaries, a row for each document and a column for each system."""
-    width = len(data.systems)
-    return [
-        list(data.summaries[first : first + width])
-        for first in range(0, len(data.summaries), width)
-    ]
+    return np.array(data.summaries, dtype=object).reshape(-1, len(data.systems)).tolist()
+
+
+def judgements_of(data: CoherenceScores) -> Floats:
+    """The judgements, (documents, systems)."""
+    judged: Floats = data.table["coherence"].to_numpy(dtype=np.float64)
+    return judged.reshape(-1, len(data.systems))
 
 
 def _agreement(
     scores: Scores[CoherenceScores], column: ScoreColumn, resamples: int, seed: int
-) -> pd.DataFrame:
+) -> Iterator[dict[str, Any]]:
     """Table 3's row of a measure; documents and systems resampled."""
-    grid = scores.grid(column, scores.data.judgements, "coherence")
-    rows = []
+    grid = scores.grid(column, "coherence")
     for name, value in statistics_of(grid.scores, grid.judgements).items():
         low, high = np.nan, np.nan
         if resamples:
             level, method = STATISTICS[name]
             resampled = bootstrap(grid, levels=[level], methods=[method], n=resamples, seed=seed)
             low, high = resampled.loc[0, ["low", "high"]]
-        rows.append({"statistic": name, "value": value, "low": low, "high": high})
-    return pd.DataFrame(rows)
+        yield {"statistic": name, "value": value, "low": low, "high": high}
 
 
 def _shuffle(data: CoherenceScores) -> pd.DataFrame:
@@ -112,7 +113,7 @@ def _agreement_with_length(scores: Scores[CoherenceScores]) -> pd.DataFrame:
     data = scores.data
     lengths = count_lengths(texts_by_document(data))
     tables: Mapping[str, Floats] = {
-        "judged coherence": data.judgements,
+        "judged coherence": judgements_of(data),
         **{column.label: scores.oriented(column).reshape(lengths.shape) for column in scores.known},
     }
     return pd.DataFrame(
@@ -130,25 +131,24 @@ def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0)
     Without noise ``τ_intra`` is NaN. Capitalization is the property of the system, because the
     first letter of each sentence of these texts has been capitalized; the paper counts capitals.
     """
+    judgements = judgements_of(data)
     pseudo_measures = {
         "capitalization": _property(data, "produces_capitals"),
         "architecture": _property(data, "pretrained_transformer"),
-        "upper bound": system_upper_bound(data.judgements),
+        "upper bound": system_upper_bound(judgements),
     }
     rows = {}
     for name, values in pseudo_measures.items():
-        rows[name] = pd.Series(statistics_of(values, data.judgements))
-        noisy = [
-            statistics_of(break_ties(values, seed + run), data.judgements) for run in range(runs)
-        ]
+        rows[name] = pd.Series(statistics_of(values, judgements))
+        noisy = [statistics_of(break_ties(values, seed + run), judgements) for run in range(runs)]
         rows[f"{name} (r)"] = pd.DataFrame(noisy).mean(skipna=False)
     return pd.DataFrame(rows).T.rename_axis("confounder").reset_index()
 
 
 def _property(data: CoherenceScores, name: str) -> Floats:
     """A property of the systems (0 or 1) as a measure."""
-    values = [int(data.properties[system][name]) for system in data.systems]
-    return from_property(values, len(data.documents))
+    values = data.properties.loc[data.systems, name].astype(int)
+    return from_property(list(values), len(data.documents))
 
 
 def gruen_components(data: CoherenceScores) -> pd.DataFrame:
@@ -158,12 +158,13 @@ def gruen_components(data: CoherenceScores) -> pd.DataFrame:
     They are used in the form in which they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm``
     is a loss), penalties unchanged.
     """
-    components = dict(data.components)
-    components["cola"] = components["cola"] / 8
-    components["lm"] = np.exp(-components["lm"] / 2) / 8
+    components = data.components.assign(
+        cola=data.components["cola"] / 8, lm=np.exp(-data.components["lm"] / 2) / 8
+    )
+    judgements = judgements_of(data)
     rows = []
-    for one, other in TABLE_5:
-        table = components[one] if one == other else components[one] + components[other]
-        value = correlate(table, data.judgements, level="system", method="kendall_b")
-        rows.append({"component": one, "other": other, "value": value})
+    for first, second in TABLE_5:
+        total = components[list({first, second})].sum(axis=1).to_numpy().reshape(judgements.shape)
+        value = correlate(total, judgements, level="system", method="kendall_b")
+        rows.append({"component": first, "other": second, "value": value})
     return pd.DataFrame(rows)

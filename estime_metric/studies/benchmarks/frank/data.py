@@ -8,26 +8,14 @@ folder ``data``).
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from estime_metric.stats.checks import Floats, listed
-from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey
-from estime_metric.studies.benchmarks.shared.records import (
-    Record,
-    by_key,
-    check_all,
-    digest,
-    read_field,
-    read_records,
-)
+from estime_metric.stats.checks import listed
+from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
+from estime_metric.studies.benchmarks.shared.records import join, read_frame, read_records
 from estime_metric.validation import check_choice, integer
 
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.
@@ -71,72 +59,19 @@ DOCUMENTS, JUDGED = "documents.jsonl", "frank.jsonl"
 #: The authors' files: judgements, metrics, texts.
 ANNOTATIONS, METRIC_OUTPUTS = "human_annotations.json", "baseline_factuality_metrics_outputs.json"
 TEXTS, TEXT_FOLDERS = "benchmark_data.json", ("articles-wbertscore-json", "articles-json")
-#: Fields of the authors' records that are not metrics.
-_NAMES = ("hash", "model_name")
-_KEYS = {*_NAMES, "dataset", "split"}
+#: What precedes the type of error in the name of a column of factuality with inverted labels.
+FLIP = "Flip_"
+_JUDGED = [*KEY, "dataset", "split", "summary", "factuality"]
+_KEY = {"hash": "document", "model_name": "system"}
 
 
-@dataclass(frozen=True, eq=False)
-class Frank(Listed):
-    """Judged summaries. Not every system summarized every document: CNN/DailyMail and XSum have
-    different systems.
-
-    Attributes:
-        origin: where the data comes from.
-        keys: document and system of each of N summaries, each pair once (ValueError).
-        datasets: N keys of `DATASETS`.
-        sources: document -> its text.
-        summaries: N texts.
-        factuality: share of the sentences without an error, finite float64 of shape (N,); higher is
-            better.
-        flipped: type of error -> factuality with the labels of that type inverted, of the same shape.
-        published: published metric -> its scores, float64 of shape (N,), NaN if it has none; higher
-            is better.
-    """
-
-    origin: str
-    keys: list[SummaryKey]
-    datasets: tuple[str, ...]
-    sources: Mapping[str, str]
-    summaries: tuple[str, ...]
-    factuality: Floats
-    flipped: Mapping[str, Floats]
-    published: Mapping[str, Floats]
-
-    def __post_init__(self) -> None:
-        if twice := [key for key, number in Counter(self.keys).items() if number > 1]:
-            raise ValueError(
-                f"Expected each summary once, but these occur several times: {listed(twice)}."
-            )
-        for name, values in {"factuality": self.factuality, **self.flipped}.items():
-            if len(bad := np.flatnonzero(~np.isfinite(values))):
-                raise ValueError(
-                    f"Expected `{name}` to be finite, but it is not for {self.keys[bad[0]]}."
-                )
-
-    @cached_property
-    def source_of_each(self) -> list[str]:
-        """The source of each summary."""
-        return [self.sources[key.document] for key in self.keys]
-
-    @cached_property
-    def digest(self) -> str:
-        """Twelve digits that change with any text, name or judgement."""
-        columns = {"factuality": self.factuality, **self.flipped, **self.published}
-        numbers = {name: values.tolist() for name, values in columns.items()}
-        return digest(self.keys, self.datasets, self.source_of_each, self.summaries, numbers)
-
-
-@dataclass(frozen=True)
-class _Records:
-    """What a folder of either layout has: judged summaries, and document -> its text."""
-
-    rows: list[Record]
-    sources: dict[str, str]
-
-
-def read(folder: str | Path, split: str = "test", limit: int | None = None) -> Frank:
+def read(folder: str | Path, split: str = "test", limit: int | None = None) -> Summaries:
     """Reads FRANK from a folder of either layout.
+
+    Not every system summarized every document: CNN/DailyMail and XSum have different systems.
+    Further columns of the table are the ``dataset``, the ``split``, the ``factuality``, which is the
+    share of the sentences without an error, and for types of error (`ERRORS`) ``Flip_TYPE``,
+    factuality with the labels of that type inverted.
 
     Args:
         folder: has ``documents.jsonl`` (``doc_id``, ``source``) and ``frank.jsonl`` (``doc_id``,
@@ -154,32 +89,34 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
     """
     check_choice("split", split, SPLITS)
     folder = Path(folder)
-    records = _read_folder(folder)
-    rows = [row for row in records.rows if row["split"] == split]
-    if not rows:
+    table = _read_folder(folder)
+    table = table[table["split"] == split]
+    if not len(table):
         raise ValueError(
             f"Expected {str(folder)!r} to have summaries of the split {split!r}, but there are none."
         )
-    if strange := sorted({row["dataset"] for row in rows} - set(DATASETS)):
+    if strange := sorted(set(table["dataset"]) - set(DATASETS)):
         raise ValueError(f"Expected datasets {', '.join(DATASETS)}, but got {listed(strange)}.")
-    check_all((row["doc_id"] for row in rows), records.sources, "a source for each document")
-    metrics = _metrics_of(rows)
-    flipped = [name for name in ERRORS if all(name in row["flipped"] for row in rows)]
+    flipped = [FLIP + error for error in ERRORS if FLIP + error in table]
+    judgements = table[["factuality", *flipped]].astype(float)
+    for name, values in judgements.items():
+        if len(lacking := table.loc[~np.isfinite(values), KEY]):
+            raise ValueError(
+                f"Expected `{name}` to be finite, but it is not for {tuple(lacking.iloc[0])}."
+            )
     if limit is not None:
-        rows = _first_documents(rows, integer("limit", limit, 1))
-    return Frank(
+        first = table.drop_duplicates("document").groupby("dataset")
+        table = table[table["document"].isin(first.head(integer("limit", limit, 1))["document"])]
+    table = table.assign(**judgements).reset_index(drop=True)
+    return Summaries(
         origin=f"{folder.name or folder} ({split})",
-        keys=[SummaryKey(row["doc_id"], row["system"]) for row in rows],
-        datasets=tuple(row["dataset"] for row in rows),
-        sources=records.sources,
-        summaries=tuple(row["summary"] for row in rows),
-        factuality=_numbers(row["factuality"] for row in rows),
-        flipped={name: _numbers(row["flipped"][name] for row in rows) for name in flipped},
-        published={name: _numbers(row["metrics"].get(name) for row in rows) for name in metrics},
+        table=table[[*_JUDGED, "source", *flipped]],
+        published=_published(table),
     )
 
 
-def _read_folder(folder: Path) -> _Records:
+def _read_folder(folder: Path) -> pd.DataFrame:
+    """All that a folder has, and in ``metrics`` the scores of published metrics by name."""
     if (folder / JUDGED).is_file():
         return _read_lines(folder)
     for place in (folder, folder / "data"):
@@ -190,85 +127,51 @@ def _read_folder(folder: Path) -> _Records:
     )
 
 
-def _metrics_of(rows: Sequence[Record]) -> list[str]:
-    """The published metrics that the data have, the known ones first."""
-    names = dict.fromkeys(name for row in rows for name in row["metrics"])
-    known = [name for name in METRICS if name in names]
-    return known + [name for name in names if name not in METRICS]
+def _published(table: pd.DataFrame) -> pd.DataFrame:
+    """The published metrics that the summaries have, the known ones first."""
+    scores = pd.DataFrame(list(table["metrics"])).astype(float)
+    known = [name for name in METRICS if name in scores]
+    return scores[known + [name for name in scores if name not in METRICS]]
 
 
-def _first_documents(rows: Sequence[Record], limit: int) -> list[Record]:
-    """The summaries of the first documents of each dataset."""
-    kept: set[str] = set()
-    for dataset in DATASETS:
-        documents = dict.fromkeys(row["doc_id"] for row in rows if row["dataset"] == dataset)
-        kept.update(list(documents)[:limit])
-    return [row for row in rows if row["doc_id"] in kept]
-
-
-def _numbers(cells: Iterable[Any]) -> Floats:
-    return np.array([math.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
-
-
-def _read_lines(folder: Path) -> _Records:
+def _read_lines(folder: Path) -> pd.DataFrame:
     fields = ("doc_id", "system", "dataset", "split", "summary", "factuality", "flipped", "metrics")
-    rows = [{**row, "doc_id": str(row["doc_id"])} for row in read_records(folder / JUDGED, fields)]
-    return _Records(rows=rows, sources=read_field(folder / DOCUMENTS, "source"))
+    judged = read_frame(folder / JUDGED, fields, doc_id="document")
+    flipped = pd.DataFrame(list(judged["flipped"])).dropna(axis="columns").add_prefix(FLIP)
+    sources = read_frame(folder / DOCUMENTS, ("doc_id", "source"), doc_id="document")
+    return join(judged.join(flipped), sources, ["document"], "a source for each document")
 
 
-def _read_authors(folder: Path) -> _Records:
-    judged = read_records(folder / ANNOTATIONS, (*_NAMES, "dataset", "split", "Factuality"))
-    outputs = by_key(read_records(folder / METRIC_OUTPUTS, _NAMES), _NAMES, METRIC_OUTPUTS)
-    keys = [SummaryKey(str(row["hash"]), str(row["model_name"])) for row in judged]
-    texts = _texts(folder, dict.fromkeys(key.document for key in keys))
-    check_all(keys, texts.summaries, f"a summary for each judgement of {ANNOTATIONS}")
-    rows = []
-    for key, row in zip(keys, judged, strict=True):
-        rows.append(
-            {
-                "doc_id": key.document,
-                "system": key.system,
-                "dataset": row["dataset"],
-                "split": row["split"],
-                "summary": texts.summaries[key],
-                "factuality": row["Factuality"],
-                "flipped": {name: row[f"Flip_{name}"] for name in ERRORS if f"Flip_{name}" in row},
-                "metrics": {
-                    name: value for name, value in outputs.get(key, {}).items() if name not in _KEYS
-                },
-            }
-        )
-    return _Records(rows=rows, sources=texts.sources)
+def _read_authors(folder: Path) -> pd.DataFrame:
+    records = read_records(folder / ANNOTATIONS, (*_KEY, "dataset", "split", "Factuality"))
+    judged = _named(records).rename(columns={"Factuality": "factuality"})
+    outputs = _named(read_records(folder / METRIC_OUTPUTS, tuple(_KEY)))
+    names = outputs.columns.difference([*KEY, "dataset", "split"], sort=False)
+    metrics = outputs[KEY].assign(metrics=outputs[names].to_dict("records"))
+    judged = join(judged, metrics, KEY, f"a record of {METRIC_OUTPUTS} for each judgement")
+    what = f"a summary for each judgement of {ANNOTATIONS}"
+    return join(judged, _texts(folder, judged["document"]), KEY, what)
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """Texts from the authors' files: document and system -> summary; document -> article."""
-
-    summaries: dict[tuple[str, ...], str]
-    sources: dict[str, str]
+def _named(records: list[dict[str, object]]) -> pd.DataFrame:
+    """Records of the authors as a table, with the keys of this package as text."""
+    return pd.DataFrame(records).rename(columns=_KEY).astype(dict.fromkeys(KEY, str))
 
 
-def _texts(folder: Path, documents: Iterable[str]) -> _Texts:
+def _texts(folder: Path, documents: pd.Series) -> pd.DataFrame:
+    """Source and summary by document and system."""
     if (folder / TEXTS).is_file():
-        rows = read_records(folder / TEXTS, (*_NAMES, "article", "summary"))
-        return _Texts(
-            summaries={key: row["summary"] for key, row in by_key(rows, _NAMES, TEXTS).items()},
-            sources={str(row["hash"]): row["article"] for row in rows},
-        )
+        fields = ("article", "summary")
+        texts = _named(read_records(folder / TEXTS, (*_KEY, *fields)))
+        return texts[[*KEY, *fields]].rename(columns={"article": "source"})
     articles = next((folder / name for name in TEXT_FOLDERS if (folder / name).is_dir()), None)
     if articles is None:
         raise FileNotFoundError(
             f"Expected {str(folder)!r} to have the texts, {TEXTS} or {TEXT_FOLDERS[0]}, but it has neither."
         )
-    summaries: dict[tuple[str, ...], str] = {}
-    sources: dict[str, str] = {}
-    for document in documents:
+    rows = []
+    for document in documents.unique():
         record = json.loads((articles / f"{document}.json").read_text(encoding="utf-8"))
-        sources[document] = record["article"]
-        summaries |= {
-            SummaryKey(document, name): text
-            for name, text in record.items()
-            if isinstance(text, str)
-        }
-    return _Texts(summaries=summaries, sources=sources)
+        for system, text in record.items():
+            rows.append((document, system, record["article"], text))
+    return pd.DataFrame(rows, columns=[*KEY, "source", "summary"])

@@ -66,7 +66,7 @@ def weighted_partial(
         for values in (first, second)
     )
     products, of_x, of_y = (
-        (weights * one * other).sum(axis=1) for one, other in ((x, y), (x, x), (y, y))
+        (weights * left * right).sum(axis=1) for left, right in ((x, y), (x, x), (y, y))
     )
     below = np.sqrt(of_x * of_y)
     defined = (of_x > _ROUNDING * len(first)) & (of_y > _ROUNDING * len(first))
@@ -76,7 +76,7 @@ def weighted_partial(
 
 def codes_of(categories: Sequence[str]) -> npt.NDArray[np.int64]:
     """A number from 0 for each category, in order of appearance."""
-    return np.asarray(pd.factorize(np.array(categories, dtype=object))[0], dtype=np.int64)
+    return np.asarray(pd.factorize(pd.Series(categories, dtype=object))[0], dtype=np.int64)
 
 
 def _ranked(weights: Floats, values: Floats, method: str) -> Floats:

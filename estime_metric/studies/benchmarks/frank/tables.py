@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 
 from estime_metric.report.tables import Column, Section, Table
-from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank
+from estime_metric.studies.benchmarks.frank.data import DATASETS, ERRORS, FLIP
 from estime_metric.studies.benchmarks.frank.statistics import (
     ABLATION,
     CORRELATIONS,
@@ -15,27 +15,28 @@ from estime_metric.studies.benchmarks.frank.statistics import (
     PARTS,
     part_name,
 )
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    TITLES,
     Shown,
     labels_of,
+    measure_cells,
     measure_rows,
     measure_table,
-    shown_interval,
+    with_interval_texts,
 )
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 _BY = ("part", "method")
 
 
-def make_tables(scores: Scores[Frank], frames: Frames) -> list[Table]:
+def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     """``frank``, ``frank-plain``, ``frank-intervals``, ``frank-differences`` and
     ``frank-ablation``.
     """
     notes, labels = _notes(scores), labels_of(scores)
-    correlations = frames[CORRELATIONS]
+    correlations = with_interval_texts(frames[CORRELATIONS], "value")
     partial = correlations[correlations["kind"] == "partial"]
     plain = correlations[correlations["kind"] == "plain"]
     values, intervals = _correlation_columns(), _interval_columns()
@@ -54,31 +55,32 @@ def make_tables(scores: Scores[Frank], frames: Frames) -> list[Table]:
     ]
 
 
-def _correlation_columns() -> list[Shown]:
-    values = [
-        Shown(symbol, part_name(part), key=(part, method))
+def _correlation_columns() -> Shown:
+    values = {
+        ("value", part, method): Column(symbol, part_name(part))
         for part, (method, symbol) in product(PARTS, SYMBOLS.items())
-    ]
-    return [*values, shown_interval("all", "pearson", group="r, all")]
+    }
+    interval = {("value_interval", "all", "pearson"): Column("95% interval", "r, all", text=True)}
+    return {**values, **interval}
 
 
-def _interval_columns() -> list[Shown]:
-    columns = []
+def _interval_columns() -> Shown:
+    columns = {}
     for part, (method, symbol) in product(PARTS, SYMBOLS.items()):
         group = f"{part_name(part)} {symbol}"
-        columns.append(Shown("value", group, key=(part, method)))
-        columns.append(shown_interval(part, method, group=group))
+        columns["value", part, method] = Column("value", group)
+        columns["value_interval", part, method] = Column("95% interval", group, text=True)
     return columns
 
 
-def _differences(scores: Scores[Frank], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
-    shown = []
-    for part, (value, heading, decimals) in product(
-        PARTS, (("difference", "{} less", 3), ("p_value", "p of {}", 4))
-    ):
-        for method, symbol in SYMBOLS.items():
-            name = heading.format(symbol)
-            shown.append(Shown(name, part_name(part), decimals, key=(part, method), value=value))
+def _differences(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    fields = (("difference", "{} less", 3), ("p_value", "p of {}", 4))
+    shown = {
+        (value, part, method): Column(heading.format(symbol), part_name(part), decimals)
+        for part, (value, heading, decimals), (method, symbol) in product(
+            PARTS, fields, SYMBOLS.items()
+        )
+    }
     labels = {column.name: column.label for column in scores.columns}
     best = sorted(
         f"{part_name(part)}, {SYMBOLS[method]}: {labels[group.iloc[0]]}"
@@ -95,31 +97,28 @@ def _differences(scores: Scores[Frank], frame: pd.DataFrame, notes: tuple[str, .
     )
 
 
-def _ablation(scores: Scores[Frank], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
-    shown = [Shown(ERRORS.get(error, error), key=(error,)) for error in scores.data.flipped]
-    ordered = {
-        column.name: column.label
-        for section in TITLES
-        for column in scores.known
-        if column.section == section
-    }
-    sections = [
-        Section(part_name(part), measure_rows(rows, ["error"], shown, ordered))
-        for part, rows in frame.groupby("part", sort=False)
-    ]
+def _ablation(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    errors = [name.removeprefix(FLIP) for name in scores.data.table if name.startswith(FLIP)]
+    shown = {("value", error): Column(ERRORS.get(error, error)) for error in errors}
+    labels = {name: label for of in labels_of(scores).values() for name, label in of.items()}
+    known = {name: labels[name] for name in labels if name in scores.values}
+    sections = []
+    for part, of_part in frame.groupby("part", sort=False):
+        cells = measure_cells(of_part, ["error"], shown)
+        sections.append(Section(part_name(part), measure_rows(cells, known)))
     about = (
         "Partial Pearson correlation with factuality minus the one with the labels of one type of error flipped: the "
         "higher, the more of the agreement rests on errors of this type. The first three are groups of the next seven."
     )
     title = "FRANK: ablation by type of error."
-    columns = [Column("measure", text=True), *shown]
+    columns = [Column("measure", text=True), *shown.values()]
     return Table("frank-ablation", title, columns, sections, (about, *notes))
 
 
-def _notes(scores: Scores[Frank]) -> tuple[str, ...]:
+def _notes(scores: Scores[Summaries]) -> tuple[str, ...]:
     data = scores.data
     counts = ", ".join(
-        f"{part_name(part)} {data.datasets.count(part)}" for part in PARTS if part != "all"
+        f"{name} {(data.table['dataset'] == part).sum()}" for part, name in DATASETS.items()
     )
     return (
         f"Data: {data.origin}, {len(data.documents)} documents; summaries: {counts}. (-): the score is negated, so "

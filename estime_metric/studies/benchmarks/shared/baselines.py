@@ -211,9 +211,9 @@ def trivial_block() -> Block:
     )
 
     def compute(data: Summaries, _: Advance) -> ColumnValues:
-        shares = new_shares(data.summaries, data.source_of_each)
+        shares = new_shares(data.summaries, data.sources)
         return {
-            "absent_words": absent_words(data.summaries, data.source_of_each),
+            "absent_words": absent_words(data.summaries, data.sources),
             **shares,
             "new_ngrams": np.mean(list(shares.values()), axis=0),
             "length": length(data.summaries),
@@ -227,7 +227,7 @@ def divergence_block() -> Block:
     """`jensen_shannon` of summary and source."""
 
     def compute(data: Summaries, _: Advance) -> ColumnValues:
-        return {"jensen_shannon": jensen_shannon(data.summaries, data.source_of_each)}
+        return {"jensen_shannon": jensen_shannon(data.summaries, data.sources)}
 
     column = ScoreColumn("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True)
     signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
@@ -241,9 +241,7 @@ def rouge_block(references: References | None, combine: str = "mean") -> Block:
         section, suffix, against = REFERENCE_FREE, ", source", "source"
 
     def compute(data: Summaries, advance: Advance) -> list[Floats]:
-        texts = (
-            [[source] for source in data.source_of_each] if references is None else references(data)
-        )
+        texts = [[source] for source in data.sources] if references is None else references(data)
         return list(rouge(data.summaries, texts, combine=combine, advance=advance).values())
 
     signature = f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}"

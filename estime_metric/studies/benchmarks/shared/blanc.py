@@ -103,7 +103,7 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
         scorer = BlancScorer(model, kind=kind, device=device)
 
         def compute(data: Summaries, advance: Advance) -> dict[str, Floats]:
-            return {column: scorer.score(data.summaries, data.source_of_each, advance=advance)}
+            return {column: scorer.score(data.summaries, data.sources, advance=advance)}
 
         return Prepared(scorer.signature, compute)
 

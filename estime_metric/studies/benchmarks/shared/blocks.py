@@ -71,11 +71,9 @@ class Block:
     notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
 
 
-def published_block(data: Summaries, scores: Mapping[str, Floats]) -> Block:
-    """Scores that come with the data: published measure -> its scores, higher is better, NaN if
-    there is none.
-    """
-    columns = {name: ScoreColumn(f"published:{name}", name, PUBLISHED) for name in scores}
-    values = {column.name: scores[name] for name, column in columns.items()}
+def published_block(data: Summaries) -> Block:
+    """The scores that come with the data."""
+    columns = {name: ScoreColumn(f"published:{name}", name, PUBLISHED) for name in data.published}
+    values = {column.name: data.published[name].to_numpy() for name, column in columns.items()}
     prepared = Prepared(f"{data.origin}|{data.digest}", lambda *_: values)
     return Block(PUBLISHED, tuple(columns.values()), lambda: prepared)

@@ -1,20 +1,20 @@
-"""What a benchmark has to say of its summaries: names, texts, and a digest of all of it."""
+"""What a benchmark has to say of its summaries: one table of names, texts and judgements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
-import numpy as np
+import pandas as pd
 
-from estime_metric.stats.checks import Floats
+from estime_metric.stats.checks import listed
 
 
 class SummaryKey(NamedTuple):
     """What identifies a summary. In some benchmarks the two parts have other names, see
-    ``Summaries.key_names``.
+    `Summaries.key_names`.
     """
 
     document: str
@@ -24,105 +24,70 @@ class SummaryKey(NamedTuple):
         return str(tuple(self))
 
 
-class Summaries(Protocol):
-    """The summaries of a benchmark.
+#: The columns of a table with the parts of a key.
+KEY = list(SummaryKey._fields)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Summaries:
+    """The summaries of a benchmark; ValueError if one occurs several times.
 
     Attributes:
-        key_names: what the two parts of a key are called in files.
         origin: where the data comes from, for readers.
-        digest: digits that change with any text, name or judgement.
-        documents, systems: names, each once, in order.
-        keys, summaries, source_of_each: of each summary its key, its text and its source.
+        table: a row for each summary, numbered from 0: ``document`` and ``system``, which identify
+            it, its ``source``, its text ``summary``, and what the benchmark knows of it, such as
+            judgements.
+        published: a column of scores for each published measure, and the rows of ``table``; higher
+            is better, NaN if there is none.
+        key_names: what ``document`` and ``system`` are called in files.
     """
 
-    key_names: tuple[str, str]
+    origin: str
+    table: pd.DataFrame
+    published: pd.DataFrame = field(default_factory=pd.DataFrame)
+    key_names: tuple[str, str] = ("document", "system")
+
+    def __post_init__(self) -> None:
+        twice = self.table.loc[self.table.duplicated(KEY), KEY]
+        if len(twice):
+            keys = [SummaryKey(*key) for key in twice.itertuples(index=False)]
+            raise ValueError(f"Expected each summary once, but these occur twice: {listed(keys)}.")
+
+    @cached_property
+    def keys(self) -> list[SummaryKey]:
+        """The key of each summary."""
+        return [SummaryKey(*key) for key in self.table[KEY].itertuples(index=False)]
 
     @property
-    def origin(self) -> str: ...
+    def documents(self) -> list[str]:
+        """The documents, each once, in order of appearance."""
+        return list(self.table["document"].unique())
+
     @property
-    def digest(self) -> str: ...
+    def systems(self) -> list[str]:
+        """The systems, each once, in order of appearance."""
+        return list(self.table["system"].unique())
+
     @property
-    def documents(self) -> tuple[str, ...]: ...
+    def summaries(self) -> list[str]:
+        """The text of each summary."""
+        return list(self.table["summary"])
+
     @property
-    def systems(self) -> tuple[str, ...]: ...
-    @property
-    def keys(self) -> list[SummaryKey]: ...
-    @property
-    def summaries(self) -> tuple[str, ...]: ...
-    @property
-    def source_of_each(self) -> list[str]: ...
+    def sources(self) -> list[str]:
+        """The source of each summary."""
+        return list(self.table["source"])
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve digits that change with any text, name, judgement or published score."""
+        frames = (self.table, self.published)
+        content = "\n".join(frame.to_json(orient="split", double_precision=15) for frame in frames)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    def __len__(self) -> int:
+        return len(self.table)
 
 
 #: The summaries of one benchmark.
 Data = TypeVar("Data", bound=Summaries)
-
-
-class Listed:
-    """Data whose ``keys`` say which documents and systems there are."""
-
-    key_names = ("document", "system")
-
-    @cached_property
-    def documents(self: Any) -> tuple[str, ...]:
-        """The documents, each once, in order of appearance."""
-        return tuple(dict.fromkeys(key.document for key in self.keys))
-
-    @cached_property
-    def systems(self: Any) -> tuple[str, ...]:
-        """The systems, each once, in order of appearance."""
-        return tuple(dict.fromkeys(key.system for key in self.keys))
-
-    def __len__(self: Any) -> int:
-        return len(self.summaries)
-
-
-class Tabled(Listed):
-    """Data in a ``table`` with a row for each summary: ``document``, ``system``, ``summary``,
-    ``source``, and behind `columns` the scores of published measures.
-    """
-
-    columns: ClassVar[Sequence[str]]
-
-    @cached_property
-    def keys(self: Any) -> list[SummaryKey]:
-        """Document and system of each summary."""
-        return keys_of(zip(self.table["document"], self.table["system"], strict=True))
-
-    @cached_property
-    def summaries(self: Any) -> tuple[str, ...]:
-        """The text of each summary."""
-        return tuple(self.table["summary"])
-
-    @cached_property
-    def source_of_each(self: Any) -> list[str]:
-        """The source of each summary."""
-        return list(self.table["source"])
-
-    @property
-    def published(self: Any) -> dict[str, Floats]:
-        """Published measure -> its scores, float64 of shape (summaries,); higher is better, NaN if
-        there is none.
-        """
-        names = self.table.columns[len(self.columns) :]
-        return {str(name): self.table[name].to_numpy(dtype=np.float64) for name in names}
-
-
-class Crossed:
-    """Data with a summary of every document by every system, all systems of the first document
-    first.
-    """
-
-    key_names = ("document", "system")
-
-    @cached_property
-    def keys(self: Any) -> list[SummaryKey]:
-        """The key of each summary."""
-        return keys_of(product(self.documents, self.systems))
-
-    def __len__(self: Any) -> int:
-        return len(self.summaries)
-
-
-def keys_of(pairs: Iterable[tuple[Any, Any]]) -> list[SummaryKey]:
-    """Keys from pairs of document and system, as text."""
-    return [SummaryKey(str(document), str(system)) for document, system in pairs]

@@ -76,7 +76,7 @@ def estime_block(
     }
 
     def compute(data: Summaries, _: Advance) -> ColumnValues:
-        result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
+        result = scorer.score(data.summaries, data.sources, progress=progress)
         return {
             column.name: (
                 derived[name](result, layer)

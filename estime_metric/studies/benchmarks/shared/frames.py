@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 Frames = dict[str, pd.DataFrame]
 #: What identifies a measure's rows in a tidy table: name, label and section of its `ScoreColumn`.
 IDS = ["column", "measure", "section"]
-CONFIDENCE = 0.95
 
 
 def ids_of(column: ScoreColumn) -> dict[str, str]:
@@ -27,17 +26,15 @@ def ids_of(column: ScoreColumn) -> dict[str, str]:
 
 
 def each_column(
-    scores: Scores[Any], frame: Callable[[ScoreColumn], pd.DataFrame], names: Sequence[str]
+    scores: Scores[Any],
+    rows_of: Callable[[ScoreColumn], Iterable[dict[str, Any]]],
+    names: Sequence[str],
 ) -> pd.DataFrame:
-    """A tidy table: ``frame`` of every computed column, one below the other, with `IDS` in front;
-    ``names`` are the columns of these frames.
+    """A tidy table: the rows of every computed column, one below the other, with `IDS` in front;
+    ``names`` are the columns of the rows.
     """
-    frames = []
-    for column in scores.analyzed():
-        if len(rows := frame(column)):
-            frames.append(rows.assign(**ids_of(column)))
-    order = [*IDS, *names]
-    return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
+    rows = [{**ids_of(column), **row} for column in scores.analyzed() for row in rows_of(column)]
+    return pd.DataFrame(rows, columns=[*IDS, *names])
 
 
 class Resamples:
@@ -49,14 +46,14 @@ class Resamples:
         resamples, seed: how many, and of the random numbers.
     """
 
-    def __init__(self, group_of_each: Sequence[str], resamples: int, seed: int) -> None:
-        codes, groups = pd.factorize(np.array(group_of_each, dtype=object))
+    def __init__(self, group_of_each: Sequence[str] | pd.Series, resamples: int, seed: int) -> None:
+        codes, groups = pd.factorize(pd.Series(group_of_each, dtype=object))
         self._group_of_each = codes
         self._weights = drawn_weights(len(groups), resamples, seed)
 
-    def weights(self, rows: npt.NDArray[np.int64]) -> Floats:
+    def weights(self, rows: pd.Index | npt.NDArray[np.int64]) -> Floats:
         """How often the sample itself, and then each resample, contains each of k summaries, given
-        by their indices; float64 of shape (1 + resamples, k).
+        by their numbers; float64 of shape (1 + resamples, k).
         """
         return self._weights[:, self._group_of_each[rows]]
 
@@ -79,7 +76,7 @@ def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> di
     contains a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
     """
     value = float(drawn[0])
-    around = interval(drawn[1:], CONFIDENCE)
+    around = interval(drawn[1:])
     low, high = around.low, around.high
     if widened:
         low, high = min(low, value), max(high, value)

@@ -1,15 +1,16 @@
-"""The files of benchmarks: a row that lacks something is named."""
+"""The files of benchmarks as tables: a row that lacks something is named."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from estime_metric import files
 from estime_metric.stats.checks import listed
+from estime_metric.studies.benchmarks.shared.data import KEY
 
 Record = dict[str, Any]
 
@@ -32,33 +33,38 @@ def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
     return rows
 
 
-def read_field(path: Path, field: str) -> dict[str, Any]:
-    """``doc_id`` -> a field, of each row; raises as `read_records`."""
-    return {str(row["doc_id"]): row[field] for row in read_records(path, ("doc_id", field))}
-
-
-def by_key(
-    rows: Iterable[Record], fields: Sequence[str], name: str
-) -> dict[tuple[str, ...], Record]:
-    """The rows by some of their fields; refuses two rows of one key (ValueError)."""
-    keyed: dict[tuple[str, ...], Record] = {}
-    for row in rows:
-        key = tuple(str(row[field]) for field in fields)
-        if key in keyed:
-            raise ValueError(f"Expected {name} to contain each row once, but {key} occurs twice.")
-        keyed[key] = row
-    return keyed
-
-
-def check_all(names: Iterable[Any], known: Iterable[Any], what: str) -> None:
-    """Refuses names that are not known (ValueError); ``what`` is expected, for example "a source
-    for each document".
+def read_frame(path: Path, fields: Sequence[str], **renamed: str) -> pd.DataFrame:
+    """The fields of a file as a table, those of ``renamed`` by other names; ``document`` and
+    ``system`` are text. Raises as `read_records`.
     """
-    inside = set(known)
-    if lacking := list(dict.fromkeys(name for name in names if name not in inside)):
-        raise ValueError(f"Expected {what}, but there is none for {listed(lacking)}.")
+    table = pd.DataFrame(read_records(path, fields), columns=list(fields)).rename(columns=renamed)
+    return table.astype({name: str for name in KEY if name in table})
 
 
-def digest(*content: Any) -> str:
-    """Twelve digits that change with any content; JSON has to know it."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+def join(table: pd.DataFrame, other: pd.DataFrame, on: Sequence[str], what: str) -> pd.DataFrame:
+    """The rows of a table, with the columns of another one that has the same cells ``on``.
+
+    Raises ValueError unless there is one such row; ``what`` is expected, for example "a source for
+    each document".
+    """
+    if len(twice := other.loc[other.duplicated(on), on]):
+        raise ValueError(f"Expected {what}, but there are several for {_names(twice)}.")
+    merged = table.merge(other, on=on, how="left", indicator=True)
+    if len(lacking := merged.loc[merged["_merge"] == "left_only", on]):
+        raise ValueError(f"Expected {what}, but there is none for {_names(lacking)}.")
+    return merged.drop(columns="_merge")
+
+
+def crossed(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The rows of every document by every system, all systems of the first document first; a pair
+    that lacks raises ValueError with the ``name`` of the data.
+    """
+    pairs = pd.MultiIndex.from_product([table[part].unique() for part in KEY], names=KEY)
+    what = f"{name} to contain each document with each system"
+    return join(pairs.to_frame(index=False), table, KEY, what)
+
+
+def _names(rows: pd.DataFrame) -> str:
+    """The cells of some rows, each row once."""
+    keys: Iterable[Any] = rows.drop_duplicates().itertuples(index=False, name=None)
+    return listed([key[0] if len(key) == 1 else key for key in keys])

@@ -25,7 +25,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ColumnValues,
     ScoreColumn,
 )
-from estime_metric.studies.benchmarks.shared.data import Data, Summaries
+from estime_metric.studies.benchmarks.shared.data import KEY, Data, Summaries
 from estime_metric.studies.meta.grid import Grid
 
 SCORES, RUN = "scores.csv", "run.json"
@@ -88,27 +88,36 @@ class Scores(Generic[Data]):
         values = self.values[column.name]
         return 0.0 - values if column.lower_is_better else values  # no minus zero
 
-    def grid(
-        self, column: ScoreColumn, judgements: Floats, judged: str, among: Floats | None = None
-    ) -> Grid:
-        """Scores and ``judgements``, (documents, systems), of `Crossed` data, for the documents with
-        a score of every system. If ``among`` is given, further scores, these documents have one of
-        those for every system as well.
+    def grid(self, column: ScoreColumn, judged: str, among: Floats | None = None) -> Grid:
+        """Scores and the judgements in the column ``judged`` of the data, which has every document
+        by every system: (documents, systems), for the documents with a score of every system. If
+        ``among`` is given, further scores, these documents have one of those for every system as
+        well.
         """
-        values = self.oriented(column).reshape(judgements.shape)
-        known = np.isfinite(values).all(axis=1)
-        if among is not None:
-            known &= np.isfinite(among.reshape(judgements.shape)).all(axis=1)
-        documents = tuple(self.data.documents[index] for index in np.flatnonzero(known))
+        documents, systems = self.data.documents, self.data.systems
+        judgements, values, others = (
+            np.asarray(numbers, dtype=np.float64).reshape(len(documents), len(systems))
+            for numbers in (
+                self.data.table[judged],
+                self.oriented(column),
+                self.oriented(column) if among is None else among,
+            )
+        )
+        known = np.isfinite(values + others).all(axis=1)
         return Grid(
-            documents, self.data.systems, values[known], judgements[known], column.label, judged
+            tuple(np.array(documents, dtype=object)[known]),
+            tuple(systems),
+            values[known],
+            judgements[known],
+            column.label,
+            judged,
         )
 
     def to_pandas(self) -> pd.DataFrame:
         """A tidy table: the key of each summary, and a column for each computed one, nothing
         negated.
         """
-        names = pd.DataFrame(self.data.keys, columns=list(self.data.key_names))
+        names = self.data.table[KEY].set_axis(list(self.data.key_names), axis=1)
         return names.assign(**{column.name: self.values[column.name] for column in self.known})
 
     def save(self, folder: Path) -> None:
@@ -122,7 +131,7 @@ class Scores(Generic[Data]):
             "version": __version__,
             "data": self.data.origin,
             "digest": self.data.digest,
-            "summaries": len(self.data.keys),
+            "summaries": len(self.data),
             "signatures": self.signatures,
             "problems": self.problems,
             "measures": measures,
@@ -189,7 +198,7 @@ def _computed(
 ) -> ColumnValues:
     if progress and block.own_bar:
         tqdm.write(block.name, file=sys.stderr)
-    total = len(data.keys)
+    total = len(data)
     with tqdm(
         total=total, desc=block.name, unit="summary", disable=not progress or block.own_bar
     ) as bar:
@@ -215,7 +224,7 @@ def _load(scores: Scores[Data], folder: Path) -> None:
         raise ValueError(
             f"Expected {folder} to contain the scores of an earlier run, but got {error!r}."
         ) from error
-    if digest != scores.data.digest or len(table) != len(scores.data.keys):
+    if digest != scores.data.digest or len(table) != len(scores.data):
         raise ValueError(
             f"Expected {folder} to contain scores of this data ({scores.data.digest}), but they are of "
             f"{run.get('data')} ({digest}). Omit --resume or choose another folder."

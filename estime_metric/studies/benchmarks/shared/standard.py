@@ -22,9 +22,8 @@ def standard_blocks(
     baselines, and the scores that come with the data. ``progress`` shows the scorer's own bar.
     """
     computed = estime_block(scorer, every_measure=True, derived=derived, progress=progress)
-    published = getattr(data, "published", None)  # not every benchmark has published scores
     return [
         computed,
         trivial_block(),
-        *([published_block(data, published)] if published else []),
+        *([published_block(data)] if len(data.published.columns) else []),
     ]

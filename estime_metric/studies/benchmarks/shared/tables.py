@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -21,44 +20,12 @@ TITLES = {
 }
 #: Title of a section -> name of a column of scores -> label of its row, in order.
 Labels = Mapping[str, Mapping[str, str]]
+#: What a column of a table for readers shows -> the column. It shows a field of the tidy table, of
+#: the row of a measure with the cells that follow the field's name: ``("value", "all", "pearson")``.
+Shown = Mapping[Any, Column]
 
 
-@dataclass(frozen=True)
-class Shown(Column):
-    """A column of a table for readers, and what it shows of the rows of a tidy table.
-
-    Attributes:
-        key: which row of a measure is shown: its values in the columns of `measure_table`'s ``by``.
-        value: the field that is shown.
-        ends: in place of ``value``, the fields with the ends of an interval.
-    """
-
-    key: tuple[Any, ...] = ()
-    value: str = "value"
-    ends: tuple[str, str] | None = None
-
-    def cell(self, row: Any) -> Cell:
-        """The cell of a row of the tidy table; ``None`` if there is no row."""
-        if row is None:
-            return None
-        if self.ends is not None:
-            low, high = self.ends
-            return interval(getattr(row, low), getattr(row, high), self.decimals)
-        cell: Cell = getattr(row, self.value)
-        return cell
-
-
-def shown_interval(
-    *key: Any, group: str = "", of: str = "", name: str = "95% interval", decimals: int = 2
-) -> Shown:
-    """The column of an interval: of the fields ``low`` and ``high``, or of ``OF_low`` and
-    ``OF_high``.
-    """
-    ends = (f"{of}_low", f"{of}_high") if of else ("low", "high")
-    return Shown(name, group, decimals, text=True, key=key, ends=ends)
-
-
-def labels_of(scores: Scores[Any]) -> Labels:
+def labels_of(scores: Scores[Any]) -> dict[str, dict[str, str]]:
     """All measures that were requested, also those that failed."""
     return {
         title: {column.name: column.label for column in scores.columns if column.section == section}
@@ -66,28 +33,34 @@ def labels_of(scores: Scores[Any]) -> Labels:
     }
 
 
-def labels_in(frame: pd.DataFrame) -> Labels:
-    """All measures of a tidy table."""
-    measures = frame.drop_duplicates("column")
-    return {
-        title: dict(measures.loc[measures["section"] == section, ["column", "measure"]].to_numpy())
-        for section, title in TITLES.items()
-    }
-
-
-def measure_rows(
-    frame: pd.DataFrame, by: Sequence[str], shown: Sequence[Shown], labels: Mapping[str, str]
-) -> list[tuple[Cell, ...]]:
-    """A row for each label: name of a column of scores -> label. ``by`` are the columns of the tidy
-    table that, with ``column``, identify its rows.
+def with_interval_texts(frame: pd.DataFrame, *names: str, decimals: int = 2) -> pd.DataFrame:
+    """The tidy table with the interval of each field ``NAME`` as text, in a column
+    ``NAME_interval``.
     """
-    rows = {
-        tuple(getattr(row, name) for name in ("column", *by)): row for row in frame.itertuples()
-    }
-    return [
-        (label, *(column.cell(rows.get((name, *column.key))) for column in shown))
-        for name, label in labels.items()
-    ]
+    texts = {}
+    for name in names:
+        prefix = "" if name == "value" else f"{name}_"
+        ends = zip(frame[f"{prefix}low"], frame[f"{prefix}high"], strict=True)
+        texts[f"{name}_interval"] = [interval(low, high, decimals) for low, high in ends]
+    return frame.assign(**texts)
+
+
+def measure_cells(
+    frame: pd.DataFrame, by: Sequence[str], shown: Iterable[tuple[str, ...]]
+) -> pd.DataFrame:
+    """What is shown of each measure, by the name of its column of scores. ``by`` are the columns of
+    the tidy table that, with ``column``, identify its rows.
+    """
+    keys = pd.MultiIndex.from_tuples(shown, names=["field", *by])
+    fields = list(keys.get_level_values(0).unique())
+    cells = frame.astype(object).pivot(index="column", columns=list(by), values=fields)
+    return cells.reindex(columns=keys)
+
+
+def measure_rows(cells: pd.DataFrame, labels: Mapping[str, str]) -> list[tuple[Cell, ...]]:
+    """A row for each label; without cells for a measure that has none."""
+    rows = cells.reindex(list(labels)).itertuples(index=False, name=None)
+    return [(label, *row) for label, row in zip(labels.values(), rows, strict=True)]
 
 
 def measure_table(
@@ -95,16 +68,17 @@ def measure_table(
     title: str,
     frame: pd.DataFrame,
     by: Sequence[str],
-    shown: Sequence[Shown],
+    shown: Shown,
     labels: Labels,
     notes: Sequence[str],
 ) -> Table:
     """A table with these columns behind the labels of its rows; sections without labels are
     excluded.
     """
+    cells = measure_cells(frame, by, shown)
     sections = [
-        Section(heading, measure_rows(frame, by, shown, of_section))
+        Section(heading, measure_rows(cells, of_section))
         for heading, of_section in labels.items()
         if of_section
     ]
-    return Table(name, title, [Column("measure", text=True), *shown], sections, notes)
+    return Table(name, title, [Column("measure", text=True), *shown.values()], sections, notes)

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from estime_metric.studies.benchmarks.shared.data import Crossed
-from estime_metric.studies.benchmarks.shared.records import check_all, digest, read_field
+import pandas as pd
+
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.records import join, read_frame
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleErrors
 from estime_metric.studies.benchmarks.subtle_errors.labeled import import_datasets
 from estime_metric.validation import check_choice, check_pairs
@@ -19,28 +21,19 @@ CNN_DAILYMAIL, CNN_DAILYMAIL_EDITION = "abisee/cnn_dailymail", "3.0.0"
 NUMBERS = (1, 3, 5)
 
 
-@dataclass(frozen=True, eq=False)
-class Versions(Crossed):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Versions(Summaries):
     """Every summary clean and with each number of errors, as a benchmark: pairs for documents,
-    numbers for systems.
+    numbers for systems, pair by pair, the clean one first.
 
     ``corrupted`` are the pairs' summaries with all errors, ``numbers`` ascend, ``generator`` is the
-    errors' signature; ``versions`` and their texts, the ``summaries``, are listed pair by pair, the
-    clean one first.
+    errors' signature, ``versions`` are the summaries of the table with their errors.
     """
 
-    documents: tuple[str, ...]
-    systems: tuple[str, ...]
-    sources: list[str]
     corrupted: list[Corrupted]
     numbers: tuple[int, ...]
     generator: str
     versions: list[Corrupted]
-    summaries: tuple[str, ...]
-    source_of_each: list[str]
-    digest: str
-    origin: str = "the pairs"
-    key_names = ("pair", "n_errors")
 
     def complete(self, number: int) -> list[int]:
         """Indices of the pairs with the given number of errors in the summary."""
@@ -69,7 +62,7 @@ def make_versions(
         TypeError, ValueError: an invalid argument; the message names it.
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
-    texts, originals = check_pairs(sources, summaries, "sources", "summaries")
+    originals, texts = check_pairs(summaries, sources, "summaries")
     ascending = tuple(numbers)
     if (
         not ascending
@@ -81,21 +74,22 @@ def make_versions(
             f"Expected argument `numbers` to ascend from at least 1 to the {corrupt.n_errors} errors that are made, "
             f"but got {ascending}."
         )
-    documents = tuple(map(str, names if names is not None else range(len(texts))))
-    corrupted, all_numbers = corrupt(originals, progress=progress), (0, *ascending)
-    versions = [text.first(number) for text in corrupted for number in all_numbers]
-    summaries = tuple(version.text for version in versions)
+    corrupted = corrupt(originals, progress=progress)
+    rows = [
+        (str(name), str(number), source, text.first(number))
+        for name, source, text in zip(names or range(len(texts)), texts, corrupted, strict=True)
+        for number in (0, *ascending)
+    ]
+    versions = [version for *_, version in rows]
+    table = pd.DataFrame([names for *names, _ in rows], columns=["document", "system", "source"])
     return Versions(
-        documents=documents,
-        systems=tuple(map(str, all_numbers)),
-        sources=texts,
+        origin="the pairs",
+        table=table.assign(summary=[version.text for version in versions]),
+        key_names=("pair", "n_errors"),
         corrupted=corrupted,
         numbers=ascending,
         generator=corrupt.signature,
         versions=versions,
-        summaries=summaries,
-        source_of_each=[source for source in texts for _ in all_numbers],
-        digest=digest(documents, texts, summaries, corrupt.signature),
     )
 
 
@@ -162,12 +156,14 @@ def summeval_references(folder: Path) -> CleanPairs:
     The folder has ``documents.jsonl`` and ``references.jsonl``, as `summeval.data.read_folder`
     reads them; ValueError for a line that lacks a field and a document without a reference.
     """
-    documents = read_field(folder / "documents.jsonl", "source")
-    references = read_field(folder / "references.jsonl", "references")
-    judged = (name for name, texts in references.items() if texts)
-    check_all(documents, judged, f"a reference for each document in {str(folder)!r}")
+    documents = read_frame(folder / "documents.jsonl", ("doc_id", "source"), doc_id="document")
+    references = read_frame(
+        folder / "references.jsonl", ("doc_id", "references"), doc_id="document"
+    )
+    what = f"a reference for each document in {str(folder)!r}"
+    pairs = join(documents, references[references["references"].map(bool)], ["document"], what)
     return CleanPairs(
-        sources=list(documents.values()),
-        summaries=[references[name][0] for name in documents],
-        ids=list(documents),
+        sources=list(pairs["source"]),
+        summaries=[texts[0] for texts in pairs["references"]],
+        ids=list(pairs["document"]),
     )

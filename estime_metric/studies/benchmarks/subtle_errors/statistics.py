@@ -7,17 +7,16 @@ interval, ``NAME_low`` and ``NAME_high``, widened to the number if it is outside
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.explanation import Explanation
-from estime_metric.stats.checks import Floats, finite
+from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import approximate_randomization
 from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
@@ -70,61 +69,36 @@ def located_layer(scorer: EstimeScorer) -> int:
 
 
 def _agreement(scores: Scores[Versions], resamples: int, seed: int) -> pd.DataFrame:
+    """`agree` of each measure and of the first one on the same pairs: those that have a score."""
     data = scores.data
-    values = {column.name: _by_pair(data, scores.oriented(column)) for column in scores.known}
+    tables = [scores.oriented(column).reshape(-1, len(data.systems)) for column in scores.known]
     rows = []
     for index, number in enumerate(data.numbers, start=1):
-        clean_and_corrupted = {
-            name: CleanAndCorrupted(table[:, 0], table[:, index]) for name, table in values.items()
-        }
-        agreement = _agree_where_known(clean_and_corrupted, data.complete(number), resamples, seed)
-        for column in scores.known:
-            ids = {"n_errors": number, "column": column.name, "measure": column.label}
-            rows.append({**ids, **agreement[column.name]})
+        for column, table in zip(scores.known, tables, strict=True):
+            clean_and_corrupted = table[:, [0, index]]
+            complete = data.complete(number)
+            pairs = [pair for pair in complete if np.isfinite(clean_and_corrupted[pair]).all()]
+            weights = drawn_weights(len(pairs), resamples, seed)
+            first = tables[0][pairs][:, [0, index]]
+            agreement = agree(clean_and_corrupted[pairs], first, weights, seed)
+            names = {"n_errors": number, "column": column.name, "measure": column.label}
+            rows.append({**names, "pairs": len(pairs), **agreement})
     return pd.DataFrame(rows, columns=None if rows else ["n_errors", "column", "measure", "pairs"])
-
-
-def _agree_where_known(
-    scores: Mapping[str, CleanAndCorrupted], pairs: list[int], resamples: int, seed: int
-) -> dict[str, dict[str, Any]]:
-    """`agree` over some pairs. A measure that lacks a score for some of them is computed over the
-    others, as is the first measure, with which it is compared.
-    """
-    first = next(iter(scores), None)
-    measures_of = dict[tuple[int, ...], list[str]]()
-    for name, of_measure in scores.items():
-        finite_scores = np.isfinite(of_measure.clean) & np.isfinite(of_measure.corrupted)
-        measures_of.setdefault(tuple(pair for pair in pairs if finite_scores[pair]), []).append(
-            name
-        )
-    by_measure: dict[str, dict[str, Any]] = {}
-    for kept, names in measures_of.items():
-        rows = list(kept)
-        compared = {
-            name: CleanAndCorrupted(
-                np.asarray(scores[name].clean)[rows], np.asarray(scores[name].corrupted)[rows]
-            )
-            for name in dict.fromkeys([first, *names])
-            if name is not None
-        }
-        agreement = agree(compared, Sampler(len(rows), resamples, seed), seed)
-        by_measure |= {name: agreement[name] for name in names}
-    return by_measure
 
 
 def _rise(
     scores: Scores[Versions], layer: int, unit: str, resamples: int, seed: int
 ) -> pd.DataFrame:
     data = scores.data
+    complete = data.complete(data.numbers[-1])
     rows = []
     for name, label in SENSITIVE.items():
         if (column := column_of(name, layer, unit)) in scores.values:
-            counts = _by_pair(data, scores.values[column])
-            complete = data.complete(data.numbers[-1])
-            pairs = [pair for pair in complete if np.isfinite(counts[pair]).all()]
-            sampler = Sampler(len(pairs), resamples, seed)
-            levels = rise(counts[pairs], (0, *data.numbers), sampler)
-            rows += [{"measure": label, "pairs": len(pairs), **level} for level in levels]
+            values = scores.values[column].reshape(-1, len(data.systems))[complete]
+            values = values[np.isfinite(values).all(axis=1)]
+            weights = drawn_weights(len(values), resamples, seed)
+            for level in rise(values, (0, *data.numbers), weights):
+                rows.append({"measure": label, "pairs": len(values), **level})
     return pd.DataFrame(rows)
 
 
@@ -132,7 +106,7 @@ def _positions(
     data: Versions, scorer: EstimeScorer, resamples: int, seed: int, progress: bool
 ) -> pd.DataFrame:
     explained = scorer.explain_pairs(
-        list(data.summaries), data.source_of_each, layer=located_layer(scorer), progress=progress
+        data.summaries, data.sources, layer=located_layer(scorer), progress=progress
     )
     rows = []
     for index, number in enumerate(data.numbers, start=1):
@@ -148,32 +122,6 @@ def _positions(
     return pd.DataFrame(rows)
 
 
-def _by_pair(data: Versions, values: Floats) -> Floats:
-    """Scores of shape (pairs, versions), the clean version first."""
-    return values.reshape(len(data.documents), len(data.systems))
-
-
-class Sampler:
-    """Resamples pairs, the same ones for everything that is computed with it.
-
-    ``weights``, float64 of shape (1 + n, d), say how often the sample itself, and then each
-    resample, contains each pair.
-    """
-
-    def __init__(self, pairs: int, n: int = 1000, seed: int = 0) -> None:
-        self.pairs = pairs
-        self.weights = drawn_weights(pairs, n, seed)
-
-    def sum(self, values: npt.ArrayLike) -> Floats:
-        """Sums over the pairs, for the sample first and then for the resamples; of shape (1 + n,)."""
-        array = np.asarray(values, dtype=np.float64)  # (d,)
-        return np.concatenate([[array.sum()], self.weights[1:] @ array])
-
-    def mean(self, values: npt.ArrayLike) -> Floats:
-        """Means over the pairs, in the same order."""
-        return ratio(self.sum(values), self.sum(np.ones(np.shape(values))))
-
-
 def with_intervals(**values: Floats) -> dict[str, float]:
     """Each of the values by its name, with the ends of its interval, see the module."""
     cells: dict[str, float] = {}
@@ -182,96 +130,65 @@ def with_intervals(**values: Floats) -> dict[str, float]:
     return cells
 
 
-class CleanAndCorrupted(NamedTuple):
-    """A measure's scores of d clean summaries and of the same with errors, higher is better."""
-
-    clean: npt.ArrayLike
-    corrupted: npt.ArrayLike
+def mean(weights: Floats, values: npt.ArrayLike) -> Floats:
+    """Means over the pairs, (d,), of the sample and then of each resample."""
+    return ratio(weights @ np.asarray(values, dtype=np.float64), weights.sum(axis=1))
 
 
-def agree(
-    scores: Mapping[str, CleanAndCorrupted], sampler: Sampler, seed: int = 0
-) -> dict[str, dict[str, Any]]:
+def agree(pairs: Floats, first: Floats, weights: Floats, seed: int = 0) -> dict[str, float]:
     """The paper's Table 3 (section 4): does a measure distinguish clean summaries (1) from the same
     summaries with errors (0)?
 
     Args:
-        scores: measure -> its scores, (d,) of each kind.
-        sampler, seed: resamples the ``d`` pairs, the same for all measures; of the paired test.
+        pairs: the measure's scores of clean summaries and of the same with errors, finite, (d, 2);
+            higher is better.
+        first: the scores of the first measure, with which it is compared.
+        weights: how often the sample itself, and then each resample, contains each pair, (1 + n, d).
+        seed: of the paired test.
 
     Returns:
-        By measure: ``pairs``; ``spearman`` and ``kendall_c``, the correlation with the labels over
-        all summaries, NaN if all scores are equal; ``behind``, how much lower its Spearman
-        correlation is than the first measure's; ``auc``, the chance that a clean summary scores
-        higher than a corrupted one of any pair, ties as one half; ``preferred``, the same within
-        pairs; ``p_value`` of the mean difference within pairs by approximate randomization,
-        two-sided.
-
-    Raises:
-        TypeError, ValueError: the scores are not numbers, not finite, or of two lengths.
+        ``spearman`` and ``kendall_c``, the correlation with the labels over all summaries, NaN if all
+        scores are equal; ``behind``, how much lower its Spearman correlation is than the first
+        measure's; ``auc``, the chance that a clean summary scores higher than a corrupted one of any
+        pair, ties as one half; ``preferred``, the same within pairs; ``p_value`` of the mean
+        difference within pairs by approximate randomization, two-sided.
     """
-    by_measure: dict[str, dict[str, Any]] = {}
-    first: Floats | None = None
-    for measure, of_measure in scores.items():
-        clean = finite(f"scores of {measure}", of_measure.clean, 1)
-        corrupted = finite(f"scores of {measure}", of_measure.corrupted, 1)
-        if not len(clean) == len(corrupted) == sampler.pairs:
-            raise ValueError(
-                f"Expected argument `scores` to have {sampler.pairs} scores of each kind, but {measure!r} has "
-                f"{len(clean)} and {len(corrupted)}."
-            )
-        counts = tally(
-            weights=np.concatenate([sampler.weights, sampler.weights], axis=1),
-            scores=np.concatenate([clean, corrupted]),
-            judgements=np.repeat([1.0, 0.0], sampler.pairs),
-        )
-        spearman = METHODS["spearman"](counts)
-        first = spearman if first is None else first
-        by_measure[measure] = {
-            "pairs": sampler.pairs,
-            **with_intervals(
-                spearman=spearman,
-                kendall_c=METHODS["kendall_c"](counts),
-                behind=first - spearman,
-                auc=ratio(
-                    counts.ordered_judgements + counts.balance, 2 * counts.ordered_judgements
-                ),
-                preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
-            ),
-            "p_value": approximate_randomization(clean, corrupted, seed=seed).p_value
-            if sampler.pairs
-            else 1.0,
-        }
-    return by_measure
+    judgements = np.repeat([1.0, 0.0], len(pairs))
+    of_measure, of_first = (
+        tally(weights=np.tile(weights, 2), scores=scores.T.ravel(), judgements=judgements)
+        for scores in (pairs, first)
+    )
+    spearman = METHODS["spearman"](of_measure)
+    ordered = of_measure.ordered_judgements
+    clean, corrupted = pairs.T
+    test = approximate_randomization(clean, corrupted, seed=seed) if len(pairs) else None
+    return {
+        **with_intervals(
+            spearman=spearman,
+            kendall_c=METHODS["kendall_c"](of_measure),
+            behind=METHODS["spearman"](of_first) - spearman,
+            auc=ratio(ordered + of_measure.balance, 2 * ordered),
+            preferred=mean(weights, (np.sign(clean - corrupted) + 1) / 2),
+        ),
+        "p_value": test.p_value if test else 1.0,
+    }
 
 
-def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> list[dict[str, Any]]:
+def rise(values: Floats, numbers: Sequence[int], weights: Floats) -> Iterator[dict[str, Any]]:
     """One measure of the same summaries with more and more errors.
 
     ``values``, (d, numbers), are of the numbers of errors ``numbers``; the first, usually 0, is the
-    one to compare with. Returns for each: ``n_errors``; ``mean`` over the summaries; ``rise``, the
-    mean difference to the same summaries with no error; ``step``, that to the next smaller number,
-    0 for the smallest; ``more_less_fewer``, the share of summaries above the one without error less
-    the share below, -1 to 1. Raises ValueError if the shape does not fit ``numbers``, or a value is
-    not finite.
+    one to compare with. For each: ``n_errors``; ``mean`` over the summaries; ``rise``, the mean
+    difference to the same summaries with no error; ``step``, that to the next smaller number, 0 for
+    the smallest; ``more_less_fewer``, the share of summaries above the one without error less the
+    share below, -1 to 1. ``weights`` are as for `agree`.
     """
-    table = finite("values", values, 2)
-    if table.shape[1] != len(numbers):
-        raise ValueError(
-            f"Expected argument `values` to have {len(numbers)} columns, but got shape {table.shape}."
-        )
-    rises = table - table[:, :1]
-    steps = np.diff(table, axis=1, prepend=table[:, :1])
-    kinds = {"mean": table, "rise": rises, "step": steps, "more_less_fewer": np.sign(rises)}
-    return [
-        {
-            "n_errors": number,
-            **with_intervals(
-                **{name: sampler.mean(kind[:, index]) for name, kind in kinds.items()}
-            ),
-        }
-        for index, number in enumerate(numbers)
-    ]
+    rises = values - values[:, :1]
+    steps = np.diff(values, axis=1, prepend=values[:, :1])
+    kinds = {"mean": values, "rise": rises, "step": steps, "more_less_fewer": np.sign(rises)}
+    for index, number in enumerate(numbers):
+        means = {name: mean(weights, kind[:, index]) for name, kind in kinds.items()}
+        yield {"n_errors": number, **with_intervals(**means)}
 
 
 def detect(
@@ -306,23 +223,19 @@ def detect(
         ``recall_of_all`` errors; of both ``NAME_by_chance`` and ``NAME_lift``; ``before``, the
         share of the same positions with an alarm near in the clean text; and ``gain``,
         ``recall_of_all`` less that.
-
-    Raises:
-        ValueError: the lengths differ, or an explanation is of another text.
     """
-    _check_texts(corrupted, explanations, clean)
-    sampler = Sampler(len(corrupted), resamples, seed)
+    weights = drawn_weights(len(corrupted), resamples, seed)
     rows = []
     for reach in reaches:
         counts = pd.DataFrame(
             [
-                asdict(count_alarms(texts, shown, before, reach))
+                count_alarms(texts, shown, before, reach)
                 for texts, shown, before in zip(corrupted, explanations, clean, strict=True)
             ],
-            columns=list(AlarmCounts.__dataclass_fields__),
+            columns=COUNTS,
             dtype=np.float64,
         )
-        sums = {name: sampler.sum(counts[name]) for name in counts}
+        sums = {name: weights @ counts[name].to_numpy() for name in counts}
         shares = with_intervals(
             precision=ratio(sums["near"], sums["alarms"]),
             precision_by_chance=ratio(sums["near_by_chance"], sums["alarms"]),
@@ -339,59 +252,24 @@ def detect(
     return rows
 
 
-def _check_texts(
-    corrupted: Sequence[Corrupted],
-    explanations: Sequence[Explanation],
-    clean: Sequence[Explanation],
-) -> None:
-    """Refuses explanations of other texts than the corrupted and the clean summaries."""
-    if not len(corrupted) == len(explanations) == len(clean):
-        raise ValueError(
-            f"Expected arguments `corrupted`, `explanations` and `clean` to have the same length, "
-            f"but got {len(corrupted)}, {len(explanations)} and {len(clean)}."
-        )
-    expected = {
-        "explanations": zip(explanations, (text.text for text in corrupted), strict=True),
-        "clean": zip(clean, (text.clean for text in corrupted), strict=True),
-    }
-    for name, explained_texts in expected.items():
-        for index, (explanation, text) in enumerate(explained_texts):
-            if explanation.prediction != text:
-                raise ValueError(
-                    f"Expected argument `{name}` to be of the same text at index {index}, but it is not."
-                )
-
-
-@dataclass(frozen=True)
-class AlarmCounts:
-    """The alarms of one summary and its errors, for one size of the neighborhood.
-
-    Attributes:
-        alarms: all alarms.
-        near: alarms near an error.
-        near_by_chance: as many alarms at random would be near an error so often.
-        errors: all errors.
-        checkable: errors with a checked unit near.
-        seen: errors with an alarm near.
-        seen_by_chance: as many alarms at random would see that many errors.
-        seen_before: errors with an alarm near in the clean text.
-    """
-
-    alarms: float
-    near: float
-    near_by_chance: float
-    errors: float
-    checkable: float
-    seen: float
-    seen_by_chance: float
-    seen_before: float
+#: What `count_alarms` counts.
+COUNTS = [
+    "alarms",  # all alarms
+    "near",  # alarms near an error
+    "near_by_chance",  # as many alarms at random would be near an error so often
+    "errors",  # all errors
+    "checkable",  # errors with a checked unit near
+    "seen",  # errors with an alarm near
+    "seen_by_chance",  # as many alarms at random would see that many errors
+    "seen_before",  # errors with an alarm near in the clean text
+]
 
 
 def count_alarms(
     corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int
-) -> AlarmCounts:
-    """Counts alarms and errors of one corrupted summary; ``explanation`` is of it, ``clean`` of the
-    summary without errors, ``reach`` the units to each side that are near.
+) -> dict[str, float]:
+    """Counts alarms and errors of one corrupted summary, see `COUNTS`; ``explanation`` is of it,
+    ``clean`` of the summary without errors, ``reach`` the units to each side that are near.
     """
     alarm = [unit.verdict == "alarm" for unit in explanation.units]
     checked = [unit.verdict != "absent" for unit in explanation.units]
@@ -401,18 +279,20 @@ def count_alarms(
     near_any = set().union(*near)
     checked_near = [sum(checked[index] for index in positions) for positions in near]
     alarms, all_checked = sum(alarm), sum(checked)
-    return AlarmCounts(
-        alarms=alarms,
-        near=sum(alarm[index] for index in near_any),
-        near_by_chance=alarms * sum(checked[index] for index in near_any) / max(1, all_checked),
-        errors=len(near),
-        checkable=sum(number > 0 for number in checked_near),
-        seen=sum(any(alarm[index] for index in positions) for positions in near),
-        seen_by_chance=sum(chance_of_a_hit(all_checked, number, alarms) for number in checked_near),
-        seen_before=sum(
+    return {
+        "alarms": alarms,
+        "near": sum(alarm[index] for index in near_any),
+        "near_by_chance": alarms * sum(checked[index] for index in near_any) / max(1, all_checked),
+        "errors": len(near),
+        "checkable": sum(number > 0 for number in checked_near),
+        "seen": sum(any(alarm[index] for index in positions) for positions in near),
+        "seen_by_chance": sum(
+            chance_of_a_hit(all_checked, number, alarms) for number in checked_near
+        ),
+        "seen_before": sum(
             any(alarm_before[index] for index in positions) for positions in near_before
         ),
-    )
+    }
 
 
 def chance_of_a_hit(units: int, targets: int, alarms: int) -> float:

@@ -4,7 +4,7 @@ positions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import Shown, shown_interval
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions
 from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
 
@@ -20,39 +20,49 @@ from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT,
 LEAST_PAIRS = 10
 
 
-def _shown(heading: str, value: str) -> list[Shown]:
-    """A statistic and its interval."""
-    return [Shown(heading, value=value), shown_interval(of=value, name="95%", decimals=3)]
-
-
-_AGREEMENT = [
-    *_shown("ρ", "spearman"),
-    Shown("τ-c", value="kendall_c"),
-    *_shown("ρ behind the first", "behind"),
-    *_shown("AUC", "auc"),
-    Shown("clean preferred", value="preferred"),
-    Shown("p", decimals=4, value="p_value"),
-]
-_RISE = [
-    *_shown("mean", "mean"),
-    *_shown("more than clean", "rise"),
-    *_shown("more than the row above", "step"),
-    *_shown("share with more less share with fewer", "more_less_fewer"),
-]
-_PRECISION = [
-    *_shown("precision", "precision"),
-    Shown("by chance", value="precision_by_chance"),
-    *_shown("lift", "precision_lift"),
-]
-_RECALL = [
-    Shown("checkable errors", value="checkable_share"),
-    *_shown("recall of them", "recall"),
-    Shown("by chance", value="recall_by_chance"),
-    *_shown("lift", "recall_lift"),
-    Shown("recall of all", value="recall_of_all"),
-    Shown("before", value="before"),
-    *_shown("gain", "gain"),
-]
+#: Field of a tidy table -> its heading, with the interval of those that have `INTERVAL` behind it.
+Shown = Mapping[str, str]
+INTERVAL = "_interval"
+_AGREEMENT = {
+    "spearman": "ρ",
+    "spearman_interval": "95%",
+    "kendall_c": "τ-c",
+    "behind": "ρ behind the first",
+    "behind_interval": "95%",
+    "auc": "AUC",
+    "auc_interval": "95%",
+    "preferred": "clean preferred",
+    "p_value": "p",
+}
+_RISE = {
+    "mean": "mean",
+    "mean_interval": "95%",
+    "rise": "more than clean",
+    "rise_interval": "95%",
+    "step": "more than the row above",
+    "step_interval": "95%",
+    "more_less_fewer": "share with more less share with fewer",
+    "more_less_fewer_interval": "95%",
+}
+_PRECISION = {
+    "precision": "precision",
+    "precision_interval": "95%",
+    "precision_by_chance": "by chance",
+    "precision_lift": "lift",
+    "precision_lift_interval": "95%",
+}
+_RECALL = {
+    "checkable_share": "checkable errors",
+    "recall": "recall of them",
+    "recall_interval": "95%",
+    "recall_by_chance": "by chance",
+    "recall_lift": "lift",
+    "recall_lift_interval": "95%",
+    "recall_of_all": "recall of all",
+    "before": "before",
+    "gain": "gain",
+    "gain_interval": "95%",
+}
 _BY_CHANCE = "By chance: if the alarms of each summary fell on its checked units at random."
 _INTERVALS = "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them."
 
@@ -100,7 +110,7 @@ def _printed_section() -> Section:
     printed = {"spearman": "rho", "kendall_c": "tau"}
     rows = []
     for name, correlations in TABLE_3.items():
-        fields = (printed.get(column.value) for column in _AGREEMENT)
+        fields = (printed.get(field) for field in _AGREEMENT)
         cells = (None if field is None else getattr(correlations, field) for field in fields)
         rows.append((name, *cells))
     title = "Printed in the paper, not computed in this run: 3 errors, 2000 pairs of CNN/DailyMail"
@@ -142,9 +152,7 @@ def recall_table(frame: pd.DataFrame, layer: int) -> Table:
     return _position_table("recall", title, frame.assign(checkable_share=share), _RECALL, note)
 
 
-def _position_table(
-    name: str, title: str, frame: pd.DataFrame, shown: Sequence[Shown], note: str
-) -> Table:
+def _position_table(name: str, title: str, frame: pd.DataFrame, shown: Shown, note: str) -> Table:
     sections = []
     for number, rows in frame.groupby("n_errors"):
         errors, alarms = rows["errors"].iloc[0], rows["alarms"].iloc[0]
@@ -159,25 +167,26 @@ def _table(
     name: str,
     title: str,
     first: Column,
-    shown: Sequence[Shown],
+    shown: Shown,
     sections: Sequence[Section],
     notes: Iterable[str],
 ) -> Table:
-    return Table(f"subtle-errors-{name}", title, [first, *shown], sections, tuple(notes))
+    columns = [
+        Column(heading, decimals=4 if field == "p_value" else 3, text=field.endswith(INTERVAL))
+        for field, heading in shown.items()
+    ]
+    return Table(f"subtle-errors-{name}", title, [first, *columns], sections, tuple(notes))
 
 
-def _rows(frame: pd.DataFrame, first: str, shown: Sequence[Shown]) -> list[tuple[Cell, ...]]:
+def _rows(frame: pd.DataFrame, first: str, shown: Shown) -> list[tuple[Cell, ...]]:
     """The rows of a tidy table as they are shown, the field ``first`` in front; without intervals if
     there are too few pairs.
     """
     ends = [name for name in frame if name.endswith(("_low", "_high"))]
-    enough = frame.assign(
-        **{name: frame[name].where(frame["pairs"] >= LEAST_PAIRS) for name in ends}
-    )
-    return [
-        (getattr(row, first), *(column.cell(row) for column in shown))
-        for row in enough.itertuples()
-    ]
+    enough = frame[ends].where(frame["pairs"] >= LEAST_PAIRS)
+    fields = [name.removesuffix(INTERVAL) for name in shown if name.endswith(INTERVAL)]
+    texts = with_interval_texts(frame.assign(**enough), *fields, decimals=3)
+    return list(texts[[first, *shown]].itertuples(index=False, name=None))
 
 
 def _verdict(rows: pd.DataFrame) -> str:

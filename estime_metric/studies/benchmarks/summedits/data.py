@@ -7,16 +7,12 @@ each domain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 
-from estime_metric.stats.checks import listed
-from estime_metric.stats.detection import Labels
-from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey
-from estime_metric.studies.benchmarks.shared.records import Record, digest, read_records
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.records import read_frame
 from estime_metric.validation import integer
 
 #: Domain, as in the names of the files -> what it is called in tables, in their order.
@@ -35,71 +31,29 @@ DOMAINS = {
 #: Where the files may be in a given folder.
 FOLDERS = (Path(), Path("data", "summedits"), Path("summedits"))
 PREFIX, ENDING = "summedits_", ".json"
-_FIELDS = ("id", "doc", "summary", "label")
 
 
-@dataclass(frozen=True, eq=False)
-class SummEdits(Listed):
-    """Judged summaries, at least one.
-
-    Attributes:
-        origin: where the data comes from.
-        keys: domain and id of each of N summaries, each once (ValueError).
-        domains: the domains, in the order of tables.
-        document_of_each: a name for the document of each summary; the edits of one document belong
-            together.
-        summaries, source_of_each: N texts, and the text of the document of each.
-        labels: int64 of shape (N,): 1 for a consistent summary, 0 for another.
-    """
-
-    origin: str
-    keys: list[SummaryKey]
-    domains: tuple[str, ...]
-    document_of_each: tuple[str, ...]
-    summaries: tuple[str, ...]
-    source_of_each: list[str]
-    labels: Labels
-    key_names = ("domain", "id")
-
-    def __post_init__(self) -> None:
-        if len(set(self.keys)) < len(self.keys):
-            twice = [key for index, key in enumerate(self.keys) if key in self.keys[:index]]
-            raise ValueError(
-                f"Expected each summary once, but these ids occur twice: {listed([key.system for key in twice])}."
-            )
-
-    @cached_property
-    def digest(self) -> str:
-        """Twelve digits that change with any text, name or label."""
-        return digest(self.keys, self.summaries, self.source_of_each, self.labels.tolist())
-
-    def rows(self, domain: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Indices of the summaries of a domain."""
-        return np.flatnonzero([key.document == domain for key in self.keys])
-
-
-def read(folder: str | Path, limit: int | None = None) -> SummEdits:
+def read(folder: str | Path, limit: int | None = None) -> Summaries:
     """Reads the domains that there are.
+
+    The ``document`` of a key is the domain, its ``system`` the id of the summary; further columns
+    are the ``label``, 1 for a consistent summary, 0 for another, and a name for its ``text``: the
+    edits of one text belong together.
 
     Args:
         folder: a copy of the authors' repository, or a folder with ``summedits_DOMAIN.json``.
-        limit: only the first documents of each domain.
+        limit: only the first texts of each domain.
 
     Raises:
         OSError: there is no such file.
         ValueError: a record without a field, a summary twice, or a label that is neither 0 nor 1.
     """
     paths = _files(Path(folder))
-    rows = {domain: _read_domain(path, domain, limit) for domain, path in paths.items()}
-    every = [(domain, row) for domain, of_domain in rows.items() for row in of_domain]
-    return SummEdits(
+    tables = [_read_domain(path, domain, limit) for domain, path in paths.items()]
+    return Summaries(
         origin=f"{Path(folder).name or folder}, {len(paths)} domains",
-        keys=[SummaryKey(domain, str(row["id"])) for domain, row in every],
-        domains=tuple(paths),
-        document_of_each=tuple(row["document"] for _, row in every),
-        summaries=tuple(row["summary"] for _, row in every),
-        source_of_each=[row["doc"] for _, row in every],
-        labels=np.array([row["label"] for _, row in every], dtype=np.int64),
+        table=pd.concat(tables, ignore_index=True),
+        key_names=("domain", "id"),
     )
 
 
@@ -117,20 +71,12 @@ def _files(folder: Path) -> dict[str, Path]:
     )
 
 
-def _read_domain(path: Path, domain: str, limit: int | None) -> list[Record]:
-    """The rows of a domain, each with a name for its ``document``."""
-    rows = read_records(path, _FIELDS)
-    for row in rows:
-        if row["label"] not in (0, 1):
-            raise ValueError(
-                f"Expected labels 0 and 1 in {path.name}, but got {row['label']!r} for {row['id']!r}."
-            )
-    numbers = {
-        text: number for number, text in enumerate(dict.fromkeys(row["doc"] for row in rows))
-    }
-    kept = len(numbers) if limit is None else integer("limit", limit, 1)
-    return [
-        {**row, "document": f"{domain}/{numbers[row['doc']]}"}
-        for row in rows
-        if numbers[row["doc"]] < kept
-    ]
+def _read_domain(path: Path, domain: str, limit: int | None) -> pd.DataFrame:
+    table = read_frame(path, ("id", "doc", "summary", "label"), id="system", doc="source")
+    for row in table[~table["label"].isin((0, 1))].itertuples():
+        raise ValueError(
+            f"Expected labels 0 and 1 in {path.name}, but got {row.label!r} for {row.system!r}."
+        )
+    numbers = pd.Series(pd.factorize(table["source"])[0])
+    table = table.assign(document=domain, text=f"{domain}/" + numbers.astype(str))
+    return table if limit is None else table[numbers < integer("limit", limit, 1)]

@@ -4,29 +4,20 @@ domain. All are in percent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.detection import (
-    Labels,
-    areas,
-    balanced_accuracies,
-    choose_threshold,
-)
+from estime_metric.stats.detection import areas, balanced_accuracies, choose_threshold
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.detection import Detection, mean_of
-from estime_metric.studies.benchmarks.shared.frames import (
-    Frames,
-    Resamples,
-    each_column,
-    ids_of,
-)
+from estime_metric.studies.benchmarks.shared.frames import Frames, Resamples, each_column, ids_of
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.summedits.data import SummEdits
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
 
 #: In place of a domain: the mean of the domains that the data have.
@@ -37,7 +28,7 @@ DETECTION = "detection.csv"
 _VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area_high"]
 
 
-def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) -> Frames:
+def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """How well each measure detects consistent summaries in each domain, and the mean of the
     domains.
 
@@ -50,70 +41,62 @@ def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) 
     the 95% interval, ``NAME_low`` and ``NAME_high``. Of published models there is the accuracy
     alone.
     """
-    documents = Resamples(scores.data.document_of_each, resamples, seed)
+    table = scores.data.table
+    texts = Resamples(table["text"], resamples, seed)
 
-    def of_column(column: ScoreColumn) -> pd.DataFrame:
-        values = scores.oriented(column)
+    def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
+        known = table.assign(score=scores.oriented(column)).dropna(subset="score")
         domains = [
-            _detect(scores.data, values, domain, documents) for domain in scores.data.domains
+            _detect(known[known["document"] == domain], domain, texts)
+            for domain in scores.data.documents
         ]
-        mean = mean_of(domains, {"domain": MEAN})
-        return pd.DataFrame([of_domain.row() for of_domain in (*domains, mean)])
+        for part in (*domains, mean_of(domains, {"domain": MEAN})):
+            yield part.row()
 
-    computed = each_column(scores, of_column, ["domain", "summaries", *_VALUES])
-    return {DETECTION: pd.concat([computed, published(scores.data)], ignore_index=True)}
+    computed = each_column(scores, rows_of, ["domain", "summaries", *_VALUES])
+    return {DETECTION: pd.concat([computed, published(scores.data.documents)], ignore_index=True)}
 
 
-def cross_validated(
-    labels: Labels, scores: Floats, documents: Sequence[str]
-) -> npt.NDArray[np.bool_]:
-    """Which of k summaries are classified as consistent: those with a score above the threshold
-    that is best for the summaries of all *other* documents (`detection.choose_threshold`).
+def cross_validated(summaries: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which of k summaries are classified as consistent: those with a ``score`` above the threshold
+    that is best for the summaries of all *other* texts (`detection.choose_threshold`).
 
-    Labels and scores are of shape (k,), higher scores are more consistent; ``documents`` names the
-    document of each summary. ValueError for fewer than two documents.
+    Further columns are ``label`` and ``text``; higher scores are more consistent. ValueError for
+    fewer than two texts.
     """
-    of_each = np.array(documents, dtype=object)
-    names = dict.fromkeys(documents)
-    if len(names) < 2:
-        raise ValueError(f"Expected at least two documents, but got {len(names)}.")
-    consistent = np.zeros(len(scores), dtype=bool)
-    for name in names:
-        held_out = of_each == name
+    if summaries["text"].nunique() < 2:
+        raise ValueError(f"Expected at least two documents, but got {summaries['text'].nunique()}.")
+    labels, scores = summaries["label"].to_numpy(), summaries["score"].to_numpy()
+    consistent = np.zeros(len(summaries), dtype=bool)
+    for text in summaries["text"].unique():
+        held_out = (summaries["text"] == text).to_numpy()
         threshold = choose_threshold(labels[~held_out], scores[~held_out])
         consistent[held_out] = scores[held_out] > threshold
     return consistent
 
 
-def published(data: SummEdits) -> pd.DataFrame:
+def published(domains: list[str]) -> pd.DataFrame:
     """The published accuracies as rows of the tidy table; the mean is over the domains in the data."""
     rows = []
     for model, accuracies in PUBLISHED_ACCURACIES.items():
         ids = ids_of(ScoreColumn(f"published:{model}", model, PUBLISHED))
-        known = {
-            name: accuracies.domains[name] for name in data.domains if name in accuracies.domains
-        }
-        for domain, accuracy in known.items():
-            rows.append({**ids, "domain": domain, "accuracy": accuracy})
+        known = {name: accuracies.domains[name] for name in domains if name in accuracies.domains}
         if known:
-            mean = float(np.mean(list(known.values())))
-            rows.append({**ids, "domain": MEAN, "accuracy": mean})
+            known[MEAN] = float(np.mean(list(known.values())))
+        rows += [{**ids, "domain": name, "accuracy": known[name]} for name in known]
     return pd.DataFrame(rows)
 
 
-def _detect(data: SummEdits, values: Floats, domain: str, documents: Resamples) -> Detection:
-    inside = data.rows(domain)
-    inside = inside[np.isfinite(values[inside])]
-    weights = documents.weights(inside)
-    labels, scored = data.labels[inside], values[inside]
-    names = [data.document_of_each[index] for index in inside]
-    if len(set(names)) < 2:  # there is no other document for a threshold
-        accuracies = np.full(len(weights), np.nan)
-    else:
-        accuracies = balanced_accuracies(labels, cross_validated(labels, scored, names), weights)
+def _detect(summaries: pd.DataFrame, domain: str, texts: Resamples) -> Detection:
+    """Accuracy and area of the ``score`` of some summaries."""
+    weights = texts.weights(summaries.index)
+    labels, scores = summaries["label"].to_numpy(), summaries["score"].to_numpy()
+    accuracies: Floats = np.full(len(weights), np.nan)
+    if summaries["text"].nunique() > 1:  # otherwise there is no other text for a threshold
+        accuracies = balanced_accuracies(labels, cross_validated(summaries), weights)
     return Detection(
         names={"domain": domain},
-        summaries=len(inside),
+        summaries=len(summaries),
         accuracies=100 * accuracies,
-        areas=100 * areas(labels, scored, weights),
+        areas=100 * areas(labels, scores, weights),
     )

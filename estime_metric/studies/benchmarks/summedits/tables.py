@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.report.tables import Table
+from estime_metric.report.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, REFERENCE_FREE, TRIVIAL
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
@@ -13,51 +14,56 @@ from estime_metric.studies.benchmarks.shared.tables import (
     Shown,
     labels_of,
     measure_table,
-    shown_interval,
+    with_interval_texts,
 )
-from estime_metric.studies.benchmarks.summedits.data import DOMAINS, SummEdits
+from estime_metric.studies.benchmarks.summedits.data import DOMAINS
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
 from estime_metric.studies.benchmarks.summedits.statistics import CHANCE, DETECTION, MEAN
 
 _TEN_DOMAINS = "Published, the mean of all ten domains in brackets"
 
 
-def make_tables(scores: Scores[SummEdits], frames: Frames) -> list[Table]:
+def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     """``summedits`` (balanced accuracy) and ``summedits-area`` (area under the ROC curve), each by
     domain, and with the mean of the domains and its interval.
     """
-    frame = frames[DETECTION]
-    labels = {**labels_of(scores), TITLES[PUBLISHED]: {}}
-    about = f"{scores.data.origin}, {len(scores.data)} summaries of {len(set(scores.data.document_of_each))} documents"
+    data = scores.data
+    frame = with_interval_texts(frames[DETECTION], "accuracy", "area", decimals=1)
+    labels = labels_of(scores)
+    labels[TITLES[PUBLISHED]] = {}
+    notes = _notes(scores, frame)
+    about = f"{data.origin}, {len(data)} summaries of {data.table['text'].nunique()} documents"
+
+    def by_domain(value: str) -> Shown:
+        domains = {
+            (value, name): Column(DOMAINS.get(name, name), decimals=1) for name in data.documents
+        }
+        return {
+            (value, MEAN): Column("value", MEAN, 1),
+            (f"{value}_interval", MEAN): Column("95% interval", MEAN, text=True),
+            **domains,
+        }
+
     return [
         measure_table(
             "summedits",
             f"SummEdits: balanced accuracy; {about}.",
             frame,
             ["domain"],
-            _columns(scores.data, "accuracy"),
+            by_domain("accuracy"),
             {**labels, _TEN_DOMAINS: _published(frame)},
-            (_ABOUT_ACCURACY, *_notes(scores, frame)),
+            (_ABOUT_ACCURACY, *notes),
         ),
         measure_table(
             "summedits-area",
             f"SummEdits: area under the ROC curve; {about}.",
             frame,
             ["domain"],
-            _columns(scores.data, "area"),
+            by_domain("area"),
             labels,
-            _notes(scores, frame),
+            notes,
         ),
     ]
-
-
-def _columns(data: SummEdits, value: str) -> list[Shown]:
-    mean = Shown("value", MEAN, 1, key=(MEAN,), value=value)
-    domains = [
-        Shown(DOMAINS.get(domain, domain), decimals=1, key=(domain,), value=value)
-        for domain in data.domains
-    ]
-    return [mean, shown_interval(MEAN, group=MEAN, of=value, decimals=1), *domains]
 
 
 def _published(frame: pd.DataFrame) -> dict[str, str]:
@@ -95,7 +101,7 @@ _ABOUT_ACCURACY = (
 )
 
 
-def _notes(scores: Scores[SummEdits], frame: pd.DataFrame) -> tuple[str, ...]:
+def _notes(scores: Scores[Summaries], frame: pd.DataFrame) -> tuple[str, ...]:
     return (
         *_verdict(frame),
         "In per cent; 50 is chance. Mean: over the domains in the data, each with the same weight. (-): the score is "

@@ -6,23 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from estime_metric._extras import needs_extra
-from estime_metric.stats.checks import Floats
-from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.hub import check_reachable
 from estime_metric.studies.benchmarks.shared.records import (
-    by_key,
-    check_all,
-    digest,
-    read_field,
+    crossed,
+    join,
+    read_frame,
     read_records,
 )
 from estime_metric.validation import integer
@@ -35,43 +32,33 @@ DOCUMENTS, REFERENCES = "documents.jsonl", "references.jsonl"
 SUMMARIES, SYSTEMS = "summeval.jsonl", "systems.csv"
 
 
-@dataclass(frozen=True, eq=False)
-class SummEval(Crossed):
-    """Every document with every system, once.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SummEval(Summaries):
+    """Every document with every system, once, all systems of the first document first.
+
+    Further columns of the table are the ``references``, a list for each summary, at least one
+    (ValueError), and the four `QUALITIES`: the mean of the experts, finite, 1 to 5, higher is better.
 
     Attributes:
-        origin: where the data comes from.
-        documents, systems: D and S names, in order.
-        sources, references: the text of each document, and its references, at least one
-            (ValueError).
-        summaries: D times S texts, all systems of the first document first.
-        judgements: quality -> finite float64 of shape (D, S): the mean of the experts, 1 to 5,
-            higher is better.
         named_systems: whether the data names the systems; otherwise a position in the list
             identifies a system.
         names: system -> a name for readers, if there is one.
     """
 
-    origin: str
-    documents: tuple[str, ...]
-    systems: tuple[str, ...]
-    sources: tuple[str, ...]
-    references: tuple[tuple[str, ...], ...]
-    summaries: tuple[str, ...]
-    judgements: Mapping[str, Floats]
     named_systems: bool = True
     names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for quality, values in self.judgements.items():
-            if not np.isfinite(values).all():
+        super().__post_init__()
+        for quality in QUALITIES:
+            if not np.isfinite(self.table[quality].to_numpy(dtype=np.float64)).all():
                 raise ValueError(
                     f"Expected the judgements of {quality} to be finite, but they are not."
                 )
-        for name, texts in zip(self.documents, self.references, strict=True):
-            if not texts:
+        for row in self.table.itertuples():
+            if not row.references:
                 raise ValueError(
-                    f"Expected each document to have references, but {name!r} has none."
+                    f"Expected each document to have references, but {row.document!r} has none."
                 )
 
     @property
@@ -79,35 +66,10 @@ class SummEval(Crossed):
         """The systems as plots call them."""
         return [self.names.get(system, system) for system in self.systems]
 
-    @cached_property
-    def source_of_each(self) -> list[str]:
-        """The source of each summary."""
-        return [source for source in self.sources for _ in self.systems]
-
-    @cached_property
-    def references_of_each(self) -> list[tuple[str, ...]]:
-        """The references of each summary."""
-        return [texts for texts in self.references for _ in self.systems]
-
-    @cached_property
-    def digest(self) -> str:
-        """Twelve digits that change with any text, name or judgement."""
-        judged = {quality: values.tolist() for quality, values in self.judgements.items()}
-        return digest(
-            self.documents, self.systems, self.sources, self.references, self.summaries, judged
-        )
-
     def head(self, documents: int) -> SummEval:
         """The first few documents, at least 1, with all systems."""
-        integer("documents", documents, 1)
-        return replace(
-            self,
-            documents=self.documents[:documents],
-            sources=self.sources[:documents],
-            references=self.references[:documents],
-            summaries=self.summaries[: documents * len(self.systems)],
-            judgements={quality: values[:documents] for quality, values in self.judgements.items()},
-        )
+        first = self.documents[: integer("documents", documents, 1)]
+        return replace(self, table=self.table[self.table["document"].isin(first)])
 
 
 def read(
@@ -136,30 +98,16 @@ def read_folder(folder: Path) -> SummEval:
     qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError if a file is missing;
     ValueError names a row that is not such a record, and a summary that is missing or occurs twice.
     """
-    sources = read_field(folder / DOCUMENTS, "source")
-    references = read_field(folder / REFERENCES, "references")
-    rows = read_records(folder / SUMMARIES, ("doc_id", "system", "summary", *QUALITIES))
-    cells = {
-        SummaryKey(*key): row for key, row in by_key(rows, ("doc_id", "system"), SUMMARIES).items()
-    }
-    documents = tuple(dict.fromkeys(key.document for key in cells))
-    systems = tuple(dict.fromkeys(key.system for key in cells))
-    check_all(documents, sources, f"{DOCUMENTS} to contain the documents of {SUMMARIES}")
-    check_all(documents, references, f"{REFERENCES} to contain the documents of {SUMMARIES}")
-    keys = keys_of(product(documents, systems))
-    check_all(keys, cells, f"{SUMMARIES} to contain each document with each system")
-    judged = {
-        name: np.array([cells[key][name] for key in keys], dtype=np.float64) for name in QUALITIES
-    }
+    fields = ("doc_id", "system", "summary", *QUALITIES)
+    table = read_frame(folder / SUMMARIES, fields, doc_id="document")
+    for file, column in ((DOCUMENTS, "source"), (REFERENCES, "references")):
+        texts = read_frame(folder / file, ("doc_id", column), doc_id="document")
+        what = f"{file} to contain the documents of {SUMMARIES}"
+        table = join(table, texts, ["document"], what)
     names = read_records(folder / SYSTEMS, ()) if (folder / SYSTEMS).is_file() else []
     return SummEval(
         origin=folder.name or str(folder),
-        documents=documents,
-        systems=systems,
-        sources=tuple(sources[document] for document in documents),
-        references=tuple(tuple(references[document]) for document in documents),
-        summaries=tuple(cells[key]["summary"] for key in keys),
-        judgements={name: values.reshape(len(documents), -1) for name, values in judged.items()},
+        table=crossed(table, SUMMARIES).astype(dict.fromkeys(QUALITIES, float)),
         names={
             row["system"]: row["name"] for row in names if row.get("name") and row.get("system")
         },
@@ -207,17 +155,18 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
                     f"Expected column {column!r} of {origin!r} to list {count} systems in row {index}, as in row 0, "
                     f"but got {len(row[column])}."
                 )
-    names = [str(row.get("id", index)) for index, row in enumerate(rows)]
-    if len(set(names)) < len(names):
-        names = [str(index) for index in range(len(rows))]
-    judged = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in QUALITIES}
+    named = [str(row.get("id", index)) for index, row in enumerate(rows)]
+    if len(set(named)) < len(named):
+        named = [str(index) for index in range(len(rows))]
+    lists = [HUB_SUMMARIES, *QUALITIES]
+    columns = {HUB_TEXT: "source", HUB_REFERENCES: "references", HUB_SUMMARIES: "summary"}
+    documents = pd.DataFrame(rows, columns=[HUB_TEXT, HUB_REFERENCES, *lists])
+    table = documents.assign(document=named).explode(lists, ignore_index=True)
+    numbers = table.groupby("document").cumcount() + 1
+    systems = "S" + numbers.astype(str).str.zfill(len(str(count)))
+    table = table.rename(columns=columns).assign(system=systems)
     return SummEval(
         origin=origin,
-        documents=tuple(names),
-        systems=tuple(f"S{number:0{len(str(count))}d}" for number in range(1, count + 1)),
-        sources=tuple(row[HUB_TEXT] for row in rows),
-        references=tuple(tuple(row[HUB_REFERENCES]) for row in rows),
-        summaries=tuple(text for row in rows for text in row[HUB_SUMMARIES]),
-        judgements={name: values.reshape(len(rows), count) for name, values in judged.items()},
+        table=table.astype(dict.fromkeys(QUALITIES, float)),
         named_systems=False,
     )

@@ -44,7 +44,7 @@ def measure_blocks(
     check_choice("combine", combine, baselines.COMBINE)
 
     def references(data: SummEval) -> Sequence[Sequence[str]]:
-        return data.references_of_each
+        return list(data.table["references"])
 
     bertscore = []
     if bert_model is not None:

@@ -44,7 +44,7 @@ def draw(
     of_alarms = [column for column in of_estime if column.name.startswith("estime_")]
     first = next((column for column in of_alarms if column.main and len(data)), None)
     if first is not None:
-        grid = scores.grid(first, data.judgements[QUALITY], QUALITY)
+        grid = scores.grid(first, QUALITY)
         yield (
             "scores",
             plots.plot_scores(grid.scores, grid.judgements, data.labels, first.label, QUALITY),
@@ -62,8 +62,7 @@ def _within_systems(scores: Scores[SummEval], columns: Sequence[ScoreColumn], se
     values, ends = {}, {}
     for column in columns:
         groups = bootstrap_groups(
-            scores.grid(column, scores.data.judgements[QUALITY], QUALITY),
-            level="intra_system",
+            scores.grid(column, QUALITY),
             method="spearman",
             n=RESAMPLES,
             seed=seed,

@@ -4,11 +4,13 @@ worse measures from files correlate than ESTIME.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.blocks import OWN, ScoreColumn
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.frames import Frames, each_column
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
@@ -35,17 +37,19 @@ def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -
     in addition to ESTIME: see `differences`.
     """
 
-    def of_column(column: ScoreColumn) -> pd.DataFrame:
-        grids = (
-            scores.grid(column, judged, quality)
-            for quality, judged in scores.data.judgements.items()
-        )
+    def rows_of(column: ScoreColumn) -> list[dict[str, Any]]:
         agreement = evaluate_all(
-            grids, levels=LEVELS, methods=METHODS, resample="documents", n=resamples, seed=seed
+            (scores.grid(column, quality) for quality in QUALITIES),
+            levels=LEVELS,
+            methods=METHODS,
+            resample="documents",
+            n=resamples,
+            seed=seed,
         )
-        return agreement.rename(columns={"judgement": "quality"})
+        rows: list[dict[str, Any]] = agreement.to_dict("records")
+        return [{"quality": row["judgement"], **row} for row in rows]
 
-    frames = {CORRELATIONS: each_column(scores, of_column, _CORRELATIONS)}
+    frames = {CORRELATIONS: each_column(scores, rows_of, _CORRELATIONS)}
     if len(compared := differences(scores, resamples, seed)):
         frames[DIFFERENCES] = compared
     return frames
@@ -65,24 +69,16 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
         (column for column in scores.known if column.main and column.layer is not None), None
     )
 
-    def of_column(column: ScoreColumn) -> pd.DataFrame:
+    def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
         if ours is None or column.section != OWN:
-            return pd.DataFrame(columns=_DIFFERENCES)
-        rows = []
-        for quality, judged in scores.data.judgements.items():
-            first = scores.grid(column, judged, quality, among=scores.values[ours.name])
-            second = scores.grid(ours, judged, quality, among=scores.values[column.name])
-            rows.append(
-                {
-                    "than": ours.label,
-                    "quality": quality,
-                    "documents": len(first.documents),
-                    **_compare(first, second, resamples, seed),
-                }
-            )
-        return pd.DataFrame(rows, columns=_DIFFERENCES)
+            return
+        for quality in QUALITIES:
+            first = scores.grid(column, quality, among=scores.values[ours.name])
+            second = scores.grid(ours, quality, among=scores.values[column.name])
+            names = {"than": ours.label, "quality": quality, "documents": len(first.documents)}
+            yield {**names, **_compare(first, second, resamples, seed)}
 
-    return each_column(scores, of_column, _DIFFERENCES)
+    return each_column(scores, rows_of, _DIFFERENCES)
 
 
 def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, float]:

@@ -22,7 +22,12 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import Shown, measure_rows, shown_interval
+from estime_metric.studies.benchmarks.shared.tables import (
+    Shown,
+    measure_cells,
+    measure_rows,
+    with_interval_texts,
+)
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES
 
@@ -43,7 +48,7 @@ def make_tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
     """``table1`` and ``table2`` of the paper; ``layers`` if several were read, ``own`` if scores of
     files were.
     """
-    frame = frames[CORRELATIONS]
+    frame = with_interval_texts(frames[CORRELATIONS], "value")
     made = [table_1(scores, frame), table_2(scores, frame)]
     of_layers = [column for column in scores.known if column.layer is not None]
     if len({column.layer for column in of_layers}) > 1:
@@ -55,10 +60,11 @@ def make_tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
 
 def table_1(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
-    shown = [
-        *_correlation_columns("summary", *QUALITIES),
-        shown_interval("consistency", "summary", "spearman"),
-    ]
+    interval = "value_interval", "consistency", "summary", "spearman"
+    shown = {
+        **_correlation_columns("summary", *QUALITIES),
+        interval: Column("95% interval", text=True),
+    }
     printed: dict[str, list[Cell]] = {}
     for label, correlations in estime_paper.TABLE_1.items():
         printed[label] = [cell for pair in correlations for cell in (pair.rho, pair.tau)]
@@ -73,11 +79,11 @@ def table_1(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
 def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     """Table 2: system level, consistency, rho and tau-c."""
     data = scores.data
-    shown = []
+    shown = {}
     for method, symbol in SYMBOLS.items():
-        key = ("consistency", "system", method)
-        shown.append(Shown(symbol, key=key))
-        shown.append(shown_interval(*key, name=f"{symbol}, 95% interval"))
+        shown["value", "consistency", "system", method] = Column(symbol)
+        interval = "value_interval", "consistency", "system", method
+        shown[interval] = Column(f"{symbol}, 95% interval", text=True)
     printed: dict[str, list[Cell]] = {
         label: [correlations.rho, None, correlations.tau, None]
         for label, correlations in estime_paper.TABLE_2.items()
@@ -93,14 +99,15 @@ def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
 
 def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.DataFrame) -> Table:
     """The curve of appendix A: each layer's correlations, summary level; a section per measure."""
-    shown = [
-        *_correlation_columns("summary", *QUALITIES),
-        *_correlation_columns("system", "consistency", prefix="system, "),
-    ]
+    shown = {
+        **_correlation_columns("summary", *QUALITIES),
+        **_correlation_columns("system", "consistency", prefix="system, "),
+    }
+    cells = measure_cells(frame, _BY, shown)
     rows: dict[str, list[tuple[Cell, ...]]] = {}
     for column in columns:
         mean = float(np.nanmean(scores.values[column.name]))
-        (row,) = measure_rows(frame, _BY, shown, {column.name: column.label})
+        (row,) = measure_rows(cells, {column.name: column.label})
         measure = column.label.replace(f"-{column.layer}", "", 1)
         rows.setdefault(measure, []).append((column.layer, mean, *row[1:]))
     title = (
@@ -111,7 +118,7 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.D
     return Table(
         "layers",
         title,
-        [*headings, *shown],
+        [*headings, *shown.values()],
         [Section(measure, of_measure) for measure, of_measure in rows.items()],
         _notes(scores),
     )
@@ -119,15 +126,13 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.D
 
 def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
     """Scores of files compared with ESTIME: the rows of `statistics.differences`."""
-    shown = [Shown("documents", key=(QUALITIES[0],), value="documents")]
+    shown = {("documents", QUALITIES[0]): Column("documents")}
     for quality in QUALITIES:
-        shown += [
-            Shown("ρ more", quality, key=(quality,), value="difference"),
-            shown_interval(quality, group=quality),
-            Shown("p", quality, decimals=4, key=(quality,), value="p_value"),
-        ]
-    labels = dict(zip(compared["column"], compared["measure"], strict=True))
-    rows = measure_rows(compared, ["quality"], shown, labels)
+        shown["difference", quality] = Column("ρ more", quality)
+        shown["value_interval", quality] = Column("95% interval", quality, text=True)
+        shown["p_value", quality] = Column("p", quality, decimals=4)
+    cells = measure_cells(with_interval_texts(compared, "value"), ["quality"], shown)
+    rows = measure_rows(cells, dict(zip(compared["column"], compared["measure"], strict=True)))
     ours = compared["than"].iloc[0]
     notes = (
         f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
@@ -135,22 +140,24 @@ def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
         *(note for notes in scores.notes.values() for note in notes),
     )
     title = f"Measures from files minus {ours}: Spearman's ρ with the experts, summary level."
-    return Table("own", title, [Column("measure", text=True), *shown], [Section("", rows)], notes)
+    return Table(
+        "own", title, [Column("measure", text=True), *shown.values()], [Section("", rows)], notes
+    )
 
 
-def _correlation_columns(level: str, *qualities: str, prefix: str = "") -> list[Shown]:
-    return [
-        Shown(symbol, f"{prefix}{quality}", key=(quality, level, method))
+def _correlation_columns(level: str, *qualities: str, prefix: str = "") -> Shown:
+    return {
+        ("value", quality, level, method): Column(symbol, f"{prefix}{quality}")
         for quality in qualities
         for method, symbol in SYMBOLS.items()
-    ]
+    }
 
 
 def _paper_table(
     name: str,
     title: str,
     scores: Scores[SummEval],
-    shown: Sequence[Shown],
+    shown: Shown,
     frame: pd.DataFrame,
     printed: Mapping[str, Sequence[Cell]],
     notes: Sequence[str],
@@ -158,7 +165,8 @@ def _paper_table(
     """The rows in the paper's order, what was computed above the printed row of the same measure."""
 
     labels = {column.name: column.label for column in scores.columns}
-    computed = dict(zip(labels, measure_rows(frame, _BY, shown, labels), strict=True))
+    rows_of = measure_rows(measure_cells(frame, _BY, shown), labels)
+    computed = dict(zip(labels, rows_of, strict=True))
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):
@@ -173,7 +181,7 @@ def _paper_table(
     return Table(
         name,
         title,
-        [*headings, *shown],
+        [*headings, *shown.values()],
         [section for section in sections if section.rows],
         notes,
     )

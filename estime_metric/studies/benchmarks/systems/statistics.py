@@ -5,9 +5,9 @@ Axes: n resamples, of which the first is the sample itself, P pairs of systems, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -125,15 +125,13 @@ class Compared:
 def analyze(scores: Scores[Any], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """How often people agree with each measure and with each rule, for each data set and part.
 
-    ``measures.csv``: ``column``, ``measure``, ``section``, ``data``, ``part``, ``pairs``,
-    ``documents``, and of each of `CORRECTIONS` the columns of `_shares`: ``declared`` (verdicts),
-    ``right`` (those with people's order), ``share``. Further ``separated`` (pairs that people
-    separate significantly), ``accuracy`` (the share of these that the measure orders as people do)
-    and Kendall's ``tau`` (tau-b of the systems' means). ``NAME_low`` and ``NAME_high`` are the ends
-    of the 95% interval over documents, ``NAME_systems_low`` and ``NAME_systems_high`` over systems.
+    ``measures.csv``: ``column``, ``measure``, ``section``, ``data``, ``part``, ``pairs``, the columns
+    of `_verdicts` (verdicts without a correction), ``separated`` (pairs that people separate
+    significantly), ``ordered`` (how many of these the measure orders as people do) and Kendall's
+    ``tau`` (tau-b of the systems' means).
 
-    ``rules.csv``: ``rule``, ``data``, ``part``, ``holm``, and the columns of `_shares`; see
-    `choose`.
+    ``rules.csv``: ``rule``, ``data``, ``part``, the columns of `_verdicts`, also with Holm's
+    correction (``NAME_holm``), and whether the rule is ``chosen``, see `choose`.
     """
     cells = {
         (data, part): _Cell(rows, resamples, seed)
@@ -141,18 +139,15 @@ def analyze(scores: Scores[Any], *, resamples: int = 1000, seed: int = 0) -> Fra
     }
     compared: dict[tuple[str, str, str], Compared] = {}
 
-    def of_column(column: ScoreColumn) -> pd.DataFrame:
-        rows = []
+    def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
         for (data, part), cell in cells.items():
             of_cell = cell.compared(scores.oriented(column))
-            if of_cell is None:
-                continue
-            compared[_measure_of(column), data, part] = of_cell
-            rows.append({"data": data, "part": part, **_of_measure(of_cell)})
-        return pd.DataFrame(rows)
+            if of_cell is not None:
+                compared[_measure_of(column), data, part] = of_cell
+                yield {"data": data, "part": part, **_of_measure(of_cell)}
 
-    measures = each_column(scores, of_column, ["data", "part", *_NAMES])
-    return {MEASURES: measures, RULES: _rules(compared)}
+    names = ["data", "part", "pairs", *_VERDICTS, "separated", "ordered", "tau"]
+    return {MEASURES: each_column(scores, rows_of, names), RULES: _rules(compared)}
 
 
 class _Cell:
@@ -187,82 +182,51 @@ class _Cell:
         )
 
 
-#: Ending of the columns of verdicts -> whether their p-values are corrected by Holm's method.
-CORRECTIONS = {"": False, "_holm": True}
+_VERDICTS = [
+    "declared",
+    "right",
+    "separated_declared",
+    "separated_right",
+    "share",
+    *(f"share_{end}" for end in ("low", "high", "systems_low", "systems_high")),
+]
 
 
-def _shares(verdicts: Signs, compared: Compared, ending: str = "") -> dict[str, float]:
+def _verdicts(verdicts: Signs, compared: Compared, holm: bool) -> dict[str, float]:
     """How many verdicts there are and how many have people's order (``declared``, ``right``), over
     all pairs and over those that people separate significantly (``separated_declared``,
-    ``separated_right``), and the ``share`` of the former that is right, with its intervals.
+    ``separated_right``), and the ``share`` of the former that is right. ``share_low`` and
+    ``share_high`` are the ends of its 95% interval over documents, ``share_systems_low`` and
+    ``share_systems_high`` over systems.
     """
-    people = compared.people
+    people, weights = compared.people, compared.pair_weights
     declared = verdicts != 0
     right = declared & (verdicts == people.signs)
-    separated = people.verdicts(ending == "_holm")[0] != 0
-    numbers = {
+    separated = people.verdicts(holm)[0] != 0
+    over_documents = ratio(right.sum(axis=1), declared.sum(axis=1))
+    over_systems = ratio((weights * right[0]).sum(axis=1), (weights * declared[0]).sum(axis=1))
+    return {
         "declared": int(declared[0].sum()),
         "right": int(right[0].sum()),
         "separated_declared": int((declared[0] & separated).sum()),
         "separated_right": int((right[0] & separated).sum()),
-        **_share(right, declared, compared, "share"),
+        **with_interval(over_systems, "share_systems"),
+        **with_interval(over_documents, "share"),
     }
-    return {f"{name}{ending}": number for name, number in numbers.items()}
-
-
-def _share(part: Any, whole: Any, compared: Compared, name: str) -> dict[str, float]:
-    """A share of pairs, with the intervals over documents and over systems."""
-    weights = compared.pair_weights
-    over_documents = ratio(part.sum(axis=1), whole.sum(axis=1))
-    over_systems = ratio((weights * part[0]).sum(axis=1), (weights * whole[0]).sum(axis=1))
-    return _with_intervals(over_documents, over_systems, name)
-
-
-def _with_intervals(over_documents: Floats, over_systems: Floats, name: str) -> dict[str, float]:
-    of_systems = with_interval(over_systems, f"{name}_systems")
-    del of_systems[f"{name}_systems"]  # the same value
-    return {**with_interval(over_documents, name), **of_systems}
 
 
 def _of_measure(compared: Compared) -> dict[str, Any]:
     """The numbers of ``measures.csv`` for one measure."""
-    measure, people = compared.measure, compared.people
-    separated = people.verdicts(holm=False) != 0
-    ordered = separated & (measure.signs == people.signs)
-    row: dict[str, Any] = {"pairs": measure.signs.shape[1]}
-    for ending, corrected in CORRECTIONS.items():
-        row |= _shares(measure.verdicts(corrected), compared, ending)
-    row["separated"] = int(separated[0].sum())
-    row |= _share(ordered, separated, compared, "accuracy")
-    agreement = measure.signs * people.signs
-    squares = measure.signs**2, people.signs**2
-    weights = compared.pair_weights
-    row |= _with_intervals(
-        _tau(agreement, *squares),
-        _tau(weights * agreement[0], *(weights * of[0] for of in squares)),
-        "tau",
-    )
-    return row
-
-
-def _tau(agreement: Floats, first: Floats, second: Floats) -> Floats:
-    """Kendall's tau-b from products of signs, (n, P), and the squares of the signs of both."""
-    below = np.sqrt(first.sum(axis=1) * second.sum(axis=1))
-    return ratio(agreement.sum(axis=1), below)
-
-
-def _intervals_of(name: str) -> list[str]:
-    return [name, *(f"{name}_{end}" for end in ("low", "high", "systems_low", "systems_high"))]
-
-
-_COUNTS = ["declared", "right", "separated_declared", "separated_right", *_intervals_of("share")]
-_NAMES = [
-    "pairs",
-    *(f"{name}{ending}" for ending in CORRECTIONS for name in _COUNTS),
-    "separated",
-    *_intervals_of("accuracy"),
-    *_intervals_of("tau"),
-]
+    signs, of_people = compared.measure.signs[0], compared.people.signs[0]
+    separated = compared.people.verdicts(holm=False)[0] != 0
+    spread = np.sqrt((signs**2).sum() * (of_people**2).sum())
+    return {
+        "pairs": len(signs),
+        **_verdicts(compared.measure.verdicts(holm=False), compared, holm=False),
+        "separated": int(separated.sum()),
+        "ordered": int((separated & (signs == of_people)).sum()),
+        "tau": (signs * of_people).sum() / spread if spread else np.nan,
+    }
 
 
 def _measure_of(column: ScoreColumn) -> str:
@@ -276,27 +240,23 @@ def _rules(compared: Mapping[tuple[str, str, str], Compared]) -> pd.DataFrame:
     """``rules.csv``: every rule on every part of every data set, and which one is ``chosen``."""
     rows = []
     known = dict.fromkeys((data, part) for _, data, part in compared)
-    for rule, (data, part) in ((rule, place) for rule in TRIED for place in known):
+    for rule, (data, part) in product(TRIED, known):
         measures = [name for name in (rule.first, rule.second) if name is not None]
         if any((name, data, part) not in compared for name in measures):
             continue
         first = compared[rule.first, data, part]
         row: dict[str, Any] = {"rule": str(rule), "data": data, "part": part}
-        for ending, corrected in CORRECTIONS.items():
+        for ending, corrected in (("", False), ("_holm", True)):
             verdicts = first.measure.verdicts(corrected)
             if rule.second is not None:
                 second = compared[rule.second, data, part].measure
                 confirmed = second.verdicts(corrected) if rule.both else second.signs
                 verdicts = verdicts * (confirmed == verdicts)
-            row |= _shares(verdicts, first, ending)
+            numbers = _verdicts(verdicts, first, corrected)
+            row |= {f"{name}{ending}": numbers[name] for name in _VERDICTS}
         rows.append(row)
-    names = [
-        "rule",
-        "data",
-        "part",
-        *(f"{name}{ending}" for ending in CORRECTIONS for name in _COUNTS),
-    ]
-    frame = pd.DataFrame(rows, columns=names)
+    with_holm = [f"{name}_holm" for name in _VERDICTS]
+    frame = pd.DataFrame(rows, columns=["rule", "data", "part", *_VERDICTS, *with_holm])
     return frame.assign(chosen=frame["rule"] == choose(frame))
 
 

@@ -7,23 +7,22 @@ from typing import Any
 import pandas as pd
 
 from estime_metric.report.tables import Column, Section, Table
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    Shown,
     labels_of,
     measure_table,
-    shown_interval,
+    with_interval_texts,
 )
-from estime_metric.studies.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING, Systems
+from estime_metric.studies.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING
 from estime_metric.studies.benchmarks.systems.statistics import CHOSEN_ON, MEASURES, RULES
 
 #: With up to this number of pairs of systems, intervals are in ``measures.csv`` alone.
 FEW_PAIRS = 10
-OVER_DOCUMENTS, OVER_SYSTEMS = "95%, documents", "95%, systems"
 
 
-def make_tables(scores: Scores[Systems], frames: Frames) -> list[Table]:
+def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     """``systems`` (verdicts with people's order) and ``systems-order`` (pairs ordered as people do,
     and Kendall's tau), both on the documents for reporting; ``systems-rules`` and
     ``systems-rules-holm`` on both parts.
@@ -38,19 +37,20 @@ def make_tables(scores: Scores[Systems], frames: Frames) -> list[Table]:
     ]
 
 
-def _verdicts(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
-    shown = []
+def _verdicts(scores: Scores[Summaries], frame: pd.DataFrame) -> Table:
+    shown = {}
     for data in _data_sets(frame):
-        shown.append(Shown("right", data, text=True, key=(data,), value="verdicts"))
+        shown["verdicts", data] = Column("right", data, text=True)
         if _has_intervals(frame, data):
-            shown.append(Shown("share", data, key=(data,), value="share"))
-            for heading, of in ((OVER_DOCUMENTS, "share"), (OVER_SYSTEMS, "share_systems")):
-                shown.append(shown_interval(data, group=data, of=of, name=heading))
+            shown["share", data] = Column("share", data)
+            shown["share_interval", data] = Column("95%, documents", data, text=True)
+            shown["share_systems_interval", data] = Column("95%, systems", data, text=True)
+    texts = with_interval_texts(frame, "share", "share_systems")
     return measure_table(
         "systems",
         "Verdicts of each measure alone: declared winners that people judge as more consistent, documents for "
         "reporting.",
-        frame.assign(verdicts=_of(frame["right"], frame["declared"])),
+        texts.assign(verdicts=_of(frame["right"], frame["declared"])),
         ["data"],
         shown,
         labels_of(scores),
@@ -58,25 +58,17 @@ def _verdicts(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
     )
 
 
-def _order(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
-    shown = []
+def _order(scores: Scores[Summaries], frame: pd.DataFrame) -> Table:
+    shown = {}
     for data in _data_sets(frame):
-        shown.append(Shown("ordered", data, text=True, key=(data,), value="ordered"))
-        if _has_intervals(frame, data):
-            shown.append(shown_interval(data, group=data, of="accuracy", name=OVER_DOCUMENTS))
+        shown["ordered_of", data] = Column("ordered", data, text=True)
         if frame.loc[frame["data"] == data, "pairs"].max() > 1:
-            shown.append(Shown("τ", data, key=(data,), value="tau"))
-        if _has_intervals(frame, data):
-            shown += [
-                shown_interval(data, group=data, of="tau", name=f"τ, {OVER_DOCUMENTS}"),
-                shown_interval(data, group=data, of="tau_systems", name=f"τ, {OVER_SYSTEMS}"),
-            ]
-    ordered = (frame["accuracy"] * frame["separated"]).fillna(0).round().astype(int)
+            shown["tau", data] = Column("τ", data)
     return measure_table(
         "systems-order",
         "Pairs that people separate significantly and the measure orders as people do, and Kendall's τ-b of the "
         "systems' means, documents for reporting.",
-        frame.assign(ordered=_of(ordered, frame["separated"])),
+        frame.assign(ordered_of=_of(frame["ordered"], frame["separated"])),
         ["data"],
         shown,
         labels_of(scores),
@@ -84,7 +76,7 @@ def _order(scores: Scores[Systems], frame: pd.DataFrame) -> Table:
     )
 
 
-def _rules(scores: Scores[Systems], frame: pd.DataFrame, name: str, ending: str) -> Table:
+def _rules(scores: Scores[Summaries], frame: pd.DataFrame, name: str, ending: str) -> Table:
     """A row for each rule, a section for each part."""
     places = _data_sets(frame)
     totals = [("right", "in total"), ("wrong", "in total")]
@@ -128,7 +120,7 @@ def _of(part: Any, whole: Any) -> list[str]:
     return [f"{count} of {other}" for count, other in zip(part, whole, strict=True)]
 
 
-def _notes(scores: Scores[Systems]) -> tuple[str, ...]:
+def _notes(scores: Scores[Summaries]) -> tuple[str, ...]:
     table = scores.data.table
     counts = table.groupby("data", sort=False)["system"].nunique()
     return (

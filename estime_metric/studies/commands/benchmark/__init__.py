@@ -143,9 +143,7 @@ def _compare_words(data: "AggreFact", split: str, scorer: "EstimeScorer", run: R
     from estime_metric.report.tables import write_table
     from estime_metric.studies.benchmarks.aggrefact import tables, words
 
-    explained = scorer.explain_pairs(
-        list(data.summaries), data.source_of_each, progress=not run.quiet
-    )
+    explained = scorer.explain_pairs(data.summaries, data.sources, progress=not run.quiet)
     judged = words.judged_words(explained, list(data.table["spans"]))
     parts = words.parts(judged, list(data.table["origin"]), list(data.table["label"]))
     made = tables.make_word_tables(parts, split, explained[0].signature)

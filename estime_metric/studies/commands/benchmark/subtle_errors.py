@@ -117,7 +117,7 @@ def subtle_errors(
         progress=not run.quiet,
     )
     if run.output is not None:
-        rows = labeled_rows(data.sources, data.corrupted, numbers, names)
+        rows = labeled_rows(clean.sources, data.corrupted, numbers, names)
         files.write_rows(run.output / "pairs.jsonl", rows)
     progress = not run.quiet
     blocks = experiment.measure_blocks(scorer, baselines=baselines, progress=progress)

@@ -2,8 +2,7 @@
 matplotlib ``Figure``.
 
 They do not touch pyplot, styles or windows. Sizes fit a page at full width; no color has a meaning
-alone. All raise TypeError or ValueError for data that is empty, is not finite numbers, or does not
-fit the names.
+alone.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from scipy import stats
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.benchmarks.bump import BENCHMARK
-from estime_metric.studies.benchmarks.bump.data import Bump
 from estime_metric.studies.benchmarks.bump.statistics import CONSISTENCY, TESTS
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import published_block
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
 from estime_metric.studies.benchmarks.shared.standard import standard_blocks
@@ -52,18 +52,18 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 @pytest.fixture(scope="module")
-def results(scorer: EstimeScorer, data: Bump) -> Results[Bump]:
+def results(scorer: EstimeScorer, data: Summaries) -> Results[Summaries]:
     guess = pd.DataFrame(data.keys, columns=["pair", "version"])
     guess["guess"] = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 2.0, None]
     blocks = [*standard_blocks(data, scorer), own_block(guess, "mine")]
     return run(BENCHMARK, data, blocks, resamples=40)
 
 
-def published_only(data: Bump) -> Scores[Bump]:
-    return compute_scores(data, [published_block(data, data.published)])
+def published_only(data: Summaries) -> Scores[Summaries]:
+    return compute_scores(data, [published_block(data)])
 
 
-def test_the_published_measures_have_their_printed_values(bump: Bump) -> None:
+def test_the_published_measures_have_their_printed_values(bump: Summaries) -> None:
     frames = BENCHMARK.analyze(published_only(bump), resamples=2)
     overall = frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     assert list(overall.index) == list(PRINTED)
@@ -76,7 +76,7 @@ def test_the_published_measures_have_their_printed_values(bump: Bump) -> None:
     assert by_type["ties"].sum() == 123
 
 
-def test_by_hand(results: Results[Bump]) -> None:
+def test_by_hand(results: Results[Summaries]) -> None:
     frame = results.frames[CONSISTENCY].set_index(["measure", "error"])
     dae, new = (frame.xs(name, level="measure") for name in ("DAE", "New"))
     # DAE prefers the reference in four of six pairs and ties in one; New in two and ties in two.
@@ -96,7 +96,7 @@ def test_by_hand(results: Results[Bump]) -> None:
     assert new.loc["Strange Error", "area"] == 75
 
 
-def test_areas_are_those_of_all_pairs_of_summaries(results: Results[Bump]) -> None:
+def test_areas_are_those_of_all_pairs_of_summaries(results: Results[Summaries]) -> None:
     frame = results.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     for name, pairs in SCORES.items():
         reference, edited = np.array(pairs, dtype=float).T
@@ -104,10 +104,10 @@ def test_areas_are_those_of_all_pairs_of_summaries(results: Results[Bump]) -> No
         assert frame.loc[name, "area"] == pytest.approx(100 * expected)
 
 
-def test_intervals_draw_articles_with_all_their_pairs(results: Results[Bump]) -> None:
+def test_intervals_draw_articles_with_all_their_pairs(results: Results[Summaries]) -> None:
     frame = results.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     preferred = np.array([reference > edited for reference, edited in SCORES["New"]])
-    articles = results.scores.data.articles
+    articles = results.scores.data.table["article"][::2]
     drawn = [100 * preferred[taken].mean() for taken in drawn_rows(articles, 40)]
     assert ends(drawn) == (
         frame.loc["New", "consistency_low"],
@@ -115,7 +115,7 @@ def test_intervals_draw_articles_with_all_their_pairs(results: Results[Bump]) ->
     )
 
 
-def test_tests_against_the_nearest_published_measure(results: Results[Bump]) -> None:
+def test_tests_against_the_nearest_published_measure(results: Results[Summaries]) -> None:
     frame = results.frames[TESTS].query("column == 'mine:guess'").set_index("other")
     dae, new = frame.loc["published:DAE"], frame.loc["published:New"]
     # Over the five pairs that all score: guess prefers 0 to 3, DAE 0, 1 and 4, New 2 alone.

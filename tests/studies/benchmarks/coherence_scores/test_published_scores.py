@@ -27,6 +27,7 @@ from estime_metric.studies.benchmarks.coherence_scores.published import (
 from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     confounder_statistics,
     gruen_components,
+    judgements_of,
     statistics_of,
 )
 from tests.conftest import SUMMEVAL
@@ -87,8 +88,9 @@ def test_accuracy_across_texts_agrees_with_a_loop() -> None:
 
 @pytest.mark.parametrize("measure", ["human", "bartscore", "entity-graph", "gruen"])
 def test_statistics_of_table_3_agree_with_loops(data: CoherenceScores, measure: str) -> None:
-    assert data.judgements.shape == (100, 16)
-    computed = statistics_of(data.scores[measure].reshape(100, 16), data.judgements)
+    judgements = judgements_of(data)
+    assert judgements.shape == (100, 16)
+    computed = statistics_of(data.published[measure].to_numpy().reshape(100, 16), judgements)
     assert list(computed) == list(TABLE_3["HUM"])
     levels = {
         "τ_intra": "intra_system",
@@ -104,9 +106,8 @@ def test_statistics_of_table_3_agree_with_loops(data: CoherenceScores, measure: 
 
 def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: CoherenceScores) -> None:
     for measure, label in LABELS.items():
-        for name, value in statistics_of(
-            data.scores[measure].reshape(100, 16), data.judgements
-        ).items():
+        scores = data.published[measure].to_numpy().reshape(100, 16)
+        for name, value in statistics_of(scores, judgements_of(data)).items():
             printed = TABLE_3[label][name]
             assert printed.low <= printed.value <= printed.high
             assert printed.low <= value <= printed.high
@@ -134,7 +135,8 @@ def test_table_5_on_16_systems(data: CoherenceScores) -> None:
     assert computed.keys() == TABLE_5.keys()
     assert all(abs(value - TABLE_5[pair]) < 0.1 for pair, value in computed.items())
     of_systems = [
-        table.mean(axis=0).round(9) for table in (data.components["cola"], data.judgements)
+        values.groupby(data.table["system"]).mean().round(9)
+        for values in (data.components["cola"], data.table["coherence"])
     ]
     assert computed["cola", "cola"] == pytest.approx(stats.kendalltau(*of_systems).statistic)
 
@@ -144,7 +146,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     for text, message in (
         (
             "id,label,score\na,1,0.5\na,1,0.5\n",
-            r"mine.csv to contain each row once, but \('a', '1'\) occurs twice",
+            "labels 0 and 1 of 'a' in 'mine.csv', but got 1, 1",
         ),
         ("id,label,score\na,1,0.5\n", r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"),
         ("id,label\na,1\n", r"line 1 of mine.csv to have 'score'"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from estime_metric.studies.benchmarks.frank.data import Frank, read
+from estime_metric.studies.benchmarks.frank.data import read
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from tests.conftest import SUMMEVAL
 from tests.studies.made import DATA
 
@@ -12,12 +13,12 @@ FRANK = SUMMEVAL.parent / "frank"
 
 
 @pytest.fixture(scope="session")
-def data() -> Frank:
+def data() -> Summaries:
     return read(DATA / "frank")
 
 
 @pytest.fixture(scope="session")
-def frank() -> Frank:
+def frank() -> Summaries:
     """The test split of FRANK."""
     if not (FRANK / "frank.jsonl").is_file():
         pytest.skip(

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from estime_metric.studies.benchmarks.frank.data import ERRORS, METRICS, Frank, read
+from estime_metric.studies.benchmarks.frank.data import ERRORS, FLIP, METRICS, read
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from tests.command import json_rows
 from tests.studies.made import DATA, made_folder, made_rows
 
@@ -26,12 +27,12 @@ def test_the_authors_files_give_the_same_as_the_folder(tmp_path: Path, articles:
         assert len(digests) == 1
 
 
-def test_what_the_rows_say_stands_there(data: Frank) -> None:
+def test_what_the_rows_say_stands_there(data: Summaries) -> None:
     rows = [row for row in made_rows("frank") if row["split"] == "test"]
     assert data.keys == [(row["doc_id"], row["system"]) for row in rows]
     documents = json_rows(DATA / "frank" / "documents.jsonl")
     sources = {row["doc_id"]: row["source"] for row in documents}
-    assert data.source_of_each == [sources[row["doc_id"]] for row in rows]
+    assert data.sources == [sources[row["doc_id"]] for row in rows]
     assert list(data.published) == [
         "FactCC",
         "QAGS",
@@ -40,14 +41,14 @@ def test_what_the_rows_say_stands_there(data: Frank) -> None:
     missing = [row["metrics"]["QAGS"] is None for row in rows]
     assert np.isnan(data.published["QAGS"]).tolist() == missing
     assert any(missing)
-    assert data.flipped["EntE"].tolist() == [row["flipped"]["EntE"] for row in rows]
-    assert data.documents == ("d0", "d1", "d2", "d4", "d5", "d6")
+    assert data.table["Flip_EntE"].tolist() == [row["flipped"]["EntE"] for row in rows]
+    assert data.documents == ["d0", "d1", "d2", "d4", "d5", "d6"]
 
 
-def test_the_first_documents_of_each_data_set(data: Frank) -> None:
+def test_the_first_documents_of_each_data_set(data: Summaries) -> None:
     folder = DATA / "frank"
     first = read(folder, limit=1)
-    assert (first.documents, len(first)) == (("d0", "d4"), 5)
+    assert (first.documents, len(first)) == (["d0", "d4"], 5)
     assert first.digest != data.digest
     assert read(folder, limit=3).digest == data.digest
     with pytest.raises(ValueError, match="`limit` to be at least 1"):
@@ -68,7 +69,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
         (
             (
                 [rows[0], *rows],
-                r"each summary once, but these occur several times: \('d0', 'bart'\)",
+                r"each summary once, but these occur twice: \('d0', 'bart'\)",
             ),
             ([{**rows[0], "doc_id": "x"}], "a source for each document, but there is none for x"),
             ([lacking], r"line 1 of frank.jsonl to have 'summary', but it is missing"),
@@ -96,10 +97,12 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
         read(authors)
 
 
-def test_the_benchmark_itself(frank: Frank) -> None:
+def test_the_benchmark_itself(frank: Summaries) -> None:
     assert (len(frank), len(frank.documents), len(frank.systems)) == (1575, 350, 9)
     assert tuple(frank.published) == METRICS
-    assert list(frank.flipped) == list(ERRORS)
+    assert [name for name in frank.table if name.startswith(FLIP)] == [
+        FLIP + name for name in ERRORS
+    ]
     missing = {name: int(np.isnan(values).sum()) for name, values in frank.published.items()}
     assert {name: number for name, number in missing.items() if number} == {
         "Dep Entail": 41,

@@ -11,7 +11,7 @@ from scipy import stats
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.benchmarks.frank import BENCHMARK
-from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank
+from estime_metric.studies.benchmarks.frank.data import ERRORS
 from estime_metric.studies.benchmarks.frank.partial import (
     METHODS,
     codes_of,
@@ -20,6 +20,7 @@ from estime_metric.studies.benchmarks.frank.partial import (
 )
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.standard import standard_blocks
 from estime_metric.studies.meta.significance import williams
 from tests.studies.conftest import drawn_rows, ends, rows
@@ -96,16 +97,14 @@ def test_nothing_that_varies_within_a_category_has_no_value() -> None:
 
 
 @pytest.mark.parametrize("metric", PUBLISHED)
-def test_published_metrics_correlate_as_published(frank: Frank, metric: str) -> None:
+def test_published_metrics_correlate_as_published(frank: Summaries, metric: str) -> None:
     computed = []
     for dataset in PARTS.values():
-        inside = np.array(frank.datasets) == dataset if dataset else True
-        rows = np.flatnonzero(np.isfinite(frank.published[metric]) & inside)
-        systems = [frank.keys[row][1] for row in rows]
+        inside = frank.table["dataset"] == dataset if dataset else True
+        rows = frank.table[frank.published[metric].notna() & inside]
+        scores = frank.published[metric][rows.index]
         computed += [
-            partial_correlation(
-                frank.published[metric][rows], frank.factuality[rows], systems, method=method
-            )
+            partial_correlation(scores, rows["factuality"], rows["system"], method=method)
             for method in METHODS
         ]
     expected = PUBLISHED[metric]
@@ -118,25 +117,23 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 def expected(
-    data: Frank, scores: np.ndarray, judged: np.ndarray, part: str | None, method: str
+    data: Summaries, scores: np.ndarray, judged: str, part: str | None, method: str
 ) -> float:
-    known = np.isfinite(scores) & (np.array(data.datasets) == part if part else True)
-    chosen = np.flatnonzero(known)
-    return by_regression(
-        scores[chosen], judged[chosen], [data.keys[row][1] for row in chosen], method
-    )
+    known = data.table[np.isfinite(scores) & (data.table["dataset"] == part if part else True)]
+    judgements = known[judged].to_numpy()
+    return by_regression(scores[known.index], judgements, list(known["system"]), method)
 
 
 @pytest.fixture(scope="module")
-def results(data: Frank, scorer: EstimeScorer) -> Results[Frank]:
+def results(data: Summaries, scorer: EstimeScorer) -> Results[Summaries]:
     return run(BENCHMARK, data, standard_blocks(data, scorer), resamples=20)
 
 
 def test_every_measure_is_in_the_table_of_published_ones(
-    results: Results[Frank], data: Frank, scorer: EstimeScorer
+    results: Results[Summaries], data: Summaries, scorer: EstimeScorer
 ) -> None:
     measures = {name: higher for name, higher in HIGHER_IS_BETTER.items() if name not in NEW_NGRAMS}
-    result = scorer.score(list(data.summaries), data.source_of_each)
+    result = scorer.score(data.summaries, data.sources)
     by_label = {row["measure"]: row for row in rows(results.tables["frank"])}
     assert {"copied-2", "(-)new n-grams, mean", "FactCC", "QAGS", "New"} <= set(by_label)
     for name, higher in measures.items():
@@ -145,16 +142,16 @@ def test_every_measure_is_in_the_table_of_published_ones(
         for part, dataset in PARTS.items():
             for symbol, method in (("r", "pearson"), ("ρ", "spearman")):
                 cell = by_label[label][f"{part} {symbol}"]
-                value = expected(data, scores, data.factuality, dataset, method)
+                value = expected(data, scores, "factuality", dataset, method)
                 assert (float(cell) if cell else np.nan) == pytest.approx(
                     value, abs=1e-9, nan_ok=True
                 ), (name, part)
 
 
-def test_a_missing_value_is_left_out_and_said(results: Results[Frank], data: Frank) -> None:
+def test_a_missing_value_is_left_out_and_said(results: Results[Summaries], data: Summaries) -> None:
     row = next(row for row in rows(results.tables["frank"]) if row["measure"] == "QAGS")
     assert float(row["all r"]) == pytest.approx(
-        expected(data, data.published["QAGS"], data.factuality, None, "pearson")
+        expected(data, data.published["QAGS"].to_numpy(), "factuality", None, "pearson")
     )
     assert any(
         "excluded from that row" in note and "QAGS 3" in note
@@ -166,29 +163,31 @@ def test_a_missing_value_is_left_out_and_said(results: Results[Frank], data: Fra
     ].unique().tolist() == [12]
 
 
-def test_intervals_draw_documents(results: Results[Frank], data: Frank) -> None:
+def test_intervals_draw_documents(results: Results[Summaries], data: Summaries) -> None:
     tidy = results.frames["correlations.csv"].query("measure == 'FactCC' and part == 'all'")
     row = tidy.query("kind == 'plain' and method == 'pearson'").iloc[0]
-    drawn = [
-        np.corrcoef(data.published["FactCC"][taken], data.factuality[taken])[0, 1]
-        for taken in drawn_rows([key.document for key in data.keys], 20)
+    values = [
+        np.corrcoef(data.published["FactCC"][drawn], data.table["factuality"][drawn])[0, 1]
+        for drawn in drawn_rows(data.table["document"], 20)
     ]
-    assert ends(drawn) == (row.low, row.high)
+    assert ends(values) == (row.low, row.high)
 
 
-def test_the_ablation_is_what_flipped_labels_change(results: Results[Frank], data: Frank) -> None:
+def test_the_ablation_is_what_flipped_labels_change(
+    results: Results[Summaries], data: Summaries
+) -> None:
     table = {
         (row["section"], row["measure"]): row for row in rows(results.tables["frank-ablation"])
     }
     for part, dataset in PARTS.items():
         for error, heading in zip(ERRORS, list(table["all", "FactCC"])[2:], strict=True):
-            scores = data.published["FactCC"]
-            change = expected(data, scores, data.factuality, dataset, "pearson")
-            change -= expected(data, scores, data.flipped[error], dataset, "pearson")
+            scores = data.published["FactCC"].to_numpy()
+            change = expected(data, scores, "factuality", dataset, "pearson")
+            change -= expected(data, scores, f"Flip_{error}", dataset, "pearson")
             assert float(table[part, "FactCC"][heading]) == pytest.approx(change), (part, error)
 
 
-def test_each_is_tested_against_the_best(results: Results[Frank], data: Frank) -> None:
+def test_each_is_tested_against_the_best(results: Results[Summaries], data: Summaries) -> None:
     tidy = results.frames["differences.csv"]
     group = tidy[(tidy.part == "all") & (tidy.method == "pearson")].set_index("column")
     best = group["best"].iloc[0]
@@ -197,8 +196,9 @@ def test_each_is_tested_against_the_best(results: Results[Frank], data: Frank) -
     assert (group["difference"] >= 0)["published:FactCC"]
     scores = results.scores
     by_column = {column.name: column for column in scores.columns}
-    first, second = scores.oriented(by_column[best]), data.published["FactCC"]
-    systems = [system for _, system in data.keys]
-    pairs = ((first, data.factuality), (second, data.factuality), (first, second))
+    first, second = scores.oriented(by_column[best]), data.published["FactCC"].to_numpy()
+    systems = list(data.table["system"])
+    judged = data.table["factuality"].to_numpy()
+    pairs = ((first, judged), (second, judged), (first, second))
     three = [by_regression(x, y, systems, "pearson") for x, y in pairs]
     assert group.loc["published:FactCC", "p_value"] == pytest.approx(williams(*three, 15 - 4)[1])

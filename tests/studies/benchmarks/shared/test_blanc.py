@@ -64,7 +64,7 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     scores = compute_scores(data, [block])
     assert not scores.problems
     (values,) = scores.values.values()
-    expected = BlancScorer(bert_folder).score(data.summaries, data.source_of_each)
+    expected = BlancScorer(bert_folder).score(data.summaries, data.sources)
     assert values.tolist() == expected.tolist()
     assert len(set(values.tolist())) > 1
     (one,) = block.columns

@@ -67,10 +67,10 @@ def test_own_scores_are_compared_with_ours(
         [estime_block(scorer), *own_blocks([path], ["errors"])],
         resamples=20,
     )
-    judged = data.judgements["fluency"].ravel()
+    judged = data.table["fluency"].to_numpy()
     theirs = stats.spearmanr(-table["errors"], judged).statistic
     (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
-    alarms = scorer.score(list(data.summaries), data.source_of_each).values("alarms").numpy()
+    alarms = scorer.score(data.summaries, data.sources).values("alarms").numpy()
     assert float(row["fluency ρ more"]) == pytest.approx(
         theirs - stats.spearmanr(-alarms, judged).statistic
     )
@@ -99,7 +99,7 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
         for row in rows(run(BENCHMARK, data, [block], resamples=5).tables["table1"])
         if row["from"] == "file"
     )
-    judged = data.judgements["fluency"].ravel()[kept]
+    judged = data.table["fluency"].to_numpy()[kept]
     value = stats.spearmanr(table["judge"].to_numpy()[kept], judged).statistic
     assert float(row["fluency ρ"]) == pytest.approx(value)
 
@@ -110,7 +110,7 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
     others = [
         {"doc_id": document, "system": system, "consistency": 5.0} for document, system in data.keys
     ]
-    pairs = Pairs(list(range(1, 13)), data.source_of_each, list(data.summaries), others)
+    pairs = Pairs(list(range(1, 13)), data.sources, data.summaries, others)
     blocks = []
     for layer in (1, 2):
         result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(

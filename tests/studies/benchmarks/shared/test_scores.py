@@ -49,7 +49,7 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
     blocks = measure_blocks(options, units=["token", "word"], bert_model=bert_folder, combine="max")
     scores = compute_scores(data, blocks)
     assert not scores.problems
-    texts, sources, references = data.summaries, data.source_of_each, data.references_of_each
+    texts, sources, references = data.summaries, data.sources, data.table["references"]
     rouge = baselines.rouge(texts, references, combine="max")
     bert = BertScorer(bert_folder).score(texts, references, combine="max")
     expected = {
@@ -62,7 +62,7 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
     }
     labels = {}
     for unit in ("token", "word"):
-        result = EstimeScorer(**options, unit=unit).score(list(texts), sources)
+        result = EstimeScorer(**options, unit=unit).score(texts, sources)
         for column, measure in (("estime", "alarms"), ("soft", "soft"), ("alarm_rate",) * 2):
             for layer in (1, 3):
                 name = f"{column}_{unit}_{layer}"

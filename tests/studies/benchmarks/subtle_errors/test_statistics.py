@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.studies.benchmarks.shared.frames import drawn_weights
 from estime_metric.studies.benchmarks.subtle_errors import Corrupted, SubtleError
 from estime_metric.studies.benchmarks.subtle_errors.generator import substitute
 from estime_metric.studies.benchmarks.subtle_errors.statistics import (
-    CleanAndCorrupted,
-    Sampler,
     agree,
     detect,
     rise,
@@ -32,8 +31,9 @@ SCORES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2,
 @settings(max_examples=80, deadline=None)
 @given(scores=SCORES)
 def test_each_statistic_is_scipys(scores: list[tuple[int, int]]) -> None:
-    clean, corrupted = np.array(scores, dtype=float).T
-    row = agree({"m": CleanAndCorrupted(clean, corrupted)}, Sampler(len(scores), 5))["m"]
+    pairs = np.array(scores, dtype=float)
+    clean, corrupted = pairs.T
+    row = agree(pairs, pairs, drawn_weights(len(pairs), 5, 0))
     pooled, labels = np.concatenate([clean, corrupted]), [1] * len(clean) + [0] * len(corrupted)
     if len(set(pooled.tolist())) > 1:
         assert row["spearman"] == pytest.approx(stats.spearmanr(pooled, labels).statistic)
@@ -54,10 +54,8 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
     rng = np.random.default_rng(5)
     clean, corrupted = rng.normal(1, 1, 30), rng.normal(0, 1, 30)
     noise = rng.normal(0, 1, 30), rng.normal(0, 1, 30)
-    first, second = agree(
-        {"good": CleanAndCorrupted(clean, corrupted), "noise": CleanAndCorrupted(*noise)},
-        Sampler(30, 300, seed=7),
-    ).values()
+    good, weights = np.column_stack([clean, corrupted]), drawn_weights(30, 300, seed=7)
+    first, second = (agree(pairs, good, weights) for pairs in (good, np.column_stack(noise)))
     labels = [1] * 30 + [0] * 30
     drawn = np.random.default_rng(7).integers(30, size=(300, 30))
 
@@ -82,36 +80,24 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
 
 
 def test_the_paired_test_sees_what_the_correlation_does_not_and_no_pairs_give_nan() -> None:
-    clean = np.arange(40.0) * 10
-    row = agree({"m": CleanAndCorrupted(clean, clean - 1)}, Sampler(40, 10))["m"]
+    clean, weights = np.arange(40.0) * 10, drawn_weights(40, 10, 0)
+    lower, equal = np.column_stack([clean, clean - 1]), np.column_stack([clean, clean])
+    row = agree(lower, lower, weights)
     assert row["spearman"] < 0.05
     assert row["preferred"] == 1
     assert row["p_value"] < 0.001
-    none = agree({"m": CleanAndCorrupted(clean, clean)}, Sampler(40, 10))["m"]
+    none = agree(equal, equal, weights)
     assert (none["p_value"], none["preferred"], none["auc"]) == (1, 0.5, 0.5)
-    row = agree({"m": CleanAndCorrupted([], [])}, Sampler(0, 10))["m"]
-    assert (row["pairs"], row["p_value"]) == (0, 1)
+    row = agree(np.zeros((0, 2)), np.zeros((0, 2)), drawn_weights(0, 10, 0))
+    assert row["p_value"] == 1
     assert np.isnan(
         [row["spearman"], row["kendall_c_low"], row["auc_high"], row["preferred"]]
     ).all()
 
 
-def test_bad_scores_are_refused_by_name() -> None:
-    with pytest.raises(
-        ValueError, match=r"`scores of m` to be finite, but got nan at index \(1,\)"
-    ):
-        agree({"m": CleanAndCorrupted([1, float("nan")], [0, 0])}, Sampler(2, 1))
-    with pytest.raises(
-        ValueError, match="`scores` to have 2 scores of each kind, but 'm' has 2 and 3"
-    ):
-        agree({"m": CleanAndCorrupted([1, 2], [0, 0, 0])}, Sampler(2, 1))
-    with pytest.raises(ValueError, match=r"`values` to have 2 columns, but got shape \(1, 3\)"):
-        rise([[1, 2, 3]], (0, 1), Sampler(1, 1))
-
-
 def test_levels_are_means_and_paired_differences() -> None:
     values = np.array([[1, 2, 2], [3, 3, 6], [0, 1, 4], [2, 1, 3]], dtype=float)
-    levels = rise(values, (0, 1, 3), Sampler(4, 500, seed=2))
+    levels = list(rise(values, (0, 1, 3), drawn_weights(4, 500, seed=2)))
     assert [level["n_errors"] for level in levels] == [0, 1, 3]
     assert [level["mean"] for level in levels] == [1.5, 1.75, 3.75]
     assert [level["rise"] for level in levels] == [0, 0.25, 2.25]
@@ -218,15 +204,7 @@ def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     assert computed["precision_by_chance"] == 2 / 4
 
 
-def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:
+def test_nothing_to_count_gives_nan() -> None:
     (computed,) = detect([], [], [], reaches=[0])
     assert (computed["errors"], computed["alarms"]) == (0, 0)
     assert np.isnan([computed["precision"], computed["recall_low"], computed["gain_high"]]).all()
-    corrupted = corrupted_words(2, [0])
-    own, clean = explained(corrupted.text, ["match"] * 2), explained(corrupted.clean, ["match"] * 2)
-    with pytest.raises(ValueError, match="`explanations` to be of the same text at index 0"):
-        detect([corrupted], [clean], [clean])
-    with pytest.raises(ValueError, match="`clean` to be of the same text at index 0"):
-        detect([corrupted], [own], [own])
-    with pytest.raises(ValueError, match="to have the same length, but got 1, 0 and 1"):
-        detect([corrupted], [], [clean])

@@ -57,7 +57,7 @@ def test_pairs_with_too_few_words_are_left_out_and_said(results: Results[Version
 
 def test_rise_and_positions_agree_with_the_scores(results: Results[Versions]) -> None:
     alarms, data = results.scores.values["estime_token_2"].reshape(6, 4), results.scores.data
-    overlap = rouge(data.summaries, [[source] for source in data.source_of_each])["ROUGE-2"]
+    overlap = rouge(data.summaries, [[source] for source in data.sources])["ROUGE-2"]
     np.testing.assert_array_equal(results.scores.values["rouge_2_source"], overlap)
     rise = results.frames[RISE].query("measure == 'alarms'")
     assert rise["mean"].tolist() == pytest.approx(alarms[data.complete(4)].mean(0).tolist())
@@ -108,7 +108,7 @@ def test_bad_arguments_are_refused_by_name(bert_folder: str) -> None:
     for numbers in ((), (3, 1), (1, 1, 3), (0, 3), (1, 2)):
         with pytest.raises(ValueError, match="`numbers` to ascend from at least 1 to the 3 errors"):
             make_versions(SOURCES, SUMMARIES, corrupt, numbers=numbers)
-    with pytest.raises(ValueError, match="`sources` and `summaries` to have the same length"):
+    with pytest.raises(ValueError, match="`summaries` and `sources` to have the same length"):
         make_versions(SOURCES[:1], SUMMARIES, corrupt, numbers=(3,))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from estime_metric.studies.benchmarks.summedits.data import SummEdits, read
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.summedits.data import read
 from tests.conftest import SUMMEVAL
 from tests.studies.made import DATA
 
@@ -12,12 +13,12 @@ SUMMEDITS = SUMMEVAL.parent / "summedits"
 
 
 @pytest.fixture(scope="session")
-def data() -> SummEdits:
+def data() -> Summaries:
     return read(DATA / "summedits")
 
 
 @pytest.fixture(scope="session")
-def summedits() -> SummEdits:
+def summedits() -> Summaries:
     """The domains of SummEdits that there are."""
     if not (SUMMEDITS / "data").is_dir():
         pytest.skip(

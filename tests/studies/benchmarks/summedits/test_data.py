@@ -8,31 +8,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from estime_metric.studies.benchmarks.summedits.data import DOMAINS, SummEdits, read
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.summedits.data import DOMAINS, read
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED
 from tests.studies.benchmarks.summedits.conftest import SUMMEDITS
 from tests.studies.made import DATA, made_folder, made_rows
 
 
-def test_domains_come_in_the_order_of_tables(data: SummEdits) -> None:
-    assert data.domains == ("podcast", "news", "strange")
+def test_domains_come_in_the_order_of_tables(data: Summaries) -> None:
+    assert data.documents == ["podcast", "news", "strange"]
     assert data.key_names == ("domain", "id")
     assert data.keys[0] == ("podcast", "a_0")
     assert data.keys[-1] == ("strange", "e_2")
-    assert data.labels.tolist() == [1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0]
-    assert data.rows("news").tolist() == list(range(4, 12))
+    assert data.table["label"].tolist() == [1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0]
     assert len(data) == 15
-    assert data.source_of_each[4] == made_rows("summedits")[0]["doc"]
+    assert data.sources[4] == made_rows("summedits")[0]["doc"]
     assert data.summaries[5] == made_rows("summedits")[1]["summary"]
 
 
-def test_a_document_is_a_text_of_a_domain(data: SummEdits, tmp_path: Path) -> None:
-    assert data.document_of_each[:4] == ("podcast/0", "podcast/0", "podcast/1", "podcast/1")
-    assert len(set(data.document_of_each)) == 6  # podcast and news share a text, but no document
+def test_a_document_is_a_text_of_a_domain(data: Summaries, tmp_path: Path) -> None:
+    assert list(data.table["text"][:4]) == ["podcast/0", "podcast/0", "podcast/1", "podcast/1"]
+    assert data.table["text"].nunique() == 6  # podcast and news share a text, but no document
     same_text = made_rows("summedits")
     same_text[0]["id"] = "other_name_0"
     renamed = read(made_folder(tmp_path / "x", "summedits", same_text))
-    assert renamed.document_of_each == data.document_of_each
+    assert list(renamed.table["text"]) == list(data.table["text"])
 
 
 def test_every_layout_is_found() -> None:
@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     lacking = [{name: value for name, value in rows[0].items() if name != "doc"}]
     for number, (bad, message) in enumerate(
         (
-            ([*rows, rows[1]], "these ids occur twice: a_1"),
+            ([*rows, rows[1]], r"occur twice: \('news', 'a_1'\)"),
             (
                 [{**rows[0], "label": 2}],
                 "labels 0 and 1 in summedits_news.json, but got 2 for 'a_0'",
@@ -64,12 +64,12 @@ def test_what_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
             read(folder)
 
 
-def test_the_real_data(summedits: SummEdits) -> None:
+def test_the_real_data(summedits: Summaries) -> None:
     assert len(summedits) == 4681
-    assert len(set(summedits.document_of_each)) == 162
-    assert summedits.domains == tuple(
+    assert summedits.table["text"].nunique() == 162
+    assert summedits.documents == [
         name for name in DOMAINS if name not in ("billsum", "shakespeare")
-    )
+    ]
 
 
 def test_published_accuracies_are_those_of_the_authors_readme() -> None:

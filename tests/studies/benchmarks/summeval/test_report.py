@@ -71,7 +71,7 @@ def test_correlations_are_those_of_scipy(scores: Scores, correlations: pd.DataFr
     for row in correlations.itertuples():
         sign = -1 if row.measure.startswith("(-)") else 1
         x = sign * scores.values[row.column].reshape(4, 3)
-        y = scores.data.judgements[row.quality]
+        y = scores.data.table[row.quality].to_numpy().reshape(4, 3)
         if row.level == "system":
             x, y = x.mean(axis=0), y.mean(axis=0)
         assert row.value == pytest.approx(
@@ -85,8 +85,8 @@ def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
     row = correlations.query(
         "column == 'rouge_1' and quality == 'fluency' and level == 'summary' and method == 'pearson'"
     ).iloc[0]
-    x, y = scores.values["rouge_1"], scores.data.judgements["fluency"].ravel()
-    documents = [key.document for key in scores.data.keys]
+    x, y = scores.values["rouge_1"], scores.data.table["fluency"].to_numpy()
+    documents = scores.data.table["document"]
     drawn = [np.corrcoef(x[taken], y[taken])[0, 1] for taken in drawn_rows(documents, 60)]
     assert ends(drawn) == (row.low, row.high)
 
