@@ -159,7 +159,7 @@ def score(
     shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
     job = replace(output, inputs=paths, layout=texts)
-    chosen = measure.given()
+    chosen = measure.settings()
     if dry_run:
         return _estimate(job, chosen, as_json=shown.json)
     if shown.plot is not None:

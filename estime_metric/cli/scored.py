@@ -4,7 +4,6 @@ run.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from estime_metric.cli.console import counted, say, table_console
 from estime_metric.cli.screen import print_columns
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
+from estime_metric.report.tables import mean_cells
 from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -156,14 +156,14 @@ def _print_means(report: Report) -> None:
     layers = report.config.layer_tuple
     names = tuple(dict.fromkeys((*_MEANS, *report.config.measures)))
     places = [(layer, name) for layer in layers for name in names]
-    rows = [(place, report.interval(place[1], place[0])) for place in places]
+    cells = [mean_cells(name, report.interval(name, layer)) for layer, name in places]
     better = {True: "higher", False: "lower", None: ""}
     print_columns(
         {
             "measure": [name for _, name in places],
             **({"layer": [layer for layer, _ in places]} if len(layers) > 1 else {}),
-            "mean": [_mean(name, mean.mean) for (_, name), mean in rows],
-            "95% interval": [_interval(name, mean) for (_, name), mean in rows],
+            "mean": [mean for mean, _ in cells],
+            "95% interval": [interval for _, interval in cells],
             "better is": [better[HIGHER_IS_BETTER.get(name)] for _, name in places],
         },
         texts=("measure", "better is"),
@@ -174,31 +174,20 @@ def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
     names = [Path(file).name for file in by_file]
     is_unique = len(set(names)) == len(names)
     means = list(by_file.values())
+    cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
     print_columns(
         {
             "file": names if is_unique else list(by_file),
             "pairs": [of_file[RECOMMENDED].count for of_file in means],
-            RECOMMENDED: [_mean(RECOMMENDED, of_file[RECOMMENDED].mean) for of_file in means],
-            "95% interval": [_interval(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means],
+            RECOMMENDED: [mean for mean, _ in cells],
+            "95% interval": [interval for _, interval in cells],
             **{
-                name: [_mean(name, of_file[name].mean) for of_file in means]
+                name: [mean_cells(name, of_file[name])[0] for of_file in means]
                 for name in ("alarms", "tokens")
             },
         },
         texts=("file",),
     )
-
-
-def _mean(measure: str, value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return f"{value:.2f}" if MEASURES[measure].kind == "count" else f"{value:.4f}"
-
-
-def _interval(measure: str, mean: Interval) -> str:
-    if math.isnan(mean.low):
-        return ""
-    return f"{_mean(measure, mean.low)} to {_mean(measure, mean.high)}"
 
 
 def _shown(measure: str, value: files.Number) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -132,9 +131,7 @@ def _widths(headings: list[str], cells: list[list[str]]) -> list[int]:
 
 
 def _shown(cell: Cell, column: Column) -> str:
-    """A cell in one line, numbers without a leading zero: ``.393`` for ``0.393``."""
+    """A cell in one line."""
     from estime_metric.report.tables import show
 
-    if isinstance(cell, str):
-        return printable(" ".join(cell.split()))
-    return re.sub(r"^(-?)0\.", r"\1.", show(cell, column))
+    return printable(" ".join(show(cell, column).split()))

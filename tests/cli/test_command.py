@@ -95,13 +95,13 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
     path.write_text(json.dumps(further))
     options = {"model": "embedded-small", "layers": "3,5", "distance": 3}
     expected = {**further, "model": "embedded-small", "layers": (3, 5), "distance": 3}
-    given = MeasureOptions(config=path, measures="soft, coherence", **options).given()
+    given = MeasureOptions(config=path, measures="soft, coherence", **options).settings()
     assert EstimeConfig(**given) == EstimeConfig(**{**expected, "measures": ("soft", "coherence")})
-    given = MeasureOptions(config=path, **options).given()
+    given = MeasureOptions(config=path, **options).settings()
     assert EstimeConfig(**given) == EstimeConfig(**expected)
-    given = ScoringOptions(config=path, **options).given()
+    given = ScoringOptions(config=path, **options).settings()
     assert EstimeConfig(**given) == EstimeConfig(**{**expected, "measures": ()})
-    assert MeasureOptions().given() == {}
+    assert MeasureOptions().settings() == {}
 
 
 #: command, options in addition to those that work (an option given twice takes the last value), what is

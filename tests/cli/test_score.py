@@ -167,7 +167,7 @@ def test_text_files_are_scored_line_by_line(bert_folder: str, tmp_path: Path) ->
     assert list(found) == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
     for file, means in found.items():
         mean = means["inconsistency"]
-        interval = rf"{mean['low']:.4f} to {mean['high']:.4f}"
+        interval = rf"\[{mean['low']:.4f}, {mean['high']:.4f}\]"
         assert re.search(rf"(?m)^{Path(file).name} +2 +{mean['mean']:.4f} +{interval} ", shown)
 
 
@@ -202,14 +202,15 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
     found = result.interval("inconsistency")
     assert found.low < found.mean < found.high
     assert re.search(
-        rf"(?m)^inconsistency +{found.mean:.4f} +{found.low:.4f} to {found.high:.4f} +lower", shown
+        rf"(?m)^inconsistency +{found.mean:.4f} +\[{found.low:.4f}, {found.high:.4f}\] +lower",
+        shown,
     )
     assert "There are only 3 different sources, so the intervals are too narrow." in shown
     assert shown.splitlines()[-1] == result.signature.short
     assert shown.splitlines()[-2] == result.signature
     shown = run("score", table, *options, status=1).stdout
     assert "All pairs have the same source, so there are no intervals." in shown
-    assert re.search(r"(?m)^inconsistency +\d\.\d{4} +lower", shown)
+    assert re.search(r"(?m)^inconsistency +\d\.\d{4} +– +lower", shown)
 
 
 def test_flagged_summaries_are_named_worst_first_with_their_words(
