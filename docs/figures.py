@@ -93,11 +93,11 @@ def schedule(length: int = 40, window: int = 24, margin: int = 4, distance: int 
         GREY,
         13,
     )
-    for number, one in enumerate(windows):
+    for number, shown_window in enumerate(windows):
         y = top + number * row
         drawing.text(left - 10, y + 14, f"window {number + 1}", GREY, 12, "end")
-        for token in range(one.start, one.stop):
-            masked = token in one.masked
+        for token in range(shown_window.start, shown_window.stop):
+            masked = token in shown_window.masked
             drawing.box(
                 left + token * cell + 1,
                 y,
@@ -165,7 +165,7 @@ def match() -> Drawing:
         drawing.text(x, bottom, SOURCE[start:end], INK, size, "middle")
     drawing.text(24, top, "summary", GREY, 13)
     drawing.text(24, bottom + 22, "source", GREY, 13)
-    told = [
+    mismatches = [
         f"“{SUMMARY[unit.start : unit.end]}” in place of “{SOURCE[unit.best.start : unit.best.end]}”"
         for unit in shown.units
         if unit.verdict == "alarm" and unit.best is not None
@@ -173,7 +173,7 @@ def match() -> Drawing:
     drawing.text(
         24,
         bottom + 54,
-        f"alarms: {shown.alarms} of {shown.overlap} tokens checked ({'; '.join(told)})",
+        f"alarms: {shown.alarms} of {shown.overlap} tokens checked ({'; '.join(mismatches)})",
     )
     return drawing
 

@@ -30,6 +30,7 @@ from estime_metric.validation import (
     check_choice,
     check_column,
     check_pairs,
+    check_source,
     check_text,
     check_texts,
 )
@@ -120,7 +121,7 @@ class EstimeScorer:
 
         Identical sources are encoded once, and identical pairs are scored once. The order of the
         pairs and the other pairs in the call change a score only by rounding; see
-        `EstimeResult.ties`. For blank texts, see `EstimeResult.unchecked`.
+        `EstimeResult.ties`. For blank texts, see `EstimeResult.unchecked_indices`.
 
         Args:
             predictions: the summaries.
@@ -129,8 +130,8 @@ class EstimeScorer:
                 pass with the number of pairs that it has completed, about.
 
         Raises:
-            TypeError, ValueError: the arguments are not lists of strings of the same length; the
-                message names the index.
+            TypeError, ValueError: the arguments are not lists of strings of the same length, or a
+                source is empty; the message names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         return self._score(*check_pairs(predictions, sources), progress)
@@ -140,7 +141,7 @@ class EstimeScorer:
     ) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         checked = check_texts("predictions", predictions)
-        return self._score(checked, [check_text("source", source)] * len(checked), progress)
+        return self._score(checked, [check_source("source", source)] * len(checked), progress)
 
     def map_batch(
         self,
@@ -196,11 +197,11 @@ class EstimeScorer:
             layer: one of the configured layers. Can be omitted if there is only one.
 
         Raises:
-            TypeError, ValueError: an argument is not a string, the layer was not read, or no layer
-                is given although several were read.
+            TypeError, ValueError: an argument is not a string, the source is empty, the layer was
+                not read, or no layer is given although several were read.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        checked = [check_text("prediction", prediction)], [check_text("source", source)]
+        checked = [check_text("prediction", prediction)], [check_source("source", source)]
         return self._explain(*checked, layer, progress=False)[0]
 
     def explain_pairs(

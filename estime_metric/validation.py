@@ -52,6 +52,28 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
     return text
 
 
+def check_sources(name: str, texts: Any) -> list[str]:
+    """As `check_texts`; an empty text raises ValueError, because no summary was made from it."""
+    checked = check_texts(name, texts)
+    if "" in checked:
+        raise _empty_source(name, checked.index(""))
+    return checked
+
+
+def check_source(name: str, text: Any, index: int | None = None) -> str:
+    """As `check_text`; an empty text raises ValueError."""
+    if check_text(name, text, index) == "":
+        raise _empty_source(name, index)
+    return str(text)
+
+
+def _empty_source(name: str, index: int | None) -> ValueError:
+    position = "" if index is None else f" at index {index}"
+    return ValueError(
+        f"Expected argument `{name}` to contain text, but got an empty string{position}."
+    )
+
+
 def _check_characters(name: str, text: str, position: str) -> None:
     if text.isascii():
         return
@@ -67,10 +89,10 @@ def _check_characters(name: str, text: str, position: str) -> None:
 def check_pairs(
     predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
 ) -> tuple[list[str], list[str]]:
-    """Applies `check_texts` to both lists, and raises ValueError if their lengths differ. Errors call the
-    lists ``name`` and ``origin``.
+    """Applies `check_texts` and `check_sources`, and raises ValueError if the lengths differ. Errors
+    call the lists ``name`` and ``origin``.
     """
-    summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
+    summaries, texts = check_texts(name, predictions), check_sources(origin, sources)
     if len(summaries) != len(texts):
         came = f"{len(summaries)} and {len(texts)}"
         raise ValueError(
@@ -128,10 +150,10 @@ def check_schedule(window: Any, margin: Any, distance: Any) -> dict[str, int | N
     """Returns the three by name as integers; ``None`` stays. Raises ValueError unless ``window`` is more
     than twice ``margin``, because otherwise some positions could never be masked.
     """
-    given = {"window": (window, 1), "margin": (margin, 0), "distance": (distance, 1)}
+    values = {"window": (window, 1), "margin": (margin, 0), "distance": (distance, 1)}
     schedule = {
         name: None if value is None else integer(name, value, least)
-        for name, (value, least) in given.items()
+        for name, (value, least) in values.items()
     }
     if window is not None and margin is not None and window <= 2 * margin:
         raise ValueError(
@@ -152,20 +174,20 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
         and getattr(layers, "ndim", 1) > 0
     )
     numbers = [_as_integer(number) for number in (layers if several else (layers,))]
-    found = tuple(number for number in numbers if number is not None)
-    if len(found) < len(numbers):
+    named = tuple(number for number in numbers if number is not None)
+    if len(named) < len(numbers):
         raise TypeError(
             f"Expected argument `layers` to be one or more integers, but got {layers!r}."
         )
-    if not found:
+    if not named:
         raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
-    if min(found) < 0:
+    if min(named) < 0:
         raise ValueError(
             f"Expected argument `layers` to contain only non-negative integers, but got {layers!r}."
         )
-    if len(set(found)) < len(found):
+    if len(set(named)) < len(named):
         raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
-    return found
+    return named
 
 
 def listed_names(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -193,10 +215,9 @@ def tag_set(name: str, tags: Any) -> frozenset[str]:
     """
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
-    found = frozenset(tags)
-    for tag in found:
+    for tag in (checked := frozenset(tags)):
         check_name(name, tag)
-    return found
+    return checked
 
 
 def dtype_name(dtype: Any, choices: Sequence[str]) -> str:

@@ -71,11 +71,11 @@ class Change:
     beyond: int  # pairs that differ by more than their ties
 
 
-def changes(one: EstimeResult, another: EstimeResult) -> dict[str, Change]:
+def changes(before: EstimeResult, after: EstimeResult) -> dict[str, Change]:
     """The change of each statistic that rounding can reach."""
     first, second = (
         {name: result._statistics[..., number] for number, name in enumerate(STATISTICS)}
-        for result in (one, another)
+        for result in (before, after)
     )
     by_statistic = {}
     for name, ties in TIES.items():

@@ -38,13 +38,13 @@ class LocalHub:
 
     def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body for a path."""
-        if found := _FILE.fullmatch(path):
-            folder = (self.spaces if found["space"] else self.models).get(found["repo"])
+        if file_path := _FILE.fullmatch(path):
+            folder = (self.spaces if file_path["space"] else self.models).get(file_path["repo"])
             if folder is None:
                 return 404, {"X-Error-Code": "RepoNotFound"}, b""
-            if found["revision"] not in ("main", COMMIT):
+            if file_path["revision"] not in ("main", COMMIT):
                 return 404, {"X-Error-Code": "RevisionNotFound"}, b""
-            file = folder / found["path"]
+            file = folder / file_path["path"]
             if not file.is_file():
                 return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b""
             body = file.read_bytes()
@@ -54,9 +54,10 @@ class LocalHub:
                 body,
             )
         tree = _TREE.fullmatch(path)
-        if not (found := tree or _INFO.fullmatch(path)):
+        listing = tree or _INFO.fullmatch(path)
+        if not listing:
             return 404, {}, b""
-        folder = self.models.get(found["repo"])
+        folder = self.models.get(listing["repo"])
         if folder is None or (tree and tree["path"]):
             return 404, {"X-Error-Code": "EntryNotFound" if folder else "RepoNotFound"}, b"{}"
         sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
@@ -71,7 +72,7 @@ class LocalHub:
             200,
             {},
             json.dumps(
-                {"id": found["repo"], "sha": COMMIT, "tags": [], "siblings": siblings}
+                {"id": listing["repo"], "sha": COMMIT, "tags": [], "siblings": siblings}
             ).encode(),
         )
 

@@ -54,10 +54,10 @@ class Verdict:
     most_winners = property(lambda self: sum(token.most_winners for token in self.checked))
 
 
-def nearly_equal(one: float, another: float) -> bool:
+def nearly_equal(first: float, second: float) -> bool:
     """Whether two dot products are within ``NEARLY`` of each other, relative to the greater."""
-    return bool(np.isfinite([one, another]).all()) and abs(one - another) <= NEARLY * max(
-        abs(one), abs(another)
+    return bool(np.isfinite([first, second]).all()) and abs(first - second) <= NEARLY * max(
+        abs(first), abs(second)
     )
 
 

@@ -12,7 +12,7 @@ import torch
 
 from estime_metric import EncoderUnavailableError, EstimeResult, EstimeScorer
 from estime_metric.engine.text.units import units_of
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES
 from tests.families import BLOCKS, DETERMINERS, SENTENCES, save_encoder, toy_tagger
 from tests.oracle import Oracle
 
@@ -21,9 +21,9 @@ SUMMARY = "The dog slept behind the bridge on Monday while a judge ordered the m
 Pairs = list[tuple[str, str]]
 
 
-def near(one: float, another: float) -> bool:
+def near(first: float, second: float) -> bool:
     """Whether two dot products may swap by rounding."""
-    return abs(one - another) <= 3e-5 * max(abs(one), abs(another))
+    return abs(first - second) <= 3e-5 * max(abs(first), abs(second))
 
 
 @contextmanager
@@ -87,8 +87,14 @@ class Naive:
             best = max(dots, key=dots.__getitem__)
             positions.append(best)
             all_alarms += source_ids[best] != summary_ids[i]
-            one, two = weights[summary_ids[i]], weights[source_ids[best]]
-            cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
+            summary_weights, source_weights = weights[summary_ids[i]], weights[source_ids[best]]
+            cosines.append(
+                float(
+                    summary_weights
+                    @ source_weights
+                    / (np.linalg.norm(summary_weights) * np.linalg.norm(source_weights))
+                )
+            )
             near_best += sum(near(dot, dots[best]) for dot in dots.values()) > 1
         tau = pytest.importorskip("scipy.stats").kendalltau
         order = (
@@ -170,10 +176,12 @@ def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
 def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
         scorer = EstimeScorer(
-            model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
+            model=bert_folder, layers=3, unit=unit, measures=tuple(MEASURES), **options
         )
         result = scorer.score([summary], [source])
-        return {name: result.values(name).item() for name in result.measures}
+        return {
+            name: result.values(name).item() for name in ("overlap", "winners", *result.measures)
+        }
 
     dropped = {"tagger": toy_tagger, "drop_tags": {"DT"}}
     every, without = score(SUMMARY, SOURCE), score(SUMMARY, SOURCE, **dropped)

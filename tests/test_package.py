@@ -16,13 +16,13 @@ from tests.command import run_python
 SCRIPT = """
     import json, logging, os, sys, warnings
 
-    told = {}
+    observed = {}
     levels = {name: logging.getLogger(name).level for name in ("", "transformers", "torch")}
     handlers, environment, filters = list(logging.root.handlers), dict(os.environ), list(warnings.filters)
     import estime_metric
     dir(estime_metric), estime_metric.__version__, estime_metric.EstimeConfig
     heavy = {"torch", "transformers", "numpy", "pandas", "tqdm", "cyclopts"}
-    told["imported"] = sorted(heavy & set(sys.modules))
+    observed["imported"] = sorted(heavy & set(sys.modules))
     assert levels == {name: logging.getLogger(name).level for name in levels}
     assert handlers == logging.root.handlers
     assert environment == dict(os.environ)
@@ -33,13 +33,13 @@ SCRIPT = """
     try:
         estime_metric.no_such_name
     except AttributeError as error:
-        told["missing"] = str(error)
+        observed["missing"] = str(error)
 
     small = estime_metric.EstimeScorer(model="embedded-small", device="cpu")
     text = ["The cat sat."]
     small.score(text, text)
     heavy = ("transformers", "huggingface_hub", "torch._dynamo", "sympy", "pandas", "scipy")
-    told["imported for a score"] = [name for name in heavy if name in sys.modules]
+    observed["imported for a score"] = [name for name in heavy if name in sys.modules]
 
     def memory():
         with open("/proc/self/statm") as pages:
@@ -49,9 +49,9 @@ SCRIPT = """
         from estime_metric.engine.encoder.memory import return_memory
         before = memory()
         estime_metric.estime(text, text, model="embedded", device="cpu")
-        told["held"] = memory() - before
+        observed["held"] = memory() - before
         estime_metric.unload_encoders()
-        told["left"] = memory() - before
+        observed["left"] = memory() - before
         warnings.simplefilter("ignore", RuntimeWarning)  # bfloat16 is slower on some processors
         half = estime_metric.EstimeScorer(model="embedded-small", layers=1, distance=1, device="cpu", dtype="bfloat16")
         for length in range(50, 110):
@@ -60,7 +60,7 @@ SCRIPT = """
                 before = memory()
             half.score(["a cat"], ["cat " * length])
         return_memory()
-        told["grown"] = memory() - before
+        observed["grown"] = memory() - before
 
     import torch
     from estime_metric.engine.encoder.precision import inference_context
@@ -80,7 +80,7 @@ SCRIPT = """
     torch.set_float32_matmul_precision("high")
     assert inside() and torch.get_float32_matmul_precision() == "high"
     torch.set_float32_matmul_precision("highest")
-    told["winners"] = []
+    observed["winners"] = []
     if new:  # once it was used, the old interface raises for good
         for setting in (torch.backends.cuda.matmul, torch.backends.cudnn, torch.backends):
             setting.fp32_precision = "tf32"
@@ -90,42 +90,42 @@ SCRIPT = """
         for setting in (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul, torch.backends):
             for value in ("tf32", "ieee"):
                 setting.fp32_precision = value
-                told["winners"].append(small.score(["A dog slept."], source).values("winners").item())
+                observed["winners"].append(small.score(["A dog slept."], source).values("winners").item())
                 assert setting.fp32_precision == value, (setting, value)
                 setting.fp32_precision = "none"
-    print(json.dumps(told))
+    print(json.dumps(observed))
 """
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Any]:
+def observed() -> dict[str, Any]:
     run = run_python(SCRIPT, PYTHONWARNINGS="error")
     assert run.stderr == ""
     return json.loads(run.stdout)
 
 
 def test_nothing_waits_for_an_import_that_it_does_not_need_and_every_public_name_is_there(
-    told: dict[str, Any],
+    observed: dict[str, Any],
 ) -> None:
-    assert told["imported"] == told["imported for a score"] == []
-    assert told["missing"] == "module 'estime_metric' has no attribute 'no_such_name'"
+    assert observed["imported"] == observed["imported for a score"] == []
+    assert observed["missing"] == "module 'estime_metric' has no attribute 'no_such_name'"
 
 
 @pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process"
 )
-def test_unloading_gives_the_memory_back_and_shapes_take_none(told: dict[str, Any]) -> None:
+def test_unloading_gives_the_memory_back_and_shapes_take_none(observed: dict[str, Any]) -> None:
     weights = (
         4 * (embedded.BASE / "model.safetensors").stat().st_size / 1e6
     )  # int8 on disk, float32 in memory
-    assert told["held"] > 0.8 * weights
-    assert told["left"] < 0.3 * weights
-    assert told["grown"] < 100  # MB
+    assert observed["held"] > 0.8 * weights
+    assert observed["left"] < 0.3 * weights
+    assert observed["grown"] < 100  # MB
 
 
 def test_products_are_in_float32_whatever_either_interface_of_torch_is_told(
-    told: dict[str, Any],
+    observed: dict[str, Any],
 ) -> None:
     """Without a GPU the settings of CUDA can be read all the same."""
-    assert len(told["winners"]) in (0, 6)  # 0 with torch before 2.9
-    assert len(set(told["winners"])) <= 1
+    assert len(observed["winners"]) in (0, 6)  # 0 with torch before 2.9
+    assert len(set(observed["winners"])) <= 1

@@ -31,8 +31,7 @@ from estime_metric.engine.encoder.memory import is_out_of_memory, return_memory
 from estime_metric.validation import integer
 
 #: Files that belong to a cache; it never touches another file of its folder.
-_KEY = re.compile(r"[0-9a-f]{64}")
-_ENTRY = re.compile(rf"{_KEY.pattern}\.source\.safetensors")
+_ENTRY = re.compile(r"[0-9a-f]{64}\.source\.safetensors")
 _UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
 
 _ABANDONED = (
@@ -157,10 +156,6 @@ class SourceCache:
         """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger
         than a limit.
         """
-        if not _KEY.fullmatch(key):
-            raise ValueError(
-                f"Expected argument `key` to be what `source_key` returns, but got {key!r}."
-            )
         if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:
             return
         with self._lock:
@@ -243,7 +238,7 @@ class SourceCache:
         self._held += embeddings.nbytes
 
     def _read(self, key: str) -> Tensor | None:
-        if self.folder is None or not _KEY.fullmatch(key):
+        if self.folder is None:
             return None
         file = self._file(key)
         try:

@@ -5,22 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from estime_metric._extras import needs_extra
 
 with needs_extra("inspect", "ESTIME in Inspect needs inspect-ai"):
-    import anyio
-    from anyio.lowlevel import current_token
+    from anyio.to_thread import run_sync
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
 
 from estime_metric.measures import RECOMMENDED
-
-if TYPE_CHECKING:
-    from estime_metric.integrations.judging import Judgement
 
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
@@ -32,8 +26,7 @@ def estime(
 ) -> Scorer:
     """Scores completions as summaries of their sources, without a reference.
 
-    Samples that wait at the same time are scored in one batch off the event loop. Equal sources are
-    encoded once.
+    Samples are scored one after another, off the event loop. Equal sources are encoded once.
 
     Args:
         measures: the measures that are logged, each under its name. ``blank`` is always logged too:
@@ -55,10 +48,9 @@ def estime(
     """
     # Inspect imports the modules of all its extensions when it starts; torch, which is slow, is
     # imported when a scorer is made.
-    from estime_metric.integrations.judging import Judge, MicroBatcher
+    from estime_metric.integrations.judging import Judge
 
     judge = Judge(measures=measures, explain=explain, **options)
-    batcher = MicroBatcher(judge)
 
     async def score(state: TaskState, target: Target) -> Score:
         if source is not None and source not in state.metadata:
@@ -67,34 +59,10 @@ def estime(
             )
         text = state.input_text if source is None else state.metadata[source]
         summary = state.output.completion
-        judgement = await result_of(batcher.submit(summary, text))
+        (judgement,) = await run_sync(judge, [summary], [text])
         value = {name: judgement.measures[name] for name in judge.measures}  # NaN is unscored
         return Score(
             value=value, answer=summary, explanation=judgement.text(), metadata=judgement.metadata()
         )
 
     return score
-
-
-async def result_of(future: Future[Judgement]) -> Judgement:
-    """Waits for another thread's result without blocking the event loop, be it asyncio's or trio's.
-
-    If this is cancelled, the future is too.
-    """
-    done = anyio.Event()
-    loop: Any = current_token().native_token
-    is_trio = hasattr(loop, "run_sync_soon")
-    call_soon = loop.run_sync_soon if is_trio else loop.call_soon_threadsafe
-
-    def wake(_: object) -> None:
-        """Is called in this thread if the future is already done or cancelled, otherwise in another thread."""
-        with suppress(RuntimeError):  # the loop has ended: nobody waits
-            call_soon(done.set)
-
-    future.add_done_callback(wake)
-    try:
-        await done.wait()
-    except BaseException:
-        future.cancel()
-        raise
-    return future.result()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_text
+from estime_metric.validation import check_source
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -55,7 +55,7 @@ class EstimeTask:
             For each document the summary, all measures (``None`` if undefined) and the signature.
 
         Raises:
-            ValueError: a document does not have the field of the source.
+            ValueError: a document does not have the field of the source, or it is empty.
         """
         summaries = [
             response if isinstance(response, str) else response[0] for response in responses
@@ -67,7 +67,7 @@ class EstimeTask:
                     "does not."
                 )
         sources = [
-            check_text(self.source, doc[self.source], index) for index, doc in enumerate(docs)
+            check_source(self.source, doc[self.source], index) for index, doc in enumerate(docs)
         ]
         judged = zip(summaries, self.judge(summaries, sources), strict=True)
         return [{"summary": summary, **judgement.metadata()} for summary, judgement in judged]

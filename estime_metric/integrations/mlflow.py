@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._extras import needs_extra
-from estime_metric.integrations.judging import Judge, MicroBatcher
+from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
 
 with needs_extra("mlflow", "ESTIME in MLflow needs mlflow"):
@@ -32,9 +32,8 @@ def estime_scorer(
 ) -> scorers.Scorer:
     """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
 
-    The outputs are the summaries. MLflow scores rows in several threads; rows that wait at the same
-    time are scored in one batch, and equal sources are encoded once. The run gets the tag
-    ``estime.signature``.
+    The outputs are the summaries. MLflow scores rows in several threads, which take turns; equal
+    sources are encoded once. The run gets the tag ``estime.signature``.
 
     Args:
         source: the key of the row's ``inputs`` that contains the source.
@@ -51,7 +50,6 @@ def estime_scorer(
             this key, or one of the texts is not a string, MLflow logs an error for that row.
     """
     judge = Judge(scorer, explain=explain, **options)
-    batcher = MicroBatcher(judge)
     tagged: set[str] = set()
 
     @scorers.scorer(name="estime")  # type: ignore[untyped-decorator]
@@ -60,7 +58,7 @@ def estime_scorer(
             raise ValueError(
                 f"Expected `inputs` to have the key {source!r}, but got {', '.join(inputs)}."
             )
-        judgement = batcher.submit(outputs, inputs[source]).result()
+        (judgement,) = judge([outputs], [inputs[source]])
         run = None if trace is None else trace.info.trace_metadata.get("mlflow.sourceRun")
         if run is not None and run not in tagged:
             tagged.add(run)

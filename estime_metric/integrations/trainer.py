@@ -10,7 +10,7 @@ import numpy as np
 
 from estime_metric.integrations.judging import Judge, Judged
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_texts
+from estime_metric.validation import check_sources
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
@@ -43,7 +43,7 @@ class EstimeComputeMetrics(Judged):
             sources = self._decode("inputs", outputs.inputs)
         result = self.judge.scorer.score(summaries, sources)
         return {measure: result.mean(measure) for measure in self.judge.measures} | {
-            "blank": len(result.blank)
+            "blank": len(result.blank_indices)
         }
 
     def _decode(self, name: str, ids: Any) -> list[str]:
@@ -83,6 +83,6 @@ def estime_compute_metrics(
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
     """
-    texts = None if sources is None else check_texts("sources", sources)
+    texts = None if sources is None else check_sources("sources", sources)
     judge = Judge(scorer, **options)
     return EstimeComputeMetrics(judge=judge, tokenizer=tokenizer, sources=texts)

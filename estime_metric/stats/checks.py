@@ -13,12 +13,6 @@ Floats = npt.NDArray[np.float64]
 LISTED = 5  # offending cells or names that a message lists before it only counts
 
 
-def check_share(name: str, value: float) -> None:
-    """Raises ValueError unless a number is strictly between 0 and 1."""
-    if not 0 < value < 1:
-        raise ValueError(f"Expected argument `{name}` to be between 0 and 1, but got {value}.")
-
-
 def finite(name: str, values: Any, dimensions: int) -> Floats:
     """``values`` as a float64 array with the given number of dimensions; TypeError if they are not
     numbers, ValueError for another shape, or for NaN or infinity, whose first index is named.

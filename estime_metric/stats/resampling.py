@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estime_metric.stats.checks import Floats
+from estime_metric.stats.intervals import CONFIDENCE
 from estime_metric.validation import check_choice, integer
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled
@@ -71,14 +72,12 @@ def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[
         yield _counts(rng, min(block, n - start), items)
 
 
-def interval(drawn: Floats, confidence: float) -> Percentiles:
-    """Percentile interval of the values that are not NaN, with the share ``confidence`` of them
-    inside.
-    """
+def interval(drawn: Floats) -> Percentiles:
+    """The 95% percentile interval of the values that are not NaN."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return Percentiles(low=float("nan"), high=float("nan"), undefined=len(drawn))
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Percentiles(low=float(low), high=float(high), undefined=len(drawn) - len(known))
 
 

@@ -134,9 +134,9 @@ def test_no_pairs_have_no_mean(bert_folder: str) -> None:
 
 
 def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pairs) -> None:
-    odd = [("", pairs[0][1]), (" ", " "), ("!?", "")]
+    odd = [("", pairs[0][1]), (" ", " "), ("!?", " ")]
     result = estime(*unzip([*pairs[:4], *odd]), model=bert_folder)
-    assert (result.unchecked, result.blank) == ([4, 5, 6], [4, 5])
+    assert (result.unchecked_indices, result.blank_indices) == ([4, 5, 6], [4, 5])
     alarms = ESTIME(model=bert_folder, measure="alarms")
     alarms.update(**named([*pairs[:4], *odd]))
     assert alarms.compute() == result.mean("alarms")

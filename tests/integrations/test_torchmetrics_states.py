@@ -347,7 +347,7 @@ def test_configurations_never_share_a_state(
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
     assert collection._enable_compute_groups
     for batch in (
-        [("", pairs[0][1]), ("", "")],
+        [("", pairs[0][1]), ("", " ")],
         pairs[2:5],
         pairs[5:9],
     ):  # first equal numbers, because no alarm is raised

@@ -18,7 +18,7 @@ from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, unload_encode
 from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_pairs, check_text
+from estime_metric.validation import check_pairs, check_source, check_text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -180,7 +180,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         origin = "source" if "source" in given else "reference"
         pair = Pair(
             prediction=check_text("prediction", given["prediction"], len(self)),
-            source=check_text(origin, given[origin], len(self)),
+            source=check_source(origin, given[origin], len(self)),
             from_reference=origin == "reference",
         )
         self._added.append(pair)
@@ -270,7 +270,7 @@ def reported(result: EstimeResult) -> dict[str, Any]:
         for measure in result.measures:
             scores[reported_name(measure, layer, layers)] = result.mean(measure, layer)
         scores[reported_name("estime", layer, layers)] = result.mean(PAPER_MEASURE, layer)
-        scores[reported_name("blank", layer, layers)] = len(result.blank)
+        scores[reported_name("blank", layer, layers)] = len(result.blank_indices)
         for measure in dict.fromkeys((*_LISTED, *result.config.measures)):
             values = result.values(measure, layer).tolist()
             scores[f"{reported_name(measure, layer, layers)}_scores"] = values

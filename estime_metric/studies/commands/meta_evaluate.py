@@ -51,7 +51,6 @@ def meta_evaluate(
     methods: str = "spearman,kendall_b",
     resample: str = "both",
     n: options.Resamples = 1000,
-    confidence: options.Confidence = 0.95,
     seed: options.Seed = 0,
     significance: str | None = None,
     drop_missing: bool = False,
@@ -125,12 +124,14 @@ def meta_evaluate(
         raise ValueError(
             f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
         )
-    resampling: dict[str, Any] = {"resample": resample, "confidence": confidence}
-    frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **chosen)}
-    tables = [_agreement_table(frames["agreement"], grids, n, **resampling)]
+    resampling: dict[str, Any] = {"resample": resample, "n": n, "seed": seed}
+    frames = {"agreement": evaluate_all(grids, **resampling, **chosen)}
+    tables = [_agreement_table(frames["agreement"], grids, n, resample)]
     if significance is not None:
-        chosen |= {} if significance == "williams" else {"n": n, "seed": seed}
-        chosen |= resampling if significance == "bootstrap" else {}
+        if significance == "bootstrap":
+            chosen |= resampling
+        elif significance == "permutation":
+            chosen |= {"n": n, "seed": seed}
         frames["differences"] = compare_all(grids, test=significance, **chosen)
         tables.append(_difference_table(frames["differences"], significance))
     if output is not None:
@@ -231,9 +232,7 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
         files.write_text(output / f"{table.name}.csv", tidy[table.name])
 
 
-def _agreement_table(
-    frame: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float
-) -> Table:
+def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.report.tables import Cell, Column, Section, Table
     from estime_metric.studies.meta import LEVELS
@@ -243,7 +242,7 @@ def _agreement_table(
     for level in levels:
         columns += [
             Column("value", group=level),
-            Column(f"{confidence:.0%}", group=level, text=True),
+            Column("95%", group=level, text=True),
         ]
     sections = []
     for names, part in frame.groupby(["judgement", "method"], sort=False):

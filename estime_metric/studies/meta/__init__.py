@@ -28,15 +28,11 @@ from estime_metric.studies.meta.correlations import (
     Correlation,
     UndefinedCorrelationError,
     correlate,
-    correlation,
-    group_values,
 )
 from estime_metric.studies.meta.grid import Grid, join
 from estime_metric.studies.meta.lengths import (
-    agreement_by_length_difference,
     correlation_with_length,
     count_lengths,
-    lengths_by_system,
 )
 from estime_metric.studies.meta.reading import read_grids
 from estime_metric.studies.meta.resampling import bootstrap, bootstrap_groups, evaluate_all
@@ -71,7 +67,6 @@ __all__ = [
     "ShuffledText",
     "UndefinedCorrelationError",
     "accuracy_by_length_difference",
-    "agreement_by_length_difference",
     "bias_matrix",
     "bootstrap",
     "bootstrap_difference",
@@ -80,14 +75,11 @@ __all__ = [
     "capitalization",
     "compare_all",
     "correlate",
-    "correlation",
     "correlation_with_length",
     "count_lengths",
     "evaluate_all",
     "from_property",
-    "group_values",
     "join",
-    "lengths_by_system",
     "permutation_test",
     "read_grids",
     "read_table",

@@ -6,7 +6,7 @@ Axes: ``d`` documents, ``s`` systems.
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -37,33 +37,17 @@ class BiasMatrix:
     systems.
 
     In a consistent pair the system with the better mean judgement wrote the better summary, in an
-    inverted one the other did. ``systems`` run from the best mean to the worst; tables are (s, s),
-    rows the better system of a pair, columns the worse one: values above the diagonal.
-    ``tau_plus``, ``tau_minus``: share of the consistent, and of the inverted, pairs that are ranked
-    right minus the rest, within -1..1, higher is better, NaN of no pair; ``counts_plus``,
-    ``counts_minus`` their numbers. ``compared`` is ``"same_document"`` or ``"all_documents"``.
+    inverted one the other did. ``systems`` run from the best mean to the worst. ``matrix``, float64
+    of shape (s, s), has tau+ of the consistent pairs above the diagonal, with the better system in
+    the row, and tau- of the inverted pairs, mirrored, below it: the share that is ranked right minus
+    the rest, within -1..1, higher is better, NaN of no pair, 0 on the diagonal. ``counts``, (s, s),
+    are the numbers of pairs. ``compared`` is ``"same_document"`` or ``"all_documents"``.
     """
 
     systems: tuple[str, ...]
-    tau_plus: Floats
-    tau_minus: Floats
-    counts_plus: Counts
-    counts_minus: Counts
+    matrix: Floats
+    counts: Counts
     compared: str
-
-    @property
-    def matrix(self) -> Floats:
-        """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored
-        below it, 0 on it.
-        """
-        matrix: Floats = np.triu(self.tau_plus, 1) + np.tril(self.tau_minus.T, -1)
-        return matrix
-
-    @property
-    def counts(self) -> Counts:
-        """Numbers of pairs behind each cell of `matrix`, (s, s); 0 on the diagonal."""
-        counts: Counts = self.counts_plus + self.counts_minus.T
-        return counts
 
 
 def bias_matrix(
@@ -93,46 +77,17 @@ def bias_matrix(
     check_choice("compared", compared, BIAS_PAIRS)
     order = rank_systems(judgements)
     gold, guess = judgements[:, order], scores[:, order]
-    consistent = _count_pairs(gold, guess, compared, direction=1)
-    inverted = _count_pairs(gold, guess, compared, direction=-1)
-    return BiasMatrix(
-        systems=tuple(names[index] for index in order),
-        tau_plus=consistent.tau,
-        tau_minus=inverted.tau,
-        counts_plus=consistent.total,
-        counts_minus=inverted.total,
-        compared=compared,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _PairCounts:
-    """The number of pairs of summaries of each two systems, (s, s), and how many are ranked
-    correctly."""
-
-    total: Counts
-    right: Counts
-
-    @property
-    def tau(self) -> Floats:
-        """The share that is ranked right minus the rest; NaN of no pair."""
-        return ratio(2 * self.right - self.total, self.total)
-
-
-def _count_pairs(gold: Floats, guess: Floats, compared: str, direction: int) -> _PairCounts:
-    """The pairs that are judged in a direction, 1 for consistent and -1 for inverted ones; both
-    tables have the best system first.
-    """
-    systems = gold.shape[1]
-    total = np.zeros((systems, systems), dtype=np.int64)
-    right = np.zeros_like(total)
-    for better in range(systems):
-        worse = slice(better + 1, None)
-        judged = _signs(gold[:, better], gold[:, worse], compared) == direction
-        ranked = _signs(guess[:, better], guess[:, worse], compared) == direction
-        total[better, worse] = judged.sum(axis=0)
-        right[better, worse] = (judged & ranked).sum(axis=0)
-    return _PairCounts(total=total, right=right)
+    size = len(order)
+    counts, right = (np.zeros((size, size), dtype=np.int64) for _ in range(2))
+    for better, worse in itertools.combinations(range(size), 2):
+        judged = _signs(gold[:, better], gold[:, worse], compared)
+        ranked = _signs(guess[:, better], guess[:, worse], compared)
+        for cell, sign in (((better, worse), 1), ((worse, better), -1)):
+            counts[cell] = (judged == sign).sum()
+            right[cell] = ((judged == sign) & (ranked == sign)).sum()
+    matrix = ratio(2.0 * right - counts, counts.astype(np.float64))
+    np.fill_diagonal(matrix, 0.0)
+    return BiasMatrix(tuple(names[index] for index in order), matrix, counts, compared)
 
 
 def rank_systems(judgements: Floats) -> list[int]:
@@ -145,9 +100,7 @@ def rank_systems(judgements: Floats) -> list[int]:
     return [int(index) for index in np.argsort(-means, kind="stable")]
 
 
-def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:
-    """Signs of one system's values (d,) minus the values of others (d, o): of shape (d, o), or (d *
-    d, o) of all pairs.
-    """
-    pairs = one[:, None] - others if compared == "same_document" else one[:, None, None] - others
-    return np.sign(pairs).astype(np.int8).reshape(math.prod(pairs.shape[:-1]), others.shape[1])
+def _signs(one: Floats, other: Floats, compared: str) -> NDArray[np.int8]:
+    """Signs of one system's values (d,) minus another's: of shape (d,), or (d, d) of all pairs."""
+    differences = one - other if compared == "same_document" else one[:, None] - other
+    return np.sign(differences).astype(np.int8)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from estime_metric.stats.checks import Floats, finite
 from estime_metric.studies.meta.bias import MEAN_DIGITS
 from estime_metric.studies.meta.lengths import count_in_texts
-from estime_metric.validation import integer
 
 #: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding
 #: of means.
@@ -23,7 +22,6 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
     one of (s,) numbers; whether it is a pretrained transformer (0 or 1) is the paper's confounder
     "architecture"."""
     row = finite("values", values, 1)
-    integer("documents", documents, 0)
     return np.tile(row, (documents, 1))
 
 
@@ -50,17 +48,14 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
     )
 
 
-def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
-    """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no
-    order is reversed: ties flatter tau-b and ruin strict accuracy. ValueError: the scale is not
-    below the least step between two scores."""
+def break_ties(scores: ArrayLike, seed: int = 0) -> Floats:
+    """The (d, s) scores with uniform noise within 0..`NOISE` added, so that none are equal and no
+    order is reversed: ties flatter tau-b and ruin strict accuracy. ValueError: two different
+    scores are as close as the noise."""
     table = finite("scores", scores, 2)
-    if not scale > 0:
-        raise ValueError(f"Expected argument `scale` to be positive, but got {scale}.")
     steps = np.diff(np.unique(table))
-    if len(steps) and steps.min() <= scale:
+    if len(steps) and steps.min() <= NOISE:
         raise ValueError(
-            f"Expected argument `scale` to be below the least step between two scores, {steps.min():.3g}, "
-            f"but got {scale:.3g}."
+            f"Expected different scores to be further apart than the noise, {NOISE:g}, but got {steps.min():.3g}."
         )
-    return table + np.random.default_rng(seed).uniform(0.0, scale, size=table.shape)
+    return table + np.random.default_rng(seed).uniform(0.0, NOISE, size=table.shape)

@@ -66,32 +66,16 @@ def correlate(
         >>> correlate(scores, judgements, level="pairwise", method="accuracy")  # 5 of 6 pairs
         0.8333333333333334
     """
-    return correlation(scores, judgements, level=level, method=method).value
-
-
-def correlation(
-    scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str
-) -> Correlation:
-    """As `correlate`, with the number of groups that it rests on."""
-    x, y = _checked(scores, judgements, level, method)
+    check_choice("level", level, LEVELS)
+    check_choice("method", method, METHODS)
+    x, y = alike(2, scores=scores, judgements=judgements)
     result = observed(x, y, level, [method])[method]
     if np.isnan(result.value):
         raise UndefinedCorrelationError(
             f"Expected scores and judgements that vary on level {level!r}, but {method} is undefined: "
             f"{len(x)} documents, {x.shape[1]} systems, {result.left_out} of {result.groups} groups are constant."
         )
-    return result
-
-
-def group_values(
-    scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str
-) -> Floats:
-    """The statistic of each document (``pairwise``) or system (``intra_system``), or the one value;
-    as `correlate`, but NaN if it is undefined."""
-    x, y = _checked(scores, judgements, level, method)
-    return np.array(
-        [METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64
-    )
+    return result.value
 
 
 def observed(
@@ -173,11 +157,3 @@ def _means(values: Floats, documents: Floats) -> Floats:
     counted = documents.sum(axis=1, keepdims=True)
     means: Floats = documents @ values / np.where(counted > 0, counted, 1)
     return means[0] if len(means) == 1 else means
-
-
-def _checked(
-    scores: npt.ArrayLike, judgements: npt.ArrayLike, level: str, method: str
-) -> list[Floats]:
-    check_choice("level", level, LEVELS)
-    check_choice("method", method, METHODS)
-    return alike(2, scores=scores, judgements=judgements)

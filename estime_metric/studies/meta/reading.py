@@ -69,12 +69,12 @@ def read_grids(
         names if isinstance(names, tuple) else (names, names) for names in (document, system)
     )
     judged, judged_ids = _read(Path(judgements), documents[1], systems[1])
-    found_qualities = (
+    judged_qualities = (
         tuple(qualities)
         if qualities
         else _numeric(judged, judged_ids, Path(judgements), not_measures)
     )
-    _check_columns(judged, Path(judgements), "qualities", found_qualities)
+    _check_columns(judged, Path(judgements), "qualities", judged_qualities)
     by_name = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
     higher: dict[str, bool | None] = dict.fromkeys(by_name, True)
     if directions is not None:
@@ -83,7 +83,7 @@ def read_grids(
             tried = (name, measure_of(name), column, measure_of(column))
             higher[name] = next((directions[each] for each in tried if each in directions), None)
     drop = missing == "drop"
-    used = [(judged, quality, Path(judgements).name) for quality in found_qualities]
+    used = [(judged, quality, Path(judgements).name) for quality in judged_qualities]
     used += [(measured.table, measured.column, measured.file) for measured in by_name.values()]
     for table, column, file in used:
         check_numbers(table, column, file, allow_missing=drop)
@@ -98,7 +98,7 @@ def read_grids(
             lower_is_better=higher[name] is False,
             missing=missing,
         )
-        for quality in found_qualities
+        for quality in judged_qualities
         for name, measured in by_name.items()
     ]
     if unknown := [name for name, direction in higher.items() if direction is None]:
@@ -167,26 +167,7 @@ def _read(
                 f"Name it with `{kind}` (--{kind}-column)."
             )
         ids.append(name)
-    _check_names(table[ids], path)
     return table, (ids[0], ids[1])
-
-
-def _check_names(names: pd.DataFrame, path: Path) -> None:
-    """Raises ValueError for a row without the name of its document or system, and for a summary
-    that occurs twice.
-    """
-    lacking = names.index[(names.isna() | (names == "")).any(axis=1)]
-    if len(lacking):
-        raise ValueError(
-            f"Expected {path.name!r} to name document and system in each row, but line "
-            f"{lacking[0]} lacks one."
-        )
-    repeated = names[names.astype(str).duplicated()]
-    for line, key in zip(repeated.index, repeated.itertuples(index=False), strict=True):
-        raise ValueError(
-            f"Expected {path.name!r} to contain each summary once, but line {line} has "
-            f"({', '.join(map(str, key))}) again."
-        )
 
 
 def _numeric(

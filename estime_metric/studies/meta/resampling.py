@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats, check_share
+from estime_metric.stats.checks import Floats
 from estime_metric.stats.resampling import Samples, draw, interval
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
-    group_values,
     observed,
     sample_count,
     tallies,
@@ -75,14 +74,13 @@ def bootstrap(
     methods: Iterable[str] = tuple(METHODS),
     resample: str = "both",
     n: int = 1000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Correlations with percentile intervals, for some of `LEVELS` and of `METHODS`.
+    """Correlations with 95% percentile intervals, for some of `LEVELS` and of `METHODS`.
 
     Args:
         resample: ``"documents"``, ``"systems"`` or ``"both"``, see the module.
-        n, confidence: number of resamples, and share of them within the interval.
+        n: number of resamples.
         seed: the same seed draws the same documents and systems for every measure.
 
     Returns:
@@ -95,13 +93,12 @@ def bootstrap(
         check_choice("levels", level, LEVELS)
     for method in methods:
         check_choice("methods", method, METHODS)
-    check_share("confidence", confidence)
     drawn = resampled(grid, draw(grid.scores.shape, resample, n, seed), levels, methods)
     rows = []
     for level in levels:
         values = observed(grid.scores, grid.judgements, level, methods)
         for method, samples in zip(methods, drawn[level], strict=True):
-            around = interval(samples, confidence)
+            around = interval(samples)
             rows.append(
                 {
                     "level": level,
@@ -117,57 +114,30 @@ def bootstrap(
     return pd.DataFrame(rows, columns=_STATISTICS)
 
 
-def evaluate_all(
-    grids: Iterable[Grid],
-    *,
-    levels: Iterable[str] = tuple(LEVELS),
-    methods: Iterable[str] = tuple(METHODS),
-    **options: Any,
-) -> pd.DataFrame:
+def evaluate_all(grids: Iterable[Grid], **options: Any) -> pd.DataFrame:
     """`bootstrap` of every grid in one table: ``measure`` and ``judgement``, which grids have, then
-    its columns.
+    its columns. The options are those of `bootstrap`.
     """
-    options |= {"levels": list(levels), "methods": list(methods)}
     parts = [
         bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement)
         for grid in grids
     ]
-    return (
-        pd.concat(parts)[_AGREEMENT].reset_index(drop=True)
-        if parts
-        else pd.DataFrame(columns=_AGREEMENT)
-    )
+    return pd.concat(parts, ignore_index=True)[_AGREEMENT]
 
 
-def bootstrap_groups(
-    grid: Grid, *, level: str, method: str, n: int = 1000, confidence: float = 0.95, seed: int = 0
-) -> pd.DataFrame:
-    """The correlation of each group with its interval: systems over resampled documents
-    (``"intra_system"``; Steen & Markert 2022, Figure 5), or documents over resampled systems
-    (``"pairwise"``), all over the same resamples: a row for each, ``group``, ``value`` (NaN if it
-    is undefined), ``low``, ``high``, ``undefined``."""
-    check_choice("level", level, ("intra_system", "pairwise"))
+def bootstrap_groups(grid: Grid, *, method: str, n: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """The correlation within each system, with its interval over resampled documents (Steen &
+    Markert 2022, Figure 5), all over the same resamples: a row for each, ``group``, ``value`` (NaN if
+    it is undefined), ``low``, ``high``, ``undefined``."""
     check_choice("method", method, METHODS)
-    check_share("confidence", confidence)
-    within, names = (
-        ("documents", grid.systems) if level == "intra_system" else ("systems", grid.documents)
-    )
-    samples = draw(grid.scores.shape, within, n, seed)
-    values = group_values(grid.scores, grid.judgements, level=level, method=method)
-    counts = tallies(
-        grid.scores,
-        grid.judgements,
-        level,
-        documents=samples.documents,
-        systems=samples.systems,
-    )
-    intervals = [interval(METHODS[method](group), confidence) for group in counts]
-    return pd.DataFrame(
-        {
-            "group": names,
-            "value": values,
-            "low": [around.low for around in intervals],
-            "high": [around.high for around in intervals],
-            "undefined": [around.undefined for around in intervals],
-        }
-    )
+    documents = draw(grid.scores.shape, "documents", n, seed).documents
+    rows = []
+    for system, whole, resampled_group in zip(
+        grid.systems,
+        tallies(grid.scores, grid.judgements, "intra_system"),
+        tallies(grid.scores, grid.judgements, "intra_system", documents=documents),
+        strict=True,
+    ):
+        around = interval(METHODS[method](resampled_group))
+        rows.append({"group": system, "value": METHODS[method](whole)[0], **around._asdict()})
+    return pd.DataFrame(rows)

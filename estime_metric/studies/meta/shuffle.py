@@ -105,7 +105,7 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
         0.625
     """
-    won = wins(*alike(1, originals=originals, shuffled=shuffled))
+    won = _wins(*alike(1, originals=originals, shuffled=shuffled))
     return float(won.mean()) if len(won) else float("nan")
 
 
@@ -154,20 +154,16 @@ def accuracy_by_length_difference(
     drawn = np.arange(every)
     if every > pairs:
         drawn = np.random.default_rng(seed).choice(every, size=pairs, replace=False)
-    one, step = np.divmod(drawn, max(len(better) - 1, 1))
-    other = step + (step >= one)  # all texts but `one`
-    return length_curve(sizes[one] - other_sizes[other], wins(better[one], worse[other]))
-
-
-def length_curve(lengths: Floats, values: Floats) -> LengthCurve:
-    """Mean of values (n,) in buckets of lengths (n,)."""
-    edges = (np.floor(lengths / _WIDTH) * _WIDTH).clip(-_LIMIT, _LIMIT)
+    first, step = np.divmod(drawn, max(len(better) - 1, 1))
+    other = step + (step >= first)  # all texts but the first
+    differences = sizes[first] - other_sizes[other]
+    edges = (np.floor(differences / _WIDTH) * _WIDTH).clip(-_LIMIT, _LIMIT)
     buckets, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
-    sums = np.bincount(bucket, weights=values, minlength=len(buckets))
-    return LengthCurve(buckets, sums / np.maximum(counts, 1), counts.astype(np.int64))
+    won = np.bincount(bucket, _wins(better[first], worse[other]), minlength=len(buckets))
+    return LengthCurve(buckets, won / np.maximum(counts, 1), counts.astype(np.int64))
 
 
-def wins(better: Floats, worse: Floats) -> Floats:
+def _wins(better: Floats, worse: Floats) -> Floats:
     """1 if the first is higher, one half if they are equal, otherwise 0; of shape (n,)."""
     won: Floats = (better > worse) + 0.5 * (better == worse)
     return won

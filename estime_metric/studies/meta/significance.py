@@ -80,17 +80,16 @@ def bootstrap_difference(
     method: str,
     resample: str = "both",
     n: int = 1000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> Difference:
-    """Interval of the difference of two measures' correlations, first minus second, and its
+    """95% interval of the difference of two measures' correlations, first minus second, and its
     two-sided p-value: twice the share of resamples whose difference has the other sign or none.
     Arguments and errors: `permutation_test`, `bootstrap`."""
     _check_same(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
     differences = drawn[0] - drawn[1]
-    around = interval(differences, confidence)
+    around = interval(differences)
     return Difference(
         first=_value(first, level, method),
         second=_value(second, level, method),

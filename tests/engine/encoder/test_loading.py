@@ -97,6 +97,7 @@ def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> N
             (name, "there is no such folder")
             for name in ("/no/such/folder", "./nodir", "one/two/three")
         ),
+        (__file__, "it is not a folder"),
     ],
 )
 def test_a_model_that_cannot_be_had(
@@ -243,15 +244,6 @@ def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> 
     )
     with pytest.raises(EncoderUnavailableError, match=message):
         load(tmp_path)
-
-
-def test_a_file_is_not_asked_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("model.bin").write_bytes(b"x")
-    with pytest.raises(
-        EncoderUnavailableError, match=r"'model\.bin' .*: it is not a folder\. Pass"
-    ):
-        load("model.bin")
 
 
 def test_offline_the_message_is_the_whole_of_the_error(tmp_path: Path) -> None:

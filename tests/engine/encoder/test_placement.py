@@ -14,8 +14,6 @@ import torch
 import transformers
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric import scorer as scorer_module
-from estime_metric.engine import matching
 from estime_metric.engine.encoder import linear, store
 from estime_metric.engine.encoder.memory import bytes_per_position, default_budget, put, put_all
 from tests.engine.encoder.pretended_device import DEVICE, PretendedDevice, pretended_device
@@ -146,16 +144,6 @@ def test_every_encoder_is_run_as_on_the_cpu(
         taps = (of.encoder.taps for of in (scorer, expected))
         assert len({getattr(of, name) for of in taps}) == 1, name
     assert scorer.encoder.takes_padding == expected.encoder.takes_padding
-
-
-@pytest.mark.slow
-def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = there.score(SUMMARIES, SOURCES)
-    monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 1)
-    monkeypatch.setitem(matching.match.__kwdefaults__, "most_products", 1_000)
-    result = there.score(SUMMARIES, SOURCES)
-    for measure in ("alarms", "overlap", "winners"):
-        assert result.values(measure, 2).tolist() == whole.values(measure, 2).tolist()
 
 
 def test_cache(bert_folder: str, device: PretendedDevice) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from estime_metric import EncoderUnavailableError
 from estime_metric.engine.encoder import masked as encoder_module
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.store import MOST_HELD, EncoderStore
@@ -118,12 +117,3 @@ def test_threads_share_one_load_and_agree(
     for _, states in encoder[1:]:
         for one, another in zip(states, encoder[0][1], strict=True):
             assert torch.equal(one, another)
-
-
-def test_a_refused_ask_leaves_nothing_behind(store: EncoderStore, bert_folder: str) -> None:
-    for refused in ({"layers": [BLOCKS + 1]}, {"window": 511}):
-        with pytest.raises(ValueError, match=r"`(layers|window)` to "):
-            get(store, bert_folder, **refused)
-    with pytest.raises(EncoderUnavailableError):
-        get(store, bert_folder + "-which-is-not-there")
-    assert get(store, bert_folder).encode([], [1]) == []

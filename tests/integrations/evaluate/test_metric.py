@@ -183,7 +183,7 @@ def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, t
     assert scores["inconsistency"] == (3 + scores["inconsistency_scores"][3]) / 4
     assert scores["blank"] == 2
     with pytest.warns(UserWarning, match="alarm_rate is undefined for 2 of 2 pairs"):
-        scores = metric.compute(predictions=[summaries[3]] * 2, sources=["", " "])
+        scores = metric.compute(predictions=[summaries[3]] * 2, sources=["\n", " "])
     assert (scores["alarms_scores"], scores["inconsistency"]) == ([0, 0], 1)
 
 

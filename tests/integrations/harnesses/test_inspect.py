@@ -1,9 +1,7 @@
-"""ESTIME as a scorer of Inspect: scores, metrics, batches, errors, and what its page shows."""
+"""ESTIME as a scorer of Inspect: scores, metrics, errors, and what its page shows."""
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +9,12 @@ import pytest
 
 inspect_ai = pytest.importorskip("inspect_ai")
 
-import anyio  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.log import list_eval_logs, read_eval_log  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
 from estime_metric import EstimeScorer  # noqa: E402
-from estime_metric.integrations.inspect import estime, result_of  # noqa: E402
+from estime_metric.integrations.inspect import estime  # noqa: E402
 from tests.integrations.conftest import Pairs, unzip  # noqa: E402
 from tests.integrations.harnesses.pages import run_section  # noqa: E402
 
@@ -108,37 +105,6 @@ def test_the_input_is_the_source(bert_folder: str, pairs: Pairs, tmp_path: Path)
             "blank": 0,
         }
         assert "alarm_list" not in sample.scores["estime"].metadata
-
-
-def test_a_future_that_is_done_or_cancelled_in_the_loop_does_not_block_it() -> None:
-    done: Future[Any] = Future()
-    done.set_result("judged")
-    waiting: Future[Any] = Future()
-
-    async def ask() -> tuple[Any, bool]:
-        with anyio.move_on_after(0.05) as scope:
-            await result_of(waiting)
-        return await result_of(done), scope.cancelled_caught and waiting.cancelled()
-
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(anyio.run(ask)), daemon=True)
-    thread.start()
-    thread.join(30)
-    assert found == [("judged", True)]
-
-
-def test_samples_that_wait_together_are_scored_together(
-    bert_folder: str, pairs: Pairs, tmp_path: Path, scored: list[int]
-) -> None:
-    log = run(
-        tmp_path,
-        pairs * 2,
-        estime(source="article", explain=False, model=bert_folder),
-        max_samples=32,
-    )
-    assert log.status == "success"
-    assert sum(scored) == 32
-    assert len(scored) < 16
 
 
 def test_missing_fields_and_unknown_options_are_named(

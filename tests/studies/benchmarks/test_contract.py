@@ -71,7 +71,6 @@ CASES = {
         ["agreement", "shuffle", "confounders"],
         ["table3", "table4", "table3-intervals", "table1"],
         [
-            *(f"scores-{name}" for name in ("bartscore", "gruen")),
             *(
                 f"bias-{name}-{kind}"
                 for name in ("bartscore", "gruen")

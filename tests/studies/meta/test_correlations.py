@@ -14,14 +14,12 @@ from estime_metric.stats.ranks import dense
 from estime_metric.studies.meta import (
     LEVELS,
     METHODS,
-    Correlation,
     Grid,
     UndefinedCorrelationError,
     correlate,
-    correlation,
 )
 from estime_metric.studies.meta.concordance import tally
-from estime_metric.studies.meta.correlations import group_values
+from estime_metric.studies.meta.correlations import Correlation, observed, tallies
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import PUBLISHED, made_up, read_by_hand
 
@@ -51,7 +49,7 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
         )
     groups = oracle.groups(scores, judgements, level, method)
     values = [oracle.of_group(x, y, method) for x, y in groups]
-    computed = group_values(scores, judgements, level=level, method=method)
+    computed = [METHODS[method](counts)[0] for counts in tallies(scores, judgements, level)]
     np.testing.assert_allclose(computed, values, rtol=0, atol=1e-12)
     if method not in ("kendall_a", "accuracy"):
         known = [
@@ -103,18 +101,15 @@ def test_system_means_that_differ_by_rounding_are_tied() -> None:
 
 
 def test_groups_that_say_nothing_are_left_out_and_counted() -> None:
-    scores = [[1, 2, 3], [5, 5, 5], [1, 2, 3], [3, 2, 1]]
-    judgements = [[1, 2, 3], [1, 2, 3], [4, 4, 4], [1, 2, 3]]
+    scores = np.array([[1.0, 2, 3], [5, 5, 5], [1, 2, 3], [3, 2, 1]])
+    judgements = np.array([[1.0, 2, 3], [1, 2, 3], [4, 4, 4], [1, 2, 3]])
     for method, expected in (
         ("kendall_b", (0.0, 4, 2)),
         ("kendall_a", (0.0, 4, 1)),
         ("accuracy", (3 / 9, 4, 1)),
     ):
-        assert correlation(scores, judgements, level="pairwise", method=method) == Correlation(
-            *expected
-        )
-    values = group_values(scores, judgements, level="pairwise", method="kendall_b")
-    np.testing.assert_array_equal(values, [1, np.nan, np.nan, -1])
+        computed = observed(scores, judgements, "pairwise", [method])[method]
+        assert computed == Correlation(*expected)
 
 
 @pytest.mark.parametrize("method", METHODS)

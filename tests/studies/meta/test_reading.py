@@ -113,25 +113,6 @@ def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, mes
         read_grids(*paths, **options)
 
 
-def test_a_summary_that_occurs_twice_or_has_no_name_is_found_by_its_line(
-    paths: tuple[Path, Path],
-) -> None:
-    whole = paths[0].read_text()
-    first = whole.splitlines(keepends=True)[1]
-    paths[0].write_text(whole + first)
-    with pytest.raises(
-        ValueError, match=r"'scores\.csv' to contain each summary once, but line 7 has \(d0, s0\) "
-    ):
-        read_grids(*paths)
-    for line in (first.replace("d0", ""), first.replace("s0", "")):
-        paths[0].write_text(whole + line + line)
-        with pytest.raises(
-            ValueError,
-            match=r"'scores\.csv' to name document and system in each row, but line 7 lacks one",
-        ):
-            read_grids(*paths)
-
-
 def test_missing_summaries_are_dropped(paths: tuple[Path, Path]) -> None:
     SCORES.iloc[:-1].to_csv(paths[0], index=False)
     with pytest.raises(ValueError, match=r"'alarms' is missing for \(d2, s1\)"):

@@ -122,26 +122,6 @@ def test_curve_by_difference_agrees_with_loops(
     check(curve, [(lengths[i] - others[j], originals[i], shuffled[j]) for i, j in every])
 
 
-def test_agreement_agrees_with_loops() -> None:
-    rng = np.random.default_rng(1)
-    shape = (6, 4)
-    scores, judgements = rng.integers(0, 4, size=shape), rng.integers(1, 4, size=shape)
-    lengths = rng.integers(10, 400, size=shape)
-    every = itertools.permutations(np.ndindex(shape), 2)
-    better = [(first, second) for first, second in every if judgements[first] > judgements[second]]
-    curve = meta.agreement_by_length_difference(scores, judgements, lengths)
-    check(
-        curve,
-        [
-            (lengths[first] - lengths[second], scores[first], scores[second])
-            for first, second in better
-        ],
-    )
-    some = meta.agreement_by_length_difference(scores, judgements, lengths, pairs=50)
-    assert some.counts.sum() == 50
-    assert meta.agreement_by_length_difference([[1, 1]], [[2, 2]], [[3, 4]]).counts.tolist() == []
-
-
 def test_no_more_pairs_are_drawn_than_wanted() -> None:
     zeros, lengths = np.zeros(40), np.arange(40.0)
     first, again, other = (
@@ -156,16 +136,10 @@ def test_no_more_pairs_are_drawn_than_wanted() -> None:
         assert nothing.counts.tolist() == nothing.means.tolist() == nothing.lengths.tolist() == []
 
 
-def test_lengths_in_each_unit() -> None:
+def test_lengths_are_characters() -> None:
     texts = [["One two. Three.", ""], ["é é", "A . B ? C !"]]
     assert meta.count_lengths(texts).tolist() == [[15, 0], [3, 11]]
-    assert meta.count_lengths(texts, "words").tolist() == [[3, 0], [2, 6]]
-    assert meta.count_lengths(texts, "sentences").tolist() == [[2, 0], [1, 3]]
     assert meta.count_lengths([]).shape == (0, 0)
-    lengths = meta.count_lengths(texts)
-    statistics = meta.lengths_by_system(lengths, ["a", "b"])
-    assert statistics.loc["a"].tolist() == pytest.approx([9, 72**0.5, 3, 9, 15])
-    assert meta.lengths_by_system(np.empty((0, 1)), ["a"]).isna().all(axis=None)
 
 
 def test_correlation_with_length_is_that_of_every_level() -> None:

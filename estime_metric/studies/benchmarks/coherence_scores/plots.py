@@ -1,4 +1,4 @@
-"""Plots of the published scores: bias matrices, scores against judgements, agreement within systems."""
+"""Plots of the published scores: bias matrices, agreement within systems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DRAWN = (
 def draw(
     scores: Scores[CoherenceScores], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
-    """Bias matrices of both kinds, score against judgement, agreement within systems."""
+    """Bias matrices of both kinds, and agreement within systems."""
     from estime_metric.studies.meta import plots
 
     data = scores.data
@@ -44,11 +44,7 @@ def draw(
             bias = bias_matrix(grid.scores, grid.judgements, data.names, compared)
             name = f"bias-{column.name}-{compared.replace('_', '-')}"
             yield name, plots.plot_bias(bias, column.label)
-        scatter = plots.plot_scores(
-            grid.scores, grid.judgements, data.names, column.label, "coherence"
-        )
-        yield f"scores-{column.name}", scatter
-        groups = bootstrap_groups(grid, level="intra_system", method="kendall_b", seed=seed)
+        groups = bootstrap_groups(grid, method="kendall_b", seed=seed)
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]
     if drawn:

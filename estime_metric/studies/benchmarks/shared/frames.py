@@ -18,7 +18,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 Frames = dict[str, pd.DataFrame]
 #: What identifies a measure's rows in a tidy table: name, label and section of its `ScoreColumn`.
 IDS = ["column", "measure", "section"]
-CONFIDENCE = 0.95
 
 
 def ids_of(column: ScoreColumn) -> dict[str, str]:
@@ -77,7 +76,7 @@ def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> di
     contains a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
     """
     value = float(drawn[0])
-    around = interval(drawn[1:], CONFIDENCE)
+    around = interval(drawn[1:])
     low, high = around.low, around.high
     if widened:
         low, high = min(low, value), max(high, value)

@@ -70,7 +70,7 @@ def subtle_errors(
             encoder, otherwise bert-base-cased, as in the paper)
         baselines: Compare with measures that need no model.
     """
-    config = measure.given()
+    config = measure.settings()
     if measure.layers is None and measure.model == PAPER:
         config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)

@@ -2,8 +2,7 @@
 matplotlib ``Figure``.
 
 They do not touch pyplot, styles or windows. Sizes fit a page at full width; no color has a meaning
-alone. All raise TypeError or ValueError for data that is empty, is not finite numbers, or does not
-fit the names.
+alone.
 """
 
 from __future__ import annotations
@@ -18,15 +17,11 @@ from estime_metric.studies.meta.plots.curves import plot_layers
 from estime_metric.studies.meta.plots.systems import (
     plot_bias,
     plot_intra_system,
-    plot_lengths,
-    plot_scores,
 )
 
 __all__ = [
     "plot_bias",
     "plot_intra_system",
     "plot_layers",
-    "plot_lengths",
-    "plot_scores",
     "save",
 ]

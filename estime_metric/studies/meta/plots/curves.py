@@ -20,7 +20,6 @@ from estime_metric.report.style import (
     make_grid,
     new_figure,
 )
-from estime_metric.stats.checks import Floats
 
 
 def plot_layers(
@@ -36,13 +35,11 @@ def plot_layers(
     lines, NaN leaves a gap; ``others``: a second set to compare with, thin dashed lines in the same
     colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
     what the values are, for the axis."""
-    if not curves:
-        raise ValueError("Expected argument `curves` to contain at least one curve, but got none.")
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []
     for number, (label, values) in enumerate(curves.items()):
-        heights = _curve(values, label, layers)
+        heights = np.asarray(values, dtype=np.float64)
         color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
         axes.plot(layers, heights, color=color, marker=marker, markersize=4, linewidth=2.0)
         if not np.isnan(heights).all():
@@ -60,7 +57,7 @@ def plot_layers(
         if others is not None and label in others:
             axes.plot(
                 layers,
-                _curve(others[label], label, layers),
+                np.asarray(others[label], dtype=np.float64),
                 color=color,
                 linewidth=0.9,
                 linestyle="--",
@@ -73,16 +70,6 @@ def plot_layers(
             axes.plot([], [], color=GRAY, linewidth=width, linestyle=dashes, label=kind)
         axes.legend(fontsize=TICK, frameon=False, loc="lower center")
     return figure
-
-
-def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
-    heights = np.asarray(values, dtype=np.float64)
-    if heights.shape != (len(layers),):
-        raise ValueError(
-            f"Expected argument `curves` to contain {len(layers)} values of {label!r}, one for each layer, "
-            f"but got shape {heights.shape}."
-        )
-    return heights
 
 
 class _End(NamedTuple):

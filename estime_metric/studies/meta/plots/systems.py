@@ -1,8 +1,7 @@
-"""Pictures by system: bias matrix, agreement within each, score against judgement, lengths."""
+"""Pictures by system: bias matrix, agreement within each."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,12 +15,9 @@ from estime_metric.report.style import (
     TICK,
     TITLE,
     WIDTH,
-    draw_named_points,
     make_grid,
-    make_plain,
     new_figure,
 )
-from estime_metric.stats.checks import alike, check_systems, finite
 from estime_metric.studies.meta.bias import BiasMatrix
 
 _WIDEST = (
@@ -38,8 +34,6 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     ``measure`` is its name, for the title.
     """
     size = len(bias.systems)
-    if not size:
-        raise ValueError("Expected argument `bias` to contain at least one system, but got none.")
     labels = bias.systems
     margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
     side = max(WIDTH - margin - right, 2.4)
@@ -116,28 +110,14 @@ def plot_intra_system(
     """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one
     scale. ``values``: measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper
     ends, NaN if there is none; ``statistic``: what the values are, for the axis."""
-    if not values:
-        raise ValueError(
-            "Expected argument `values` to contain at least one measure, but got none."
-        )
-    names = check_systems(systems, len(systems))
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for panel, (measure, of_measure) in zip(panels, values.items(), strict=True):
         heights = np.asarray(of_measure, dtype=np.float64)
-        if heights.shape != (len(names),):
-            raise ValueError(
-                f"Expected argument `values` to contain {len(names)} values of {measure!r}, but got shape {heights.shape}."
-            )
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
-        panel.bar(range(len(names)), heights, width=0.72, color=COLORS[0])
+        panel.bar(range(len(systems)), heights, width=0.72, color=COLORS[0])
         if intervals is not None and measure in intervals:
             ends = np.asarray(intervals[measure], dtype=np.float64)
-            if ends.shape != (len(names), 2):
-                raise ValueError(
-                    f"Expected argument `intervals` to contain {len(names)} pairs of {measure!r}, but got shape "
-                    f"{ends.shape}."
-                )
             bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
             middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
             panel.errorbar(
@@ -147,78 +127,9 @@ def plot_intra_system(
         panel.axhline(mean, color=COLORS[1], linewidth=1.1, linestyle="--")
         panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
         make_grid(panel, lines="y")
-    panels[-1].set_xlim(-0.6, len(names) - 0.4)
+    panels[-1].set_xlim(-0.6, len(systems) - 0.4)
     panels[-1].set_xticks(
-        range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
+        range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
     figure.supylabel(statistic, fontsize=LABEL)
-    return figure
-
-
-def plot_scores(
-    scores: ArrayLike,
-    judgements: ArrayLike,
-    systems: Sequence[str],
-    measure: str,
-    judgement: str,
-) -> Figure:
-    """Score against judgement, twice: every summary on the left, the systems' means with their
-    names on the right.
-
-    Scores and judgements are of shape (d, s), at least one of each; ``measure`` and ``judgement``
-    are their names.
-    """
-    x, y = alike(2, scores=scores, judgements=judgements)
-    names = check_systems(systems, x.shape[1])
-    if not x.size:
-        raise ValueError(
-            f"Expected argument `scores` to contain at least one summary, but got shape {x.shape}."
-        )
-    figure = new_figure(WIDTH, 4.2, f"{measure} against judged {judgement}")
-    every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
-    means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
-    every.scatter(y.ravel(), x.ravel(), s=4, color=GRAY, linewidths=0, alpha=0.5, rasterized=True)
-    every.scatter(means[:, 0], means[:, 1], s=9, color=COLORS[1], linewidths=0)
-    every.set_title("every summary", fontsize=LABEL, loc="left")
-    by_system.set_title("means of the systems", fontsize=LABEL, loc="left")
-    make_grid(every, f"{judgement}, judged", f"{measure}, score")
-    make_grid(by_system, f"{judgement}, judged")
-    draw_named_points(by_system, means, names)
-    return figure
-
-
-def plot_lengths(lengths: ArrayLike, systems: Sequence[str]) -> Figure:
-    """Histograms of the (d, s) lengths of each system's summaries in characters, on one scale, with
-    their means (Steen & Markert 2022, Figure 6)."""
-    table = finite("lengths", lengths, 2)
-    names = check_systems(systems, table.shape[1])
-    if not table.size:
-        raise ValueError(
-            f"Expected argument `lengths` to contain at least one summary, but got shape {table.shape}."
-        )
-    wide = min(4, len(names))
-    high = math.ceil(len(names) / wide)
-    figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
-    panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
-    edges = np.histogram_bin_edges(table, bins=25)
-    for panel, name, column in zip(panels, names, table.T, strict=False):
-        panel.hist(column, bins=list(edges), color=COLORS[5])
-        panel.axvline(column.mean(), color=COLORS[1], linewidth=1.2)
-        panel.set_title(name, fontsize=TICK - 0.5, loc="left", pad=2)
-        panel.text(
-            0.99,
-            0.97,
-            f"{column.mean():.0f}",
-            transform=panel.transAxes,
-            fontsize=TICK,
-            color=COLORS[1],
-            ha="right",
-            va="top",
-            fontweight="bold",
-        )
-        make_plain(panel)
-    for panel in panels[len(names) :]:
-        panel.set_visible(False)
-    figure.supxlabel("length in characters; line and number: the mean", fontsize=LABEL)
-    figure.supylabel("summaries", fontsize=LABEL)
     return figure
