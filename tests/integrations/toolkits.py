@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -376,3 +377,50 @@ TOOLKITS = {
     "trl": Toolkit(by_trl, "trl", cached=True),
     "trainer": Toolkit(by_trainer, "transformers", cached=True),
 }
+
+
+def evaluate_in_a_process(
+    rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
+) -> Reported | None:
+    """What one of two processes reports; only the first one reports and loads an encoder."""
+    from estime_metric.engine.encoder import store
+    from estime_metric.integrations.evaluate import Estime
+
+    own = {"cache_dir": str(folder), "experiment_id": "shared", "timeout": 300}
+    metric = Estime(model=model, num_process=2, process_id=rank, **own)
+    for summary, source in pairs:
+        metric.add(prediction=summary, source=source)
+    scores = metric.compute()
+    assert len(store.STORE._held) == (rank == 0)
+    metric.unload()
+    return None if scores is None else of_evaluate(scores, names)
+
+
+def torchmetrics_in_a_process(
+    rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
+) -> Reported | None:
+    """What one of two processes reports: all pairs, of which it scores its own."""
+    from torch import distributed
+
+    from estime_metric import ESTIME
+
+    distributed.init_process_group(
+        "gloo",
+        f"file://{folder / 'meeting'}",
+        rank=rank,
+        world_size=2,
+        timeout=timedelta(minutes=5),
+    )
+    mean, each = (
+        ESTIME(return_dict=True, reduction=reduction, model=model) for reduction in ("mean", None)
+    )
+    for summary, source in pairs:
+        mean.update([summary], sources=[source])
+        each.update([summary], sources=[source])
+    reported = of_torchmetrics(mean, each, names)
+    distributed.destroy_process_group()
+    return reported
+
+
+#: Toolkits that score one set of pairs in two processes.
+IN_TWO_PROCESSES = {"evaluate": evaluate_in_a_process, "torchmetrics": torchmetrics_in_a_process}
