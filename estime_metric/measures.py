@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from estime_metric.validation import check_choice
 
@@ -112,6 +112,11 @@ class Measure:
         return not _OF_EVERY_UNIT.isdisjoint(self.needs)
 
     @property
+    def decimals(self) -> int:
+        """Digits after the point of a mean that is printed."""
+        return 2 if self.kind == "count" else 4
+
+    @property
     def blank(self) -> float:
         """The value for a summary without tokens: 0 for a count, NaN for a rate, and for a share 1 if
         lower is better, otherwise 0.
@@ -136,33 +141,11 @@ MEASURES: dict[str, Measure] = {}
 Formula = Callable[..., "Tensor"]
 
 
-def _measure(
-    *,
-    needs: tuple[str, ...],
-    kind: Kind,
-    low: float,
-    high: float | str | None,
-    higher_is_better: bool | None,
-    meaning: str,
-    source: str,
-    checked_only: bool = False,
-) -> Callable[[Formula], Formula]:
-    """Registers a formula as the measure with the function's name. See `Measure` for the fields."""
+def _measure(**fields: Any) -> Callable[[Formula], Formula]:
+    """Registers a formula as the measure with the function's name and these fields of `Measure`."""
 
     def register(formula: Formula) -> Formula:
-        name = formula.__name__
-        MEASURES[name] = Measure(
-            name=name,
-            formula=formula,
-            needs=needs,
-            kind=kind,
-            low=low,
-            high=high,
-            higher_is_better=higher_is_better,
-            meaning=meaning,
-            source=source,
-            checked_only=checked_only,
-        )
+        MEASURES[formula.__name__] = Measure(formula.__name__, formula, **fields)
         return formula
 
     return register

@@ -36,7 +36,7 @@ class OperatingPoint:
 def recorded() -> tuple[OperatingPoint, ...]:
     """All recorded thresholds."""
     entries = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else []
-    return tuple(OperatingPoint(one["signature"], one["threshold"]) for one in entries)
+    return tuple(OperatingPoint(entry["signature"], entry["threshold"]) for entry in entries)
 
 
 def deciding(signature: str) -> dict[str, str]:
@@ -92,7 +92,7 @@ def _balanced(measure: str, signature: str) -> float:
     for point in same_encoder:
         if deciding(point.signature) == wanted:
             return point.threshold
-    point = min(same_encoder, key=lambda one: len(_differences(one, wanted)))
+    point = min(same_encoder, key=lambda point: len(_differences(point, wanted)))
     warnings.warn(
         f"The balanced threshold {point.threshold:g} was determined with other settings "
         f"({', '.join(_differences(point, wanted))}), so it may not be balanced for these scores.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from estime_metric.measures import (
     reported_name,
 )
 from estime_metric.operating_points import threshold_value
+from estime_metric.report.tables import mean_cells
 from estime_metric.signature import Signature
 from estime_metric.stats.bootstrap import BootstrapMeans, source_id
 from estime_metric.stats.intervals import CONFIDENCE, Interval
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _LISTED = 10  # indices that `str` names
 _WORST = 5  # summaries that a notebook lists
+
+_PRINTED = (RECOMMENDED, PAPER_MEASURE, "coverage")  # measures that `str` shows
 
 #: Measures whose means a notebook shows, if the result has them.
 _IN_NOTEBOOK = (
@@ -56,8 +58,7 @@ class EstimeResult:
     """Scores for a list of pairs, in input order. ``print(result)`` shows the means and the signature.
 
     ``result.alarms`` or ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]``
-    the values at one of several layers. ``result.coverage`` is the mean coverage, and
-    ``result.blank`` lists indices; ``result["coverage"]`` and ``result["blank"]`` are the measures.
+    the values at one of several layers.
 
     Iterating over it gives a record for each pair: a dict of plain numbers.
 
@@ -88,6 +89,8 @@ class EstimeResult:
     unsupported_rate: Tensor
     overlap: Tensor
     tokens: Tensor
+    coverage: Tensor
+    blank: Tensor
     copied: Tensor
     copied_density: Tensor
     alarms_alltokens: Tensor
@@ -139,14 +142,7 @@ class EstimeResult:
         return self._sources
 
     @property
-    def coverage(self) -> float:
-        """The mean fraction of summary units that occur in the source and are therefore checked (0
-        to 1; NaN if there are no pairs).
-        """
-        return self.mean("coverage", self.layers[0])
-
-    @property
-    def unchecked(self) -> list[int]:
+    def unchecked_indices(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none was checked.
 
         With the unit ``token``, they have 0 alarms. With the unit ``word``, all their words count
@@ -156,9 +152,9 @@ class EstimeResult:
         return self._where_none("overlap")
 
     @property
-    def blank(self) -> list[int]:
+    def blank_indices(self) -> list[int]:
         """Indices of pairs in which the summary has no units, usually an empty text; they are also
-        `unchecked`.
+        `unchecked_indices`.
 
         Their counts are 0, their ``inconsistency`` is 1, and their ``alarm_rate`` is NaN.
         """
@@ -207,17 +203,12 @@ class EstimeResult:
     def __str__(self) -> str:
         lines = []
         for layer in self.layers:
-            interval = _shown_interval(self.interval(RECOMMENDED, layer))
-            interval = f"  {interval} (95% interval)" if interval else ""
-            lines += [
-                f"{_counted(len(self), 'pair')}, layer {layer}",
-                f"{RECOMMENDED:15}{self.mean(RECOMMENDED, layer):.4f}{interval}",
-                f"{PAPER_MEASURE:15}{self.mean(PAPER_MEASURE, layer):.4f}  per summary",
-                f"{'coverage':15}{self.mean('coverage', layer):.4f}",
-            ]
-        foreign = sorted(set(self.unchecked) - set(self.blank))
+            lines.append(f"{_counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
+            for name in _PRINTED:
+                lines.append(f"{name:15}{'  '.join(mean_cells(name, self.interval(name, layer)))}")
+        foreign = sorted(set(self.unchecked_indices) - set(self.blank_indices))
         for meaning, indices in (
-            (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank),
+            (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank_indices),
             ("Summaries without a token of their source, so nothing was checked", foreign),
         ):
             if indices:
@@ -235,8 +226,8 @@ class EstimeResult:
             layer: one of ``layers``; can be omitted if there is only one.
 
         Returns:
-            float64 of shape (pairs,), in input order, on the CPU; yours to change. See `unchecked`
-            and `blank`.
+            float64 of shape (pairs,), in input order, on the CPU; yours to change. See `unchecked_indices`
+            and `blank_indices`.
 
         Raises:
             ValueError: the measure is unknown or was not requested, the layer was not read, or no
@@ -258,7 +249,8 @@ class EstimeResult:
         undefined = int(values.isnan().sum())
         if undefined and measure not in self._warned:
             self._warned.add(measure)
-            blank, others = len(self.blank), len(self.unchecked) - len(self.blank)
+            blank = len(self.blank_indices)
+            others = len(self.unchecked_indices) - blank
             warnings.warn(
                 f"{measure} is undefined for {undefined} of {len(values)} pairs, which are excluded from the mean "
                 f"(blank summaries: {blank}; others that share no token with their source: {others}).",
@@ -348,8 +340,8 @@ class EstimeResult:
         means = self._bootstrap(columns)
         return {
             "pairs": len(self),
-            "blank": len(self.blank),
-            "unchecked": len(self.unchecked),
+            "blank": len(self.blank_indices),
+            "unchecked": len(self.unchecked_indices),
             "measures": {name: means.interval(name).to_dict() for name in columns},
             "signature": str(self.signature),
             "short_signature": self.signature.short,
@@ -365,36 +357,15 @@ class EstimeResult:
             for measure in (self.measures if measures is None else measures)
         }
 
-    def to_pandas(self, columns: Mapping[str, Sequence[Any]] | None = None) -> DataFrame:
-        """One row per pair and layer.
-
-        Args:
-            columns: your own columns, such as ids, with a value for each pair; they come first.
-
-        Returns:
-            A data frame with ``columns``, ``pair``, ``layer`` and each measure.
-
-        Raises:
-            ValueError: the length of a column differs from the result, or its name is already in
-                use.
-        """
+    def to_pandas(self) -> DataFrame:
+        """A data frame with one row per pair and layer: ``pair``, ``layer`` and each of `measures`."""
         import pandas  # slow
 
-        own = ("pair", "layer", *self.measures)
         layers = len(self.layers)
-        table: dict[str, Any] = {}
-        for name, values in (columns or {}).items():
-            if name in own:
-                wanted = f"names that the result does not use ({', '.join(own)})"
-                raise ValueError(f"Expected argument `columns` to have {wanted}, but got {name!r}.")
-            if len(values) != len(self):
-                wanted = f"a value for each of {len(self)} pairs"
-                raise ValueError(
-                    f"Expected argument `columns` to have {wanted}, but {name!r} has {len(values)}."
-                )
-            table[name] = [value for value in values for _ in range(layers)]
-        table["pair"] = [pair for pair in range(len(self)) for _ in range(layers)]
-        table["layer"] = list(self.layers) * len(self)
+        table: dict[str, Any] = {
+            "pair": [pair for pair in range(len(self)) for _ in range(layers)],
+            "layer": list(self.layers) * len(self),
+        }
         for measure in self.measures:
             table[measure] = compute(measure, self._statistics).flatten().numpy()
         return pandas.DataFrame(table)
@@ -418,18 +389,15 @@ class EstimeResult:
         """What a notebook shows: the means with their intervals, and the worst summaries."""
         means = []
         for layer in self.layers:
-            intervals = {
-                name: self.interval(name, layer) for name in _IN_NOTEBOOK if name in self.measures
-            }
             caption = f"{_counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
             rows = [
                 (
                     name,
-                    found.mean,
-                    _shown_interval(found, 3),
+                    *mean_cells(name, self.interval(name, layer)),
                     MEASURES[name].meaning.replace("`", ""),
                 )
-                for name, found in intervals.items()
+                for name in _IN_NOTEBOOK
+                if name in self.measures
             ]
             means.append((caption, rows))
         inconsistency, alarms = (
@@ -473,10 +441,3 @@ def _source_column(source: str) -> dict[str, str]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
-def _shown_interval(interval: Interval, digits: int = 4) -> str:
-    """The ends of an interval, if it has them."""
-    if math.isnan(interval.low):
-        return ""
-    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"

@@ -121,7 +121,7 @@ class EstimeScorer:
 
         Identical sources are encoded once, and identical pairs are scored once. The order of the
         pairs and the other pairs in the call change a score only by rounding; see
-        `EstimeResult.ties`. For blank texts, see `EstimeResult.unchecked`.
+        `EstimeResult.ties`. For blank texts, see `EstimeResult.unchecked_indices`.
 
         Args:
             predictions: the summaries.

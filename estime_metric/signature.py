@@ -28,12 +28,12 @@ class Signature(str):
         """The parts that differ most often, abbreviated: for the caption of a table. Compare scores by
         the whole signature.
         """
-        found = [
+        parts = [
             f"{_SHORT[name]}:{_shortened(name, value)}"
             for name, value in self.parts.items()
             if name in _SHORT
         ]
-        return "|".join([self.split("|")[0], *found])
+        return "|".join([self.split("|")[0], *parts])
 
 
 def _shortened(name: str, value: str) -> str:

@@ -150,10 +150,10 @@ def check_schedule(window: Any, margin: Any, distance: Any) -> dict[str, int | N
     """Returns the three by name as integers; ``None`` stays. Raises ValueError unless ``window`` is more
     than twice ``margin``, because otherwise some positions could never be masked.
     """
-    given = {"window": (window, 1), "margin": (margin, 0), "distance": (distance, 1)}
+    values = {"window": (window, 1), "margin": (margin, 0), "distance": (distance, 1)}
     schedule = {
         name: None if value is None else integer(name, value, least)
-        for name, (value, least) in given.items()
+        for name, (value, least) in values.items()
     }
     if window is not None and margin is not None and window <= 2 * margin:
         raise ValueError(
@@ -174,20 +174,20 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
         and getattr(layers, "ndim", 1) > 0
     )
     numbers = [_as_integer(number) for number in (layers if several else (layers,))]
-    found = tuple(number for number in numbers if number is not None)
-    if len(found) < len(numbers):
+    named = tuple(number for number in numbers if number is not None)
+    if len(named) < len(numbers):
         raise TypeError(
             f"Expected argument `layers` to be one or more integers, but got {layers!r}."
         )
-    if not found:
+    if not named:
         raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
-    if min(found) < 0:
+    if min(named) < 0:
         raise ValueError(
             f"Expected argument `layers` to contain only non-negative integers, but got {layers!r}."
         )
-    if len(set(found)) < len(found):
+    if len(set(named)) < len(named):
         raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
-    return found
+    return named
 
 
 def listed_names(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -215,10 +215,9 @@ def tag_set(name: str, tags: Any) -> frozenset[str]:
     """
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
-    found = frozenset(tags)
-    for tag in found:
+    for tag in (checked := frozenset(tags)):
         check_name(name, tag)
-    return found
+    return checked
 
 
 def dtype_name(dtype: Any, choices: Sequence[str]) -> str:

@@ -56,9 +56,9 @@ def test_the_default_is_the_bundled_encoder_and_what_belongs_to_it_is_open() -> 
     ],
 )
 def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...]) -> None:
-    found = EstimeConfig(layers=layers).layer_tuple  # type: ignore[arg-type]
-    assert found == expected
-    assert {type(layer) for layer in found} == {int}
+    named = EstimeConfig(layers=layers).layer_tuple  # type: ignore[arg-type]
+    assert named == expected
+    assert {type(layer) for layer in named} == {int}
 
 
 def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
@@ -67,7 +67,7 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
     )  # type: ignore[arg-type]
     assert (config.keep_tags, config.drop_tags) == ({"NN", "VB"}, {"DT"})
     assert EstimeConfig(device=torch.device("cuda", 1)).device == "cuda:1"  # type: ignore[arg-type]
-    given = EstimeConfig(
+    converted = EstimeConfig(
         window=np.int64(200),
         margin=np.int32(10),
         distance=torch.tensor(4),
@@ -75,11 +75,11 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
         dtype=torch.bfloat16,  # type: ignore[arg-type]
     )
     same = EstimeConfig(window=200, margin=10, distance=4, token_budget=9, dtype="bfloat16")
-    assert (given, given.signature()) == (same, same.signature())
-    assert hash(given) == hash(same)
-    assert pickle.loads(pickle.dumps(given)) == same
+    assert (converted, converted.signature()) == (same, same.signature())
+    assert hash(converted) == hash(same)
+    assert pickle.loads(pickle.dumps(converted)) == same
     with pytest.raises(dataclasses.FrozenInstanceError):
-        given.window = 3  # type: ignore[misc]
+        converted.window = 3  # type: ignore[misc]
     assert len({EstimeConfig(layers=layers) for layers in ([1, 2], (1, 2), (2, 1))}) == 2
 
 
@@ -319,24 +319,14 @@ def test_other_things_are_refused(texts: object, message: str) -> None:
         check_texts("sources", texts)
 
 
-def test_one_text_one_choice_and_pairs() -> None:
-    assert check_text("source", "") == ""
-    with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
-        check_text("source", None)
+def test_characters_choices_and_lengths() -> None:
     with pytest.raises(
         ValueError, match=r"`source` to be valid Unicode, but got the lone .* at index 3"
     ):
         check_text("source", "a \ud800", 3)
-    check_choice("layer", 2, (2, 5))
     with pytest.raises(ValueError, match="`layer` to be one of 2, 5, but got '2'"):
         check_choice("layer", "2", (2, 5))
-    assert check_pairs(["a"], ("b",)) == (["a"], ["b"])
-    assert check_pairs([], []) == ([], [])
     with pytest.raises(
         ValueError, match="`predictions` and `sources` to have the same length, but got 1 and 2"
     ):
         check_pairs(["a"], ["b", "c"])
-    with pytest.raises(TypeError, match="`predictions`"):
-        check_pairs("a", "b")
-    with pytest.raises(TypeError, match="`sources`"):
-        check_pairs(["a"], "b")

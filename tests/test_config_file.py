@@ -28,8 +28,8 @@ def test_the_settings_of_a_scored_file(
     out = tmp_path / name.removesuffix(".meta.json")
     further = tmp_path / "options.json"
     further.write_text('{"normalize": true, "token_budget": 900}')
-    given = ["-m", bert_folder, "--device", "cpu", "-q", "--config", further, *SETTINGS]
-    run_command("score", pairs, "-o", out, *given)
+    options = ["-m", bert_folder, "--device", "cpu", "-q", "--config", further, *SETTINGS]
+    run_command("score", pairs, "-o", out, *options)
     config = read_config(tmp_path / name)
     scorer = EstimeScorer(model=bert_folder, distance=4, normalize=True, measures="soft")
     assert config == scorer.resolved_config

@@ -60,10 +60,10 @@ def test_the_verdicts_add_up_to_the_score(
     shown = scorer.explain_pairs(*split(texts))
     assert [each.overlap for each in shown] == result.values("overlap").tolist()
     assert [each.tokens for each in shown] == result.values("tokens").tolist()
-    found = torch.tensor([each.alarms for each in shown])
-    assert (found - result.values("alarms")).abs().sum() <= result.ties()
+    alarms = torch.tensor([each.alarms for each in shown])
+    assert (alarms - result.values("alarms")).abs().sum() <= result.ties()
     if unit == "word":
-        assert found[: len(apart)].tolist() == result.values("alarms")[: len(apart)].tolist()
+        assert alarms[: len(apart)].tolist() == result.values("alarms")[: len(apart)].tolist()
         assert [each.overlap for each in shown[: len(apart)]] == [0] * len(apart)
     assert sum(each.alarms for each in shown) > 0
     assert {each.signature for each in shown} == {result.signature}
@@ -80,14 +80,14 @@ def test_it_changes_no_score_and_cache_and_company_change_nothing(
     assert scorer.score(*split(pairs)).values("alarms").tolist() == before
     cached = EstimeScorer(model=bert_folder, unit=unit, cache=10**8, **SHORT)
     for _ in range(2):
-        found = [structure(each) for each in cached.explain_pairs(*split(pairs))]
-        assert found == [structure(each) for each in shown[:-3]]
+        structures = [structure(each) for each in cached.explain_pairs(*split(pairs))]
+        assert structures == [structure(each) for each in shown[:-3]]
     assert cached.score(*split(pairs)).values("alarms").tolist() == before
     for index in (0, 5, 8):
         alone, together = structure(scorer.explain(*pairs[index])), structure(shown[index])
         assert [verdict for *verdict, _ in alone] == [verdict for *verdict, _ in together]
         # Two source units may be equally similar; then rounding decides which is the evidence.
-        assert sum(one != other for one, other in zip(alone, together, strict=True)) <= 1
+        assert sum(verdict != other for verdict, other in zip(alone, together, strict=True)) <= 1
     assert shown[:3] == shown[-3:]
     assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
     assert scorer.explain_pairs([], []) == []
@@ -100,8 +100,10 @@ def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None
     result = scorer.score(*split(pairs))
     shown = {layer: scorer.explain_pairs(*split(pairs), layer=layer) for layer in (1, 3)}
     for layer, each in shown.items():
-        assert sum(one.alarms for one in each) == result.values("alarms", layer).sum()
-        assert {one.layer for one in each} == {layer}
+        assert (
+            sum(explanation.alarms for explanation in each) == result.values("alarms", layer).sum()
+        )
+        assert {explanation.layer for explanation in each} == {layer}
     assert shown[1] != shown[3]
     for layers, layer in (((3, 1), None), ((3, 1), 2), (3, 1)):  # not read
         with pytest.raises(ValueError, match="Expected argument `layer` to be one of"):
@@ -119,7 +121,9 @@ def test_tokens_have_the_evidence_that_loops_find(
     seen = set()
     for summary, source in [pairs[1], pairs[9], pairs[13]]:
         shown = scorer.explain(summary, source)
-        checked = {one.position: one for one in oracle.score(summary, source, [2])[2].checked}
+        checked = {
+            verdict.position: verdict for verdict in oracle.score(summary, source, [2])[2].checked
+        }
         assert [(unit.start, unit.end) for unit in shown.units] == spans(oracle, summary)
         positions = spans(oracle, source)
         for number, unit in enumerate(shown.units):
@@ -325,8 +329,10 @@ def check_spans(shown: Explanation) -> None:
     length = len(shown.prediction)
     for units in (shown.units, shown.words):
         assert all(0 <= unit.start <= unit.end <= length for unit in units)
-        assert all(one.start <= two.start for one, two in pairwise(units))
-    assert all(one.end <= two.start for one, two in pairwise(shown.words)), words_of(shown)
+        assert all(unit.start <= following.start for unit, following in pairwise(units))
+    assert all(unit.end <= following.start for unit, following in pairwise(shown.words)), words_of(
+        shown
+    )
     assert sum(word.pieces for word in shown.words) == len(shown.units)
     covered = {at for word in shown.words for at in range(word.start, word.end)}
     assert covered >= {at for unit in shown.units for at in range(unit.start, unit.end)}

@@ -170,12 +170,12 @@ def kendall_tau_c(best_at: torch.Tensor, most_products: int = MOST_PRODUCTS) -> 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=25), st.integers(1, 60))
 def test_tau_c_is_scipys(positions: list[int], most_products: int) -> None:
     kendalltau = pytest.importorskip("scipy.stats").kendalltau
-    found = kendall_tau_c(torch.tensor([positions]), most_products).item()
+    tau = kendall_tau_c(torch.tensor([positions]), most_products).item()
     if len(set(positions)) == 1:
-        assert found == 0
+        assert tau == 0
     else:
         expected = kendalltau(range(len(positions)), positions, variant="c").correlation
-        assert found == pytest.approx(expected, abs=1e-12)
+        assert tau == pytest.approx(expected, abs=1e-12)
 
 
 def test_tau_c_takes_each_layer_by_itself() -> None:
@@ -197,8 +197,8 @@ def test_the_sum_of_cosines_is_the_naive_one() -> None:
             sum(float(unit_summary[i] @ unit_source[j]) for i, j in enumerate(at))
             for at in best_at.tolist()
         ]
-        found = cosine_sum(summary.float(), source.float(), best_at)
-        assert found.tolist() == pytest.approx(expected, abs=1e-5)
+        cosines = cosine_sum(summary.float(), source.float(), best_at)
+        assert cosines.tolist() == pytest.approx(expected, abs=1e-5)
     some, none = torch.randn(3, 4), torch.empty(0, 4)
     positions = torch.zeros(2, 3, dtype=torch.int64)
     assert cosine_sum(none, some, positions[:, :0]).tolist() == [0, 0]
@@ -220,14 +220,14 @@ def naive(summary: Sequence[object], source: Sequence[object]) -> list[int]:
     """
     lengths, at = [], 0
     while at < len(summary):
-        found = [
+        runs = [
             length
             for length in range(1, len(summary) - at + 1)
             for start in range(len(source) - length + 1)
             if list(source[start : start + length]) == list(summary[at : at + length])
         ]
-        lengths += [max(found)] if found else []
-        at += max(found, default=1)
+        lengths += [max(runs)] if runs else []
+        at += max(runs, default=1)
     return lengths
 
 
@@ -267,8 +267,8 @@ def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
     tokenizer = scorer.encoder.tokenizer
     for number, (summary, text) in enumerate(zip(summaries, sources, strict=True)):
         names = [
-            split_words(one) if unit == "word" else tokenizer.tokenize(one)
-            for one in (summary, text)
+            split_words(each) if unit == "word" else tokenizer.tokenize(each)
+            for each in (summary, text)
         ]
         lengths = naive([name for name in names[0] if name != "[UNK]"], names[1])
         tokens = max(1, len(names[0]))

@@ -28,9 +28,9 @@ def executed() -> Any:
 
 def texts(notebook: Any) -> list[str]:
     """What its cells print and show, as plain text."""
-    outputs = [one for cell in notebook["cells"] for one in cell.get("outputs", [])]
-    found = [one.get("text") or one["data"]["text/plain"] for one in outputs]
-    return [text if isinstance(text, str) else "".join(text) for text in found]
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    shown = [output.get("text") or output["data"]["text/plain"] for output in outputs]
+    return [text if isinstance(text, str) else "".join(text) for text in shown]
 
 
 @pytest.mark.slow
@@ -40,9 +40,9 @@ def test_the_notebook_runs_and_its_outputs_are_those_of_now() -> None:
     stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     now = texts(executed())
     assert len(now) == len(texts(stored))
-    for one, before in zip(now, texts(stored), strict=True):
-        assert _NUMBER.sub("#", one) == _NUMBER.sub("#", before)
-        numbers, expected = (list(map(float, _NUMBER.findall(text))) for text in (one, before))
+    for after, before in zip(now, texts(stored), strict=True):
+        assert _NUMBER.sub("#", after) == _NUMBER.sub("#", before)
+        numbers, expected = (list(map(float, _NUMBER.findall(text))) for text in (after, before))
         assert numbers == pytest.approx(expected, abs=5e-3)
 
 

@@ -38,16 +38,16 @@ def test_the_paper_in_one_word(tmp_path: Path) -> None:
     oracle = Oracle(str(folder), window=450, margin=50, distance=8)
     assert len(oracle.tokens(source)) > 2 * 450
     verdicts = oracle.score(summary, source, [20, 21, 22])
-    found = verdicts[21]
-    assert (scored["tokens"], scored["overlap"]) == (found.tokens, found.overlap)
-    assert abs(scored["alarms"] - found.alarms) <= found.near_ties < found.overlap
-    assert found.least_winners <= scored["winners"] <= found.most_winners
+    verdict = verdicts[21]
+    assert (scored["tokens"], scored["overlap"]) == (verdict.tokens, verdict.overlap)
+    assert abs(scored["alarms"] - verdict.alarms) <= verdict.near_ties < verdict.overlap
+    assert verdict.least_winners <= scored["winners"] <= verdict.most_winners
     # The numbers identify the setting.
     others = [
         Oracle(str(folder), distance=2),
         Oracle(str(folder), margin=20),
         Oracle(str(folder), window=200),
     ]
-    differing = [one.score(summary, source, [21])[21] for one in others]
+    differing = [oracle.score(summary, source, [21])[21] for oracle in others]
     for other in (verdicts[20], verdicts[22], *differing):
         assert not other.least_winners <= scored["winners"] <= other.most_winners

@@ -235,7 +235,7 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
         for layer in (1, 3):
             for measure in ("alarms", "winners", "overlap"):
                 assert result.values(measure, layer).tolist() == [0.0] * 4
-        assert result.unchecked == [0, 1, 2, 3]
+        assert result.unchecked_indices == [0, 1, 2, 3]
         assert result.values("tokens", 1).tolist() == [
             len(token_ids(scorer, summary)) for summary in summaries
         ]
@@ -245,12 +245,12 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
         scorer.score(*split(pairs[:6])),
         EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config),
     )
-    assert result.unchecked == [0, 4, 5, 6]
+    assert result.unchecked_indices == [0, 4, 5, 6]
     # A source of one token raises no alarm; punctuation is checked.
     result = scorer.score(["cat cat cat", "..."], ["cat", "The cat sat. ..."])
     assert result.values("overlap", 1).tolist() == [3.0, 3.0]
     assert (result.values("alarms", 1)[0], result.values("winners", 1)[0]) == (0, 0)
-    assert result.unchecked == []
+    assert result.unchecked_indices == []
     for result in (scorer.score([], []), scorer.score_candidates([], "the cat")):
         assert len(result) == 0
         assert result.values("alarms", 1).shape == (0,)
@@ -263,9 +263,9 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
     text = " ".join(random.Random(3).choices(words, k=2000))
     vocabulary = scorer.encoder.tokenizer.get_vocab()  # two words of one token that are not there
     new = sorted(word for word in vocabulary if word.isalpha() and len(word) > 3)
-    one, another = [word for word in new if vocabulary[word] not in token_ids(scorer, text)][:2]
-    source = f"{text} {one} {another}"
-    result = scorer.score_candidates([text, source, f"{text} {another} {one}"], source)
+    word, other = [word for word in new if vocabulary[word] not in token_ids(scorer, text)][:2]
+    source = f"{text} {word} {other}"
+    result = scorer.score_candidates([text, source, f"{text} {other} {word}"], source)
     for measure in ("tokens", "overlap"):
         short, *long = result.values(measure).tolist()
         assert long == [short + 2] * 2
@@ -274,4 +274,4 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
     for summary in encoded[0][2:]:
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000
-    assert scorer.score([f"the {one}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]
+    assert scorer.score([f"the {word}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]

@@ -99,10 +99,10 @@ def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]
     estime.evaluate_claims(source, [])
     words = split_words(summary)
     tokens, positions = estime._translate_words_to_tokens(words)
-    found = estime._get_embeddings(tokens, list(range(len(words))), positions)
+    embeddings = estime._get_embeddings(tokens, list(range(len(words))), positions)
     source_tokens, _ = estime._translate_words_to_tokens(split_words(source))
     pairs = []
-    for embedding in found.values():
+    for embedding in embeddings.values():
         best: dict[str, float] = {}
         for at, other in estime.embs_mask_text.items():
             best[source_tokens[at]] = max(
@@ -131,11 +131,11 @@ def compare(
                 if not abs(expected - value) <= allowed:
                     different += 1
                     gaps = [
-                        abs(one - two) / max(abs(one), abs(two))
-                        for one, two in best_two(estime, source, summary)
+                        abs(best - second) / max(abs(best), abs(second))
+                        for best, second in best_two(estime, source, summary)
                     ]
-                    said = f"{measure} {expected} != {value} without a tie: {summary[:80]!r}"
-                    assert min(gaps) <= TIE_TOLERANCE[torch.float32], said
+                    message = f"{measure} {expected} != {value} without a tie: {summary[:80]!r}"
+                    assert min(gaps) <= TIE_TOLERANCE[torch.float32], message
     print(f"{pairs} pairs compared, {different} values differ")
     assert different <= most
 
@@ -194,7 +194,7 @@ def test_without_overlap_all_count(
     assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0]
     assert result["overlap"][1] == 1
     assert result["alarm_rate"][0].isnan()
-    assert result.unchecked == [0]
+    assert result.unchecked_indices == [0]
     of_tokens = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
     assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)
 
@@ -280,14 +280,18 @@ def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
 def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:
     result = word_scorer.score(["", " \n", "\x01"], [SOURCE] * 3)
     assert [result.values(measure).tolist() for measure in OUTPUTS] == [[0, 0, 0]] * 5
-    assert (result.blank, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
+    assert (result.blank_indices, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
     with pytest.raises(ZeroDivisionError):
         released_estime().evaluate_claims(SOURCE, [""])
     result = word_scorer.score(["The deal ended", ""], [" ", "\n"])
     values = [result.values(measure).tolist() for measure in OUTPUTS]
     assert values == [[3, 0], [3, 0], [3, 0], [0, 0], [0, 0]]
     assert result["inconsistency"].tolist() == [1, 1]
-    assert (result["unsupported"].tolist(), result.unchecked, result.blank) == ([3, 0], [0, 1], [1])
+    assert (result["unsupported"].tolist(), result.unchecked_indices, result.blank_indices) == (
+        [3, 0],
+        [0, 1],
+        [1],
+    )
     with pytest.raises(IndexError):
         released_estime().evaluate_claims("", ["The deal ended"])
     estime = released_estime()

@@ -201,7 +201,7 @@ def _scorer_of(measure: str, measured: options.ScoringOptions) -> EstimeScorer:
     """What computes one measure; ValueError if several layers are asked for."""
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    scorer = EstimeScorer(**{**measured.given(), "measures": measure})
+    scorer = EstimeScorer(**{**measured.settings(), "measures": measure})
     layers = scorer.resolved_config.layer_tuple
     if len(layers) > 1:
         raise ValueError(

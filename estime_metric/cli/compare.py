@@ -17,6 +17,7 @@ from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
     MEASURES,
+    PAPER_MEASURE,
     RECOMMENDED,
     measure_of,
 )
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
-LISTED = 30  # more pairs of systems than this are not listed on the screen
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -40,7 +40,7 @@ class ComparedOptions(options.MeasureOptions):
         str | None,
         Parameter(
             help=f"Measures to compare, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
-            f"(default: {RECOMMENDED}, alarms, alarm_rate)"
+            f"(default: {RECOMMENDED}, {PAPER_MEASURE})"
         ),
     ] = None
 
@@ -49,10 +49,10 @@ class ComparedOptions(options.MeasureOptions):
         """The requested measures."""
         return options.parse_names(self.measures)
 
-    def given(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
         compared = map(measure_of, self.compared or ())
-        return {**super().given(), "measures": ("copied", "copied_density", *compared)}
+        return {**super().settings(), "measures": ("copied", *compared)}
 
 
 @Parameter(name="*")
@@ -227,7 +227,7 @@ def _read_systems(
 def _new_scorer(measured: ComparedOptions, *, cache: bool) -> "EstimeScorer":
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    return EstimeScorer(**measured.given(), cache=_CACHE if cache else None)
+    return EstimeScorer(**measured.settings(), cache=_CACHE if cache else None)
 
 
 def _is_scored(path: Path, columns: Sequence[str], layout: files.Layout) -> bool:
@@ -294,10 +294,11 @@ def _written(output: Path, compared: "Comparison") -> str:
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.comparison import notes, to_tables
+    from estime_metric.comparison import LISTED, notes, to_tables
 
-    systems, differences = to_tables(compared)
-    print_table(systems)
+    *tables, differences = to_tables(compared)
+    for table in tables:
+        print_table(table)
     if len(compared.pairs) <= LISTED:
         print_table(differences)
     say(in_options("\n".join(notes(compared, advice=True))))

@@ -58,7 +58,7 @@ def explain(
         )
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
-    chosen = scoring.given()
+    chosen = scoring.settings()
     layers = EstimeConfig(**chosen).layers
     if layers == "all" or (isinstance(layers, tuple) and len(layers) > 1):
         raise ValueError(f"Expected --layers to be one layer, but got {layers!r}.")

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from estime_metric.cli.console import say, table_console
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.screen import print_columns
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.models import MODELS, KnownModel, Speed, measure_speed
 
@@ -40,23 +40,16 @@ def models(
 
 
 def _print_models() -> None:
-    from estime_metric.report.tables import Column, Section, Table
-
-    names = ("language", "license", "layer", "distance", "weights", "megabytes")
-    rows = tuple(
-        (
-            known.name,
-            known.language,
-            known.license,
-            f"{known.layer} of {known.blocks}",
-            str(known.distance),
-            f"{known.weights:g} M",
-            f"{known.size:,}",
-        )
-        for known in MODELS
-    )
-    columns = (Column("model", text=True), *map(Column, names))
-    print_table(Table("models", "", columns, (Section("", rows),)))
+    columns = {
+        "model": [known.name for known in MODELS],
+        "language": [known.language for known in MODELS],
+        "license": [known.license for known in MODELS],
+        "layer": [f"{known.layer} of {known.blocks}" for known in MODELS],
+        "distance": [str(known.distance) for known in MODELS],
+        "weights": [f"{known.weights:g} M" for known in MODELS],
+        "megabytes": [f"{known.size:,}" for known in MODELS],
+    }
+    print_columns(columns, texts=("model",))
     for known in MODELS:
         _print_meaning(known)
     say("")

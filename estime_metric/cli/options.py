@@ -110,7 +110,7 @@ class EncoderOptions:
     dtype: Text = None
     device: Text = None
 
-    def given(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The given options, as arguments of `EstimeConfig`.
 
         Raises ValueError for a device that this machine does not have.
@@ -147,13 +147,13 @@ class ScoringOptions(EncoderOptions):
         ),
     ] = None
 
-    def given(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         """The given options and those of the file, as arguments of `EstimeConfig`.
 
         Raises ValueError or TypeError for what the file should not contain, OSError if it cannot be
         read.
         """
-        own = super().given()
+        own = super().settings()
         if self.config is None:
             return own
         default = EstimeConfig()

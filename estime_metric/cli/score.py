@@ -159,7 +159,7 @@ def score(
     shown.check(output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
     job = replace(output, inputs=paths, layout=texts)
-    chosen = measure.given()
+    chosen = measure.settings()
     if dry_run:
         return _estimate(job, chosen, as_json=shown.json)
     if shown.plot is not None:
@@ -312,8 +312,8 @@ def _plot(path: Path, report: Report, job: Job) -> None:
 
 def _say_that_it_stops(bar: Bar) -> None:
     note(
-        f"Stopping after the current chunk, about ten seconds of work; {counted(bar.kept, 'pair')} "
-        "scored before it. Press Ctrl-C again to stop immediately."
+        f"Stopping after the current chunk, about ten seconds of work for two idle cores; "
+        f"{counted(bar.kept, 'pair')} scored before it. Press Ctrl-C again to stop immediately."
     )
 
 

@@ -4,7 +4,6 @@ run.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,10 +13,10 @@ from rich.text import Text
 
 from estime_metric import files
 from estime_metric.cli.console import counted, say, table_console
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.screen import print_columns
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
-from estime_metric.report.tables import Cell, Column, Section, Table
+from estime_metric.report.tables import mean_cells
 from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -54,10 +53,7 @@ def print_pairs(report: Report, job: Job) -> None:
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
     room = max(table_console().width - used - 2, _ROOM)
     columns["summary"] = [_cut(pair.texts[1], room) if pair.texts else "" for _, pair in listed]
-    is_text = (files.FLAG, files.FILE, "summary")
-    headings = [Column(name, text=name in is_text) for name in columns]
-    rows = list(zip(*columns.values(), strict=True))
-    print_table(Table("pairs", "", headings, (Section("", rows),)))
+    print_columns(columns, texts=(files.FLAG, files.FILE, "summary"))
 
 
 def print_report(report: Report, job: Job) -> None:
@@ -158,54 +154,40 @@ def _duration(seconds: float) -> str:
 
 def _print_means(report: Report) -> None:
     layers = report.config.layer_tuple
-    has_layers = len(layers) > 1
-    rows: list[tuple[Cell, ...]] = []
-    for layer in layers:
-        for name in dict.fromkeys((*_MEANS, *report.config.measures)):
-            mean = report.interval(name, layer)
-            better = {True: "higher", False: "lower", None: ""}[HIGHER_IS_BETTER.get(name)]
-            place = (name, layer) if has_layers else (name,)
-            rows.append((*place, _mean(name, mean.mean), _interval(name, mean), better))
-    columns = (
-        Column("measure", text=True),
-        *([Column("layer")] if has_layers else []),
-        Column("mean"),
-        Column("95% interval"),
-        Column("better is", text=True),
+    names = tuple(dict.fromkeys((*_MEANS, *report.config.measures)))
+    places = [(layer, name) for layer in layers for name in names]
+    cells = [mean_cells(name, report.interval(name, layer)) for layer, name in places]
+    better = {True: "higher", False: "lower", None: ""}
+    print_columns(
+        {
+            "measure": [name for _, name in places],
+            **({"layer": [layer for layer, _ in places]} if len(layers) > 1 else {}),
+            "mean": [mean for mean, _ in cells],
+            "95% interval": [interval for _, interval in cells],
+            "better is": [better[HIGHER_IS_BETTER.get(name)] for _, name in places],
+        },
+        texts=("measure", "better is"),
     )
-    print_table(Table("means", "", columns, (Section("", rows),)))
 
 
 def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
     names = [Path(file).name for file in by_file]
-    rows: list[tuple[Cell, ...]] = []
-    for file, means in by_file.items():
-        name, mean = Path(file).name, means[RECOMMENDED]
-        others = (_mean(measure, means[measure].mean) for measure in ("alarms", "tokens"))
-        rows.append(
-            (
-                name if names.count(name) == 1 else file,
-                mean.count,
-                _mean(RECOMMENDED, mean.mean),
-                _interval(RECOMMENDED, mean),
-                *others,
-            )
-        )
-    numbers = ("pairs", RECOMMENDED, "95% interval", "alarms", "tokens")
-    columns = (Column("file", text=True), *map(Column, numbers))
-    print_table(Table("files", "", columns, (Section("", rows),)))
-
-
-def _mean(measure: str, value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return f"{value:.2f}" if MEASURES[measure].kind == "count" else f"{value:.4f}"
-
-
-def _interval(measure: str, mean: Interval) -> str:
-    if math.isnan(mean.low):
-        return ""
-    return f"{_mean(measure, mean.low)} to {_mean(measure, mean.high)}"
+    is_unique = len(set(names)) == len(names)
+    means = list(by_file.values())
+    cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
+    print_columns(
+        {
+            "file": names if is_unique else list(by_file),
+            "pairs": [of_file[RECOMMENDED].count for of_file in means],
+            RECOMMENDED: [mean for mean, _ in cells],
+            "95% interval": [interval for _, interval in cells],
+            **{
+                name: [mean_cells(name, of_file[name])[0] for of_file in means]
+                for name in ("alarms", "tokens")
+            },
+        },
+        texts=("file",),
+    )
 
 
 def _shown(measure: str, value: files.Number) -> str:

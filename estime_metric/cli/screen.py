@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -101,6 +100,20 @@ def _print_block(
     console.print()
 
 
+def print_columns(
+    columns: Mapping[str, Sequence[Cell]],
+    texts: Collection[str] = (),
+    title: str = "",
+    console: Console | None = None,
+) -> None:
+    """Prints cells by column as `print_table` does; those of ``texts`` are aligned to the left."""
+    from estime_metric.report.tables import Column, Section, Table
+
+    headings = [Column(name, text=name in texts) for name in columns]
+    rows = list(zip(*columns.values(), strict=True))
+    print_table(Table("columns", title, headings, (Section("", rows),)), console)
+
+
 def print_sections(table: Table, before: str = "") -> None:
     """Prints each section as a separate table with the section's title, with ``before`` in front."""
     for section in table.sections:
@@ -118,9 +131,7 @@ def _widths(headings: list[str], cells: list[list[str]]) -> list[int]:
 
 
 def _shown(cell: Cell, column: Column) -> str:
-    """A cell in one line, numbers without a leading zero: ``.393`` for ``0.393``."""
+    """A cell in one line."""
     from estime_metric.report.tables import show
 
-    if isinstance(cell, str):
-        return printable(" ".join(cell.split()))
-    return re.sub(r"^(-?)0\.", r"\1.", show(cell, column))
+    return printable(" ".join(show(cell, column).split()))

@@ -10,23 +10,26 @@ from estime_metric.comparison.joining import Joined, join_scores
 from estime_metric.comparison.reading import read_scores
 from estime_metric.comparison.report import plot_copying, to_dict, to_rows, to_tables
 from estime_metric.comparison.systems import (
-    DEFAULT_MEASURES,
     Comparison,
-    System,
     check_measures,
     compare_results,
     compare_scores,
 )
-from estime_metric.comparison.verdicts import COVERAGE_GAP, RULE, Verdict, Vote
-from estime_metric.comparison.wording import SMALL_SAMPLE, notes, verdict_sentences
-from estime_metric.config import LOW_COVERAGE
+from estime_metric.comparison.verdicts import (
+    COVERAGE_GAP,
+    LENGTH_RATIO,
+    RULE,
+    System,
+    Verdict,
+    Vote,
+)
+from estime_metric.comparison.wording import LISTED, notes, verdict_sentences
 
 __all__ = [
     "COVERAGE_GAP",
-    "DEFAULT_MEASURES",
-    "LOW_COVERAGE",
+    "LENGTH_RATIO",
+    "LISTED",
     "RULE",
-    "SMALL_SAMPLE",
     "Comparison",
     "Joined",
     "System",

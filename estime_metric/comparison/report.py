@@ -6,94 +6,94 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.comparison.systems import Comparison, System, higher_is_better
+from estime_metric.comparison.systems import Comparison, higher_is_better
+from estime_metric.comparison.verdicts import System
 from estime_metric.comparison.wording import all_verdicts, notes, verdict_sentences
 from estime_metric.measures import measure_of
-from estime_metric.report.tables import Column, Section, Table, interval, p_value
-from estime_metric.stats.intervals import Interval
+from estime_metric.report.tables import Column, Section, Table, mean_cells, p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED_VERDICTS = 3  # below the plot
 
-#: How the means that can explain a difference are shown, if they are known.
-_PROPERTIES = {
-    "tokens": Column("tokens", decimals=1),
-    "copied": Column("copied"),
-    "copied_density": Column("density", decimals=1),
-}
 
-
-def to_tables(comparison: Comparison) -> tuple[Table, Table]:
-    """The tables that ``estime compare`` prints, with a section for each measure: the mean of each
-    system, the best first; and the differences of two systems, with everything else in the notes.
+def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
+    """The tables that ``estime compare`` prints: what the systems wrote; for each measure the mean of
+    each system, the best first; and the differences of two systems, with everything else in the notes.
     """
-    known = [
-        name
-        for name in _PROPERTIES
+    known = {
+        name: heading
+        for name, heading in {"tokens": "tokens", "coverage": "checked", "copied": "copied"}.items()
         if not all(math.isnan(system.means[name]) for system in comparison.systems.values())
-    ]
+    }
     systems = Table(
         "systems",
         f"{' and '.join(comparison.systems) if len(comparison.systems) == 2 else 'Systems'} compared",
         (
             Column("system", text=True),
-            Column("mean", decimals=4),
-            Column("95% interval", text=True),
-            *(_PROPERTIES[name] for name in known),
+            Column("summaries"),
+            Column("blank"),
+            *(Column(heading, decimals=2) for heading in known.values()),
         ),
-        tuple(
+        (
             Section(
-                _title(measure),
-                tuple(
-                    (
-                        name,
-                        means[name].mean,
-                        _ends(means[name]),
-                        *(comparison.systems[name].means[column] for column in known),
-                    )
-                    for name in comparison.ranking(measure)
-                ),
-            )
-            for measure, means in comparison.means.items()
+                "",
+                [
+                    (system.name, system.summaries, system.blank, *map(system.means.get, known))
+                    for system in comparison.systems.values()
+                ],
+            ),
         ),
     )
-    corrected = "p (Holm)" if len(comparison.pairs) > 1 else "p"
+    means = Table(
+        "means",
+        "Means",
+        (Column("system", text=True), Column("mean"), Column("95% interval")),
+        [
+            Section(
+                _title(measure),
+                [
+                    (name, *mean_cells(measure, of_systems[name]))
+                    for name in comparison.ranking(measure)
+                ],
+            )
+            for measure, of_systems in comparison.means.items()
+        ],
+    )
     differences = Table(
         "differences",
         "Differences, first minus second",
         (
             Column("first", text=True),
             Column("second", text=True),
-            Column("difference", decimals=4),
-            Column("95% interval", text=True),
-            Column(corrected, decimals=4),
+            Column("difference"),
+            Column("95% interval"),
+            Column("p (Holm)" if len(comparison.pairs) > 1 else "p", decimals=4),
             Column("first better"),
             Column("tied"),
             Column("second better"),
         ),
-        tuple(
+        [
             Section(
                 _title(measure),
-                tuple(
+                [
                     (
                         *names,
-                        test.difference,
-                        _ends(comparison.differences[measure][names]),
+                        *mean_cells(measure, comparison.differences[measure][names]),
                         p_value(test.p_holm),
                         test.better_first,
                         test.ties,
                         test.better_second,
                     )
                     for names, test in tests.items()
-                ),
+                ],
             )
             for measure, tests in comparison.tests.items()
-        ),
-        tuple(notes(comparison)),
+        ],
+        notes(comparison),
     )
-    return systems, differences
+    return systems, means, differences
 
 
 def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
@@ -211,10 +211,6 @@ def _title(measure: str) -> str:
 
 def _direction(measure: str) -> str:
     return "higher" if higher_is_better(measure_of(measure)) else "lower"
-
-
-def _ends(mean: Interval) -> str:
-    return interval(mean.low, mean.high, 4)
 
 
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from estime_metric import files
-from estime_metric.comparison.joining import Joined, join_scores, shortened
+from estime_metric.comparison.joining import Joined, join_scores
 from estime_metric.comparison.reading import check_numbers
-from estime_metric.comparison.verdicts import COVERAGE_GAP, RULE, Verdict, Vote
-from estime_metric.config import LOW_COVERAGE
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
+from estime_metric.comparison.verdicts import RULE, System, Verdict, Vote, unfit, vote
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.bootstrap import intervals, source_id
 from estime_metric.stats.intervals import Interval
 from estime_metric.stats.paired import PairedComparison, compare_each, equalized
@@ -25,10 +23,8 @@ from estime_metric.validation import check_choice, listed_names
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-DEFAULT_MEASURES = (*RULE, "alarm_rate")  # what is compared by default
-
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
-PROPERTIES = ("tokens", "coverage", "copied", "copied_density")
+PROPERTIES = ("tokens", "coverage", "copied")
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
@@ -36,19 +32,6 @@ LAST_DIGIT = 1.5e-6
 
 #: The names of two systems.
 Names = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class System:
-    """What a system wrote: the number of its ``summaries``, how many of them have no tokens
-    (``blank``), and the ``means`` of `PROPERTIES`, NaN for those that are not known; a blank
-    summary has the coverage 0.
-    """
-
-    name: str
-    summaries: int
-    blank: int
-    means: Mapping[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +83,7 @@ class Comparison:
         means = self.means[measure]
 
         def key(name: str) -> tuple[bool, float]:
-            return bool(_silence(measure, self.systems[name])), sign * means[name].mean
+            return bool(unfit(measure, self.systems[name])), sign * means[name].mean
 
         return sorted(self.systems, key=key)
 
@@ -133,8 +116,8 @@ class Comparison:
                 "Expected arguments `first` and `second` to name two systems that were compared, but "
                 f"got {first!r} and {second!r}."
             )
-        silence = _silence(measure, *(self.systems[name] for name in names))
-        return Vote(measure, *names, self.tests[measure][names], silence)
+        system, opponent = (self.systems[name] for name in names)
+        return vote(measure, system, opponent, self.tests[measure][names])
 
 
 def compare_scores(
@@ -160,7 +143,7 @@ def compare_scores(
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
         measures: name or names of measures, of all layers that there are (default:
-            `DEFAULT_MEASURES`).
+            those of `RULE`).
         id_column, source_column: as for `join_scores`.
         n, seed: number of random swaps, and their seed.
 
@@ -178,7 +161,7 @@ def compare_scores(
         ('old', 0.015625)
     """
     _check_names(list(systems), baseline)
-    signature = one_signature(systems)
+    signature = _one_signature(systems)
     names = None if measures is None else check_measures(measures)
     columns = _columns(names, systems)
     numeric = {name: _with_numbers(table, columns, name) for name, table in systems.items()}
@@ -214,48 +197,44 @@ def compare_results(
             f"Expected argument `names` to name {len(results)} systems, but got {len(labels)} names."
         )
     _check_names(labels, baseline)
-    _check_same_sources(results, labels)
-    sources = next((result.sources for result in results if result.sources is not None), None)
+    known = [list(result.sources) for result in results if result.sources is not None]
+    if len(set(map(len, results))) > 1 or any(sources != known[0] for sources in known):
+        raise ValueError(
+            "Expected argument `results` to be about the same sources in the same order, but they are "
+            "not."
+        )
     compared = () if measures is None else check_measures(measures)
     systems = {}
     for name, result in zip(labels, results, strict=True):
         reported = tuple(dict.fromkeys((*result.measures, *map(measure_of, compared))))
         table = pd.DataFrame(files.measure_values(result.columns(reported)))
         table = table.assign(order=range(len(result)), signature=str(result.signature))
-        if sources is not None:
-            table[files.SOURCE_ID] = [source_id(source) for source in sources]
+        if known:
+            table[files.SOURCE_ID] = [source_id(source) for source in known[0]]
         systems[name] = table
     return compare_scores(
         systems, baseline=baseline, measures=measures, id_column="order", n=n, seed=seed
     )
 
 
-def one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
-    """The one signature of all rows of all systems; ValueError if a row has none or there are
-    several.
-    """
+def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
+    """The one signature of all rows; ValueError if a row has none or there are several."""
     of_systems = {}
     for name, table in systems.items():
-        if table.empty:
-            raise ValueError(f"Expected {name} to have scored rows, but it has none.")
-        own = table.get(files.SIGNATURE, pd.Series(None, table.index, dtype=object))
-        for line in table.index[own.isna() | own.eq("")]:
+        of_rows = table.reindex(columns=[files.SIGNATURE])[files.SIGNATURE].fillna("")
+        for line in of_rows.index[of_rows == ""]:
             raise ValueError(
                 f"Expected each row of {name} to have a signature, but line {line} has none."
             )
-        if own.nunique() > 1:
-            raise ValueError(
-                f"Expected all rows of {name} to have the same signature, but got "
-                f"{' and '.join(own.unique()[:2])}."
-            )
-        of_systems[name] = str(own.iloc[0])
-    if len(set(of_systems.values())) > 1:
-        shown = "".join(f"\n  {name}: {signature}" for name, signature in of_systems.items())
+        of_systems[name] = of_rows.unique().tolist()
+    different = {signature for signatures in of_systems.values() for signature in signatures}
+    if len(different) > 1:
+        shown = [f"\n  {name}: {s}" for name, signatures in of_systems.items() for s in signatures]
         raise ValueError(
-            "Expected all systems to have the same signature, because scores with different "
-            f"settings are not comparable, but got{shown}"
+            "Expected all rows to have the same signature, because scores with different settings are "
+            f"not comparable, but got{''.join(shown)}"
         )
-    return next(iter(of_systems.values()))
+    return next(iter(different), "")
 
 
 def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
@@ -330,28 +309,6 @@ def _compare(
     )
 
 
-def _silence(measure: str, *systems: System) -> str:
-    """Why a measure cannot compare systems, as the end of a sentence; empty if it can."""
-    definition = MEASURES[measure_of(measure)]
-    reasons = []
-    for system in systems:
-        if definition.kind == "count" and 2 * system.blank > system.summaries:
-            reasons.append(
-                f"{system.blank} of {system.summaries} summaries of {system.name} are blank"
-            )
-        elif definition.checked_only and system.means["coverage"] < LOW_COVERAGE:
-            reasons.append(f"only {_checked(system)} were checked")
-    if not reasons and definition.checked_only:
-        shares = [system.means["coverage"] for system in systems]
-        if max(shares) - min(shares) > COVERAGE_GAP:
-            reasons.append(f"{' and '.join(map(_checked, systems))} were checked")
-    return " and ".join(reasons)
-
-
-def _checked(system: System) -> str:
-    return f"{system.means['coverage']:.0%} of the tokens of {system.name}"
-
-
 def _system(name: str, table: pd.DataFrame) -> System:
     """Means of the properties; of several layers the first, since layers do not differ in these."""
     means, blank = {}, 0
@@ -391,7 +348,7 @@ def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]
     name, table = next(iter(systems.items()))
     columns = {
         measure: [column for column in table if measure in (column, measure_of(column))]
-        for measure in measures or DEFAULT_MEASURES
+        for measure in measures or RULE
     }
     lacking = [measure for measure, of_measure in columns.items() if not of_measure]
     if lacking and (measures is not None or len(lacking) == len(columns)):
@@ -409,27 +366,3 @@ def _check_names(names: Sequence[str], baseline: str | None) -> None:
             raise ValueError(f"Expected each name of a system once, but got {name!r} twice.")
     if baseline is not None:
         check_choice("baseline", baseline, names)
-
-
-def _check_same_sources(results: Sequence[EstimeResult], names: Sequence[str]) -> None:
-    """Raises ValueError if results are not about the same sources in the same order; results that do
-    not have their sources are only checked for their lengths.
-    """
-    if len({len(result) for result in results}) > 1:
-        lengths = " and ".join(str(len(result)) for result in results)
-        raise ValueError(
-            f"Expected argument `results` to be about the same sources, but got {lengths} pairs."
-        )
-    known = [
-        (name, result.sources)
-        for name, result in zip(names, results, strict=True)
-        if result.sources is not None
-    ]
-    for (first, sources), (name, others) in pairwise(known):
-        for index, (source, other) in enumerate(zip(sources, others, strict=True)):
-            if source != other:
-                raise ValueError(
-                    "Expected argument `results` to be about the same sources in the same order, but at "
-                    f"index {index} {first} has {shortened(source)!r} and {name} has "
-                    f"{shortened(other)!r}."
-                )

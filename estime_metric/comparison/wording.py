@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import math
 
-from estime_metric.comparison.systems import Comparison, System
-from estime_metric.comparison.verdicts import RULE, Verdict, Vote
-from estime_metric.measures import measure_of
-from estime_metric.stats.bootstrap import RESAMPLES
+from estime_metric.comparison.systems import Comparison
+from estime_metric.comparison.verdicts import Verdict, Vote
+from estime_metric.measures import MEASURES, measure_of
+from estime_metric.report.tables import fixed
+from estime_metric.stats.bootstrap import FEW_SOURCES, RESAMPLES
 from estime_metric.stats.paired import LEVEL
 
-SMALL_SAMPLE = 30  # fewer independent examples than this are called few
 LISTED = 30  # verdicts that are listed
 
 _ADVICE = "look at explain and at copied"
-
-_DESCRIBED = {  # how the means of a system are described
-    "tokens": "{:.1f} tokens per summary",
-    "coverage": "{:.0%} of them checked",
-    "copied": "{:.0%} copied",
-    "copied_density": "density {:.1f}",
-}
 
 
 def verdict_sentences(
@@ -29,8 +22,9 @@ def verdict_sentences(
     """What the measures say of two systems, without a full stop; with ``advice``, what to look at if
     they disagree.
 
-    By the rule, ``A is better than B (inconsistency .21 and .26, p .003; alarms agree)``. By one
-    measure, ``alarms: A is better than B (2.1 and 2.6, p .003)``.
+    By the rule, ``A is better than B (inconsistency 0.2104 and 0.2635, p 0.003; alarms agree)``. By
+    one measure, ``A is better than B (alarms 2.10 and 2.60, p 0.003)``. From a single source, no
+    verdict is possible, and the sentence gives the numbers.
     """
     return [_sentence(verdict, advice) for verdict in comparison.verdicts(first, second)]
 
@@ -50,7 +44,6 @@ def notes(comparison: Comparison, *, advice: bool = False) -> list[str]:
     """What belongs to the numbers, one sentence or two each; with ``advice``, also what to do."""
     return [
         *(f"{sentence}." for sentence in all_verdicts(comparison, advice=advice)),
-        *(_description(system) for system in comparison.systems.values()),
         _method(comparison),
         *_notes_on_sources(comparison, advice=advice),
         *(note for measure in comparison.tests for note in _notes_on_measure(comparison, measure)),
@@ -60,92 +53,82 @@ def notes(comparison: Comparison, *, advice: bool = False) -> list[str]:
 
 def _sentence(verdict: Verdict, advice: bool) -> str:
     first, second = verdict.votes[0].first, verdict.votes[0].second
-    if len(verdict.votes) == 1:
-        (vote,) = verdict.votes
-        return f"{vote.measure}: {_of_one_measure(vote)}"
-    main, other = verdict.votes
-    others = (
-        f"{other.measure} {_verb(other, 'say')} nothing, because {other.silence}"
-        if other.silence
-        else f"{other.measure} {_verb(other, 'agree')}"
-    )
+    statements = [_statement(vote) for vote in verdict.votes]
+    favored = [vote for vote in verdict.votes if vote.favors]
     if verdict.winner is not None:
-        return f"{_better(main, verdict.winner)} ({main.measure} {_numbers(main)}; {others})"
-    if all(vote.favors is None for vote in verdict.votes):
-        of_other = others if other.silence else f"{other.measure} {_p(other)}"
-        return (
-            f"no significant difference between {first} and {second} ({main.measure} {_p(main)}; "
-            f"{of_other})"
-        )
-    sentence = f"no verdict on {first} and {second}: {', '.join(map(_disagreeing, verdict.votes))}"
+        loser = second if verdict.winner == first else first
+        main, *others = favored
+        details = [f"{main.measure} {_means(main)}, {_p(main)}"]
+        details += [f"{vote.measure} {_verb(vote, 'agree')}" for vote in others]
+        details += _of_silent(verdict)
+        return f"{verdict.winner} is better than {loser} ({'; '.join(details)})"
+    if all(vote.silence for vote in verdict.votes):
+        return f"no verdict on {first} and {second}: {statements[0]}"
+    if verdict.votes[0].test.groups == 1:
+        return f"no verdict on {first} and {second} from one source: {', '.join(statements)}"
+    if not favored:
+        known = [f"{vote.measure} {_p(vote)}" for vote in verdict.votes if not vote.silence]
+        statements = known + _of_silent(verdict)
+        return f"no significant difference between {first} and {second} ({'; '.join(statements)})"
+    sentence = f"no verdict on {first} and {second}: {', '.join(statements)}"
     if not advice:
         return sentence
-    disagree = all(vote.favors for vote in verdict.votes)
+    disagree = len(favored) > 1
     return f"{sentence}{': one of them copies more' * disagree}; {_ADVICE}"
 
 
-def _of_one_measure(vote: Vote) -> str:
+def _of_silent(verdict: Verdict) -> list[str]:
+    return [_statement(vote) for vote in verdict.votes if vote.silence]
+
+
+def _statement(vote: Vote) -> str:
+    """What one measure says, also if it does not agree with another."""
+    measure, test = vote.measure, vote.test
     if vote.silence:
-        return f"no verdict on {vote.first} and {vote.second}, because {vote.silence}"
+        return f"{measure} {_verb(vote, 'say')} nothing, because {vote.silence}"
+    if test.groups == 1:
+        if not test.difference:
+            return f"{measure} {_verb(vote, 'are')} equal ({_means(vote)})"
+        comparative = "higher" if test.higher_is_better else "lower"
+        leader = vote.first if _leads_first(vote) else vote.second
+        return f"{measure} {_verb(vote, 'are')} {comparative} for {leader} ({_means(vote)})"
     if vote.favors is None:
-        return (
-            f"no significant difference between {vote.first} and {vote.second} ({_numbers(vote)})"
-        )
-    return f"{_better(vote, vote.favors)} ({_numbers(vote)})"
+        return f"{measure} {_verb(vote, 'do')} not differ significantly ({_p(vote)})"
+    return f"{measure} {_verb(vote, 'favor')} {vote.favors} ({_p(vote)})"
 
 
-def _better(vote: Vote, winner: str) -> str:
-    return f"{winner} is better than {vote.second if winner == vote.first else vote.first}"
-
-
-def _disagreeing(vote: Vote) -> str:
-    """What a measure says that does not agree with the other."""
-    if vote.favors is None:
-        return f"{vote.measure} {_verb(vote, 'do')} not differ significantly ({_p(vote)})"
-    return f"{vote.measure} {_verb(vote, 'favor')} {vote.favors} ({_p(vote)})"
-
-
-def _numbers(vote: Vote) -> str:
-    """Both means, of the better one first, and the p-value."""
+def _means(vote: Vote) -> str:
+    """Both means, of the better one first, as they are printed elsewhere, with more digits if they
+    would look equal.
+    """
     means = [vote.test.mean_first, vote.test.mean_second]
-    if vote.favors == vote.second:
+    if not _leads_first(vote):
         means.reverse()
-    decimals = next((d for d in (2, 3, 4) if len({round(mean, d) for mean in means}) > 1), 2)
-    first, second = (_short(f"{mean:.{decimals}f}") for mean in means)
-    return f"{first} and {second}, {_p(vote)}"
+    least = MEASURES[measure_of(vote.measure)].decimals
+    decimals = next(
+        (d for d in range(least, 7) if len({fixed(mean, d) for mean in means}) > 1), least
+    )
+    return " and ".join(fixed(mean, decimals) for mean in means)
+
+
+def _leads_first(vote: Vote) -> bool:
+    """Whether the first system has the better mean."""
+    return (vote.test.difference > 0) == vote.test.higher_is_better
 
 
 def _p(vote: Vote) -> str:
     p_value = vote.test.p_holm
     if math.isnan(p_value):
         return "p undefined"
-    return "p < .0001" if p_value < 1e-4 else f"p {_short(format(p_value, '.2g'))}"
-
-
-def _short(number: str) -> str:
-    """Without the zero before the point."""
-    return number.removeprefix("0") if number.startswith("0.") else number
+    return "p < 0.0001" if p_value < 1e-4 else f"p {p_value:.2g}"
 
 
 def _verb(vote: Vote, verb: str) -> str:
     """A verb in the number of the measure: ``alarms agree``, ``inconsistency agrees``."""
-    if measure_of(vote.measure) != RULE[0]:
+    measure = measure_of(vote.measure)
+    if measure.startswith("alarms") or measure.endswith("s"):
         return verb
-    return "does" if verb == "do" else f"{verb}s"
-
-
-def _description(system: System) -> str:
-    """What a system wrote: ``B: 8 summaries, 0 blank, 20.0 tokens per summary.``"""
-    known = [
-        f"{system.summaries} {'summary' if system.summaries == 1 else 'summaries'}",
-        f"{system.blank} blank",
-        *(
-            shown.format(system.means[name])
-            for name, shown in _DESCRIBED.items()
-            if not math.isnan(system.means[name])
-        ),
-    ]
-    return f"{system.name}: {', '.join(known)}."
+    return {"do": "does", "are": "is"}.get(verb, f"{verb}s")
 
 
 def _method(comparison: Comparison) -> str:
@@ -170,7 +153,7 @@ def _notes_on_sources(comparison: Comparison, *, advice: bool) -> list[str]:
         sentences.append(
             f"{which}, so there are no intervals, and no difference can be significant."
         )
-    elif count < SMALL_SAMPLE:
+    elif count < FEW_SOURCES:
         sentences.append(
             f"There are only {count} {counted}. Only large differences can be significant, and the "
             "bootstrap intervals are too narrow."
@@ -203,7 +186,7 @@ def _notes_on_measure(comparison: Comparison, measure: str) -> list[str]:
         else "examples"
     )
     differing = [test.groups_differing for test in tests]
-    few = sum(0 < number < least for number in differing)
+    few = sum(0 < test.groups_differing < least and test.groups > 1 for test in tests)
     if few and len(tests) == 1:
         sentences.append(
             f"{measure}: only {differing[0]} of {tests[0].groups} {units} differ; significance needs at "

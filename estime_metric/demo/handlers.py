@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pandas import DataFrame
+
 from estime_metric import files
+from estime_metric.comparison import RULE, compare_scores, verdict_sentences
 from estime_metric.demo import page
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import RefusedError, refuse
 from estime_metric.explain.html import comparison, fragment
+from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES
 
 #: The ending of an uploaded file -> the ending of the file of its scores.
@@ -64,8 +68,8 @@ class Handlers:
             if not source.strip() or not first.strip() or not second.strip():
                 raise RefusedError("Paste a source and two summaries of it, or pick an example.")
             explanations = self.encoders.explain([first, second], source, setting)
-            compared = comparison(explanations, ["Summary A", "Summary B"], key="estime-compared")
-            return page.renamed(page.verdict(*explanations) + compared)
+            drawn = comparison(explanations, ["Summary A", "Summary B"], key="estime-compared")
+            return page.renamed(page.verdict(_sentence(*explanations)) + drawn)
         except Exception as error:
             return _message(error)
 
@@ -167,6 +171,24 @@ class Handlers:
             yield progress
         progress.done = True
         yield progress
+
+
+def _sentence(first: Explanation, second: Explanation) -> str:
+    """What ``estime compare`` says of two systems with one summary each."""
+    tables = {
+        system: DataFrame(
+            [
+                {
+                    **{name: explanation.value(name) for name in (*RULE, "tokens", "coverage")},
+                    files.SIGNATURE: explanation.signature,
+                    "source": explanation.source,
+                }
+            ]
+        )
+        for system, explanation in (("A", first), ("B", second))
+    }
+    (sentence,) = verdict_sentences(compare_scores(tables), *tables)
+    return sentence
 
 
 def _message(error: Exception) -> str:

@@ -15,7 +15,6 @@ from markupsafe import Markup
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.explain import html
 from estime_metric.explain.wording import share
-from estime_metric.explanation import Explanation
 from estime_metric.files import Row
 from estime_metric.measures import RECOMMENDED
 
@@ -85,17 +84,11 @@ def renamed(inner: str) -> str:
     return f"<{name}>{inner}</{name}>"
 
 
-def verdict(first: Explanation, second: Explanation) -> str:
-    """Which of two summaries is more consistent."""
-    values = {"A": first.value(RECOMMENDED), "B": second.value(RECOMMENDED)}
-    better, worse = sorted(values, key=values.__getitem__)
-    text = (
-        f"<b>{better}</b> is the more consistent one: {RECOMMENDED} {share(values[better])} against "
-        f"{share(values[worse])} for <b>{worse}</b>."
+def verdict(sentence: str) -> str:
+    """What the comparison of two summaries says."""
+    return (
+        f'<p class="demo-verdict" role="status">{escape(sentence[0].upper() + sentence[1:])}.</p>'
     )
-    if values["A"] == values["B"]:
-        text = f"Both have an {RECOMMENDED} of {share(values['A'])}."
-    return f'<p class="demo-verdict" role="status">{text}</p>'
 
 
 def notice(message: str) -> str:

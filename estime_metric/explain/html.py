@@ -131,7 +131,7 @@ def comparison(
 
 
 def result(
-    means: Sequence[tuple[str, Sequence[tuple[str, float, str, str]]]],
+    means: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]],
     worst: Sequence[tuple[int, float, float, str]],
     signature: str,
 ) -> str:

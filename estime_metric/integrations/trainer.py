@@ -43,7 +43,7 @@ class EstimeComputeMetrics(Judged):
             sources = self._decode("inputs", outputs.inputs)
         result = self.judge.scorer.score(summaries, sources)
         return {measure: result.mean(measure) for measure in self.judge.measures} | {
-            "blank": len(result.blank)
+            "blank": len(result.blank_indices)
         }
 
     def _decode(self, name: str, ids: Any) -> list[str]:

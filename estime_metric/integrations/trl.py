@@ -60,7 +60,7 @@ class EstimeReward(Judged):
         if callable(log) and summaries:
             for measure in (self.measure, "copied", "alarms"):
                 log(f"estime/{measure}", result.mean(measure))
-            log("estime/blank", len(result.blank))
+            log("estime/blank", len(result.blank_indices))
         values = result.values(self.measure).nan_to_num(1.0)
         copied = torch.where(
             result.values("copied_density") > self.free_copy, result.values("copied"), 0.0

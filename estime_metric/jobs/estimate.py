@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from estime_metric import files
-from estime_metric.jobs.inputs import first_pairs, job_lines
+from estime_metric.jobs.input_files import first_pairs, job_lines
 from estime_metric.jobs.job import Job, bytes_of_work, chunk_limits
 
 if TYPE_CHECKING:

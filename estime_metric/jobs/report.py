@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs.inputs import Place, read_texts
+from estime_metric.jobs.input_files import Place, read_texts
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature

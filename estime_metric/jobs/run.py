@@ -9,11 +9,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
-from estime_metric.jobs.inputs import Digest, clash_problem, first_pairs, job_lines, kept_columns
+from estime_metric.jobs.input_files import (
+    Digest,
+    clash_problem,
+    first_pairs,
+    job_lines,
+    kept_columns,
+)
 from estime_metric.jobs.job import Job, chunk_limits
-from estime_metric.jobs.record import NotResumableError, finished_meta, start_record
+from estime_metric.jobs.job_record import NotResumableError, finished_meta, start_record
 from estime_metric.jobs.report import Report
-from estime_metric.jobs.rows import EXISTING, Chunk, RowsFile, opened_rows, rows_path
+from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, opened_rows, rows_path
 from estime_metric.measures import RECOMMENDED
 from estime_metric.validation import check_choice
 

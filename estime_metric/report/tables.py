@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from estime_metric import files
+from estime_metric.measures import MEASURES, measure_of
+from estime_metric.stats.intervals import Interval
 
 #: A value in a table: text, a number, or ``None`` if there is no value.
 Cell = str | int | float | None
@@ -121,9 +123,16 @@ class Table:
 
 def show(cell: Cell, column: Column) -> str:
     """A cell as it is read: floats rounded, nothing as ``–``."""
-    if _is_empty(cell):
+    if cell is None:
         return EMPTY
-    return _fixed(cell, column.decimals) if isinstance(cell, float) else str(cell)
+    return fixed(cell, column.decimals) if isinstance(cell, float) else str(cell)
+
+
+def fixed(number: float, decimals: int) -> str:
+    """A number with this many digits after the point; ``–`` for NaN."""
+    if math.isnan(number):
+        return EMPTY
+    return f"{round(number, decimals) + 0.0:.{decimals}f}"  # no minus zero
 
 
 def interval(low: float, high: float, decimals: int = 2) -> str:
@@ -131,13 +140,21 @@ def interval(low: float, high: float, decimals: int = 2) -> str:
     return (
         EMPTY
         if math.isnan(low) or math.isnan(high)
-        else f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+        else f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
     )
 
 
+def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
+    """A mean of a measure and its interval as two cells, as all commands print them: counts with two
+    decimals, other measures with four. The name of the measure can end in a layer.
+    """
+    decimals = MEASURES[measure_of(measure)].decimals
+    return fixed(mean.mean, decimals), interval(mean.low, mean.high, decimals)
+
+
 def p_value(value: float) -> Cell:
-    """A p-value as a cell of four decimals: ``<.0001`` below them."""
-    return "<.0001" if value < 1e-4 else value
+    """A p-value as a cell of four decimals: ``<0.0001`` below them."""
+    return "<0.0001" if value < 1e-4 else value
 
 
 def to_markdown(table: Table) -> str:
@@ -221,17 +238,9 @@ def escape_latex(text: str) -> str:
     return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
 
 
-def _fixed(number: float, decimals: int) -> str:
-    return f"{round(number, decimals) + 0.0:.{decimals}f}"  # no minus zero
-
-
 def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\|*_`<])", r"\\\1", " ".join(text.split()))
 
 
 def _shown(row: tuple[Cell, ...], columns: Sequence[Column]) -> list[str]:
     return [show(cell, column) for cell, column in zip(row, columns, strict=True)]
-
-
-def _is_empty(cell: Cell) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))

@@ -39,8 +39,8 @@ class BootstrapMeans:
         names: the columns.
 
     Attributes:
-        few_sources: how many different sources there are if they are fewer than `FEW_SOURCES`,
-            which makes intervals too narrow; otherwise ``None``.
+        few_sources: how many different sources have a value if they are fewer than
+            `FEW_SOURCES`, which makes intervals too narrow; otherwise ``None``.
 
     Example:
         >>> means = BootstrapMeans(["alarms"])
@@ -55,14 +55,14 @@ class BootstrapMeans:
         self.names = tuple(names)
         self._sums = np.zeros((len(self.names), 1 + RESAMPLES))
         self._counts = np.zeros((len(self.names), 1 + RESAMPLES))
-        self._sources: set[str] = set()  # the first ones
-        # Of each column, the first sources with a value.
-        self._defined_for: tuple[set[str], ...] = tuple(set() for _ in self.names)
+        # Of each column, some sources with a value, enough to know whether there are few.
+        self._sources: tuple[set[str], ...] = tuple(set() for _ in self.names)
 
     @property
     def few_sources(self) -> int | None:
         """How many different sources there are, if they are few."""
-        return len(self._sources) if len(self._sources) < FEW_SOURCES else None
+        sources = max(map(len, self._sources), default=0)
+        return sources if sources < FEW_SOURCES else None
 
     def add(
         self, source_ids: Sequence[str], columns: Mapping[str, Sequence[float | None] | Floats]
@@ -77,30 +77,16 @@ class BootstrapMeans:
             self._add(source_ids[part], values[:, part])
 
     def _add(self, source_ids: Sequence[str], values: Floats) -> None:
-        places = {source: place for place, source in enumerate(dict.fromkeys(source_ids))}
-        sources = list(places)
-        for source in sources:
-            if len(self._sources) == FEW_SOURCES:
-                break
-            self._sources.add(source)
+        sources, codes = np.unique(source_ids, return_inverse=True)
         weights = np.stack([_draws(source) for source in sources])
-        of_source = np.zeros((len(source_ids), len(places)))  # 1 for the source of each summary
-        of_source[np.arange(len(source_ids)), [places[source] for source in source_ids]] = 1.0
+        of_source = np.eye(len(sources))[codes]  # 1 for the source of each summary
         defined = np.isfinite(values)
-        self._note_defined(sources, (defined @ of_source) > 0)
+        for known, has_value in zip(self._sources, (defined @ of_source) > 0, strict=True):
+            if len(known) < FEW_SOURCES:
+                known.update(sources[has_value].tolist())
         millionths = np.round(np.where(defined, values, 0.0) * _UNIT)
         self._sums += millionths @ of_source @ weights
         self._counts += defined.astype(np.float64) @ of_source @ weights
-
-    def _note_defined(self, sources: Sequence[str], has_value: npt.NDArray[np.bool_]) -> None:
-        """Notes the sources with a value in each column; ``has_value`` is of shape (columns,
-        sources).
-        """
-        for known, of_column in zip(self._defined_for, has_value, strict=True):
-            for place in np.flatnonzero(of_column).tolist():
-                if len(known) == _LEAST:
-                    break
-                known.add(sources[place])
 
     def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
         """The mean of a column and the interval that contains the fraction ``confidence``, between
@@ -111,7 +97,7 @@ class BootstrapMeans:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self._sums[row] / self._counts[row] / _UNIT
         drawn = means[1:][np.isfinite(means[1:])]
-        if not len(drawn) or len(self._defined_for[row]) < _LEAST:
+        if not len(drawn) or len(self._sources[row]) < _LEAST:
             return Interval(float(means[0]), float("nan"), float("nan"), int(self._counts[row, 0]))
         low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
         return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))

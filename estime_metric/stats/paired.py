@@ -29,22 +29,6 @@ _TOGETHER = 4_000_000  # numbers drawn together: 32 MB of float64
 _ROUNDING = 1e-12  # sums that differ by less than this fraction of all differences are equal
 
 
-@dataclass(frozen=True)
-class PairedTest:
-    """What a paired test found: the ``difference`` of the means, first minus second, with the
-    two-sided ``p_value`` from the number of ``trials`` (swaps; all swaps if ``exact``).
-    """
-
-    difference: float
-    p_value: float
-    trials: int
-    exact: bool = False
-
-
-#: The test of no example.
-NOTHING = PairedTest(difference=math.nan, p_value=math.nan, trials=0)
-
-
 def approximate_randomization(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
@@ -52,9 +36,9 @@ def approximate_randomization(
     groups: Iterable[Hashable] | None = None,
     n: int = 10_000,
     seed: int = 0,
-) -> PairedTest:
-    """Approximate randomization: how often do random swaps of the two systems give as large a mean
-    difference?
+) -> float:
+    """The two-sided p-value of approximate randomization: how often do random swaps of the two
+    systems give as large a mean difference?
 
     A swap exchanges the two scores of every example of a group. If at most 16 groups differ, every
     swap is tried and the p-value is exact.
@@ -72,29 +56,30 @@ def approximate_randomization(
 
     Example:
         >>> approximate_randomization([1, 2, 3], [0, 0, 0])  # 2 of 8 swaps give a sum of 6 or -6
-        PairedTest(difference=2.0, p_value=0.25, trials=8, exact=True)
-        >>> approximate_randomization([1, 2, 3], [0, 0, 0], groups=["x", "x", "y"]).p_value
+        0.25
+        >>> approximate_randomization([1, 2, 3], [0, 0, 0], groups=["x", "x", "y"])
         0.5
     """
-    differences = _differences(first, second)
+    a, b = alike(1, first=first, second=second)
+    if not len(a):
+        raise ValueError("Expected at least one example, but got none.")
+    differences = a - b
     codes = group_codes(groups, len(differences))
     integer("n", n, 1)
     sums = _group_sums(differences, codes)
     moving = sums[sums != 0]
     sizes = np.bincount(codes, np.abs(differences))[sums != 0]
-    difference = float(differences.mean())
     least = abs(moving.sum()) - _ROUNDING * sizes.sum()
     if len(moving) <= _ENUMERATED:
         swaps = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
         drawn = (1 - 2 * swaps) @ moving
-        p_value = float((np.abs(drawn) >= least).mean())
-        return PairedTest(difference, p_value, trials=len(drawn), exact=True)
+        return float((np.abs(drawn) >= least).mean())
     rng, step = np.random.default_rng(seed), max(1, _TOGETHER // len(moving))
     as_large = 0
     for start in range(0, n, step):  # memory does not grow with n
         signs = 1.0 - 2 * rng.integers(2, size=(min(step, n - start), len(moving)))
         as_large += int((np.abs(signs @ moving) >= least).sum())
-    return PairedTest(difference, p_value=(1 + as_large) / (n + 1), trials=n)
+    return (1 + as_large) / (n + 1)
 
 
 @dataclass(frozen=True)
@@ -131,14 +116,9 @@ class PairedComparison:
     p_holm: float
 
     @property
-    def is_significant(self) -> bool:
-        """Whether ``p_holm`` is below 0.05."""
-        return self.p_holm < LEVEL
-
-    @property
     def better(self) -> str | None:
-        """``"first"``, ``"second"``, or ``None`` if the difference is not significant."""
-        if not self.is_significant:
+        """``"first"``, ``"second"``, or ``None`` unless ``p_holm`` is below 0.05."""
+        if not self.p_holm < LEVEL:
             return None
         return "first" if (self.difference > 0) == self.higher_is_better else "second"
 
@@ -178,7 +158,9 @@ def compare_paired(
     a, b = a[known], b[known]
     mean_first, mean_second = _mean(a), _mean(b)
     b = equalized(a, b, tolerance)
-    test = approximate_randomization(a, b, groups=codes, n=n, seed=seed) if len(a) else NOTHING
+    p_value = math.nan
+    if len(a):
+        p_value = approximate_randomization(a, b, groups=codes, n=n, seed=seed)
     sums = _group_sums(a - b, group_codes(codes, len(codes)))
     higher, lower = int((a > b).sum()), int((a < b).sum())
     return PairedComparison(
@@ -188,13 +170,13 @@ def compare_paired(
         groups_differing=int(np.count_nonzero(sums)),
         mean_first=mean_first,
         mean_second=mean_second,
-        difference=test.difference,
+        difference=_mean(a - b),
         better_first=higher if higher_is_better else lower,
         ties=int((a == b).sum()),
         better_second=lower if higher_is_better else higher,
         higher_is_better=higher_is_better,
-        p_value=test.p_value,
-        p_holm=test.p_value,
+        p_value=p_value,
+        p_holm=p_value,
     )
 
 
@@ -272,13 +254,6 @@ def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
     """
     side = min(int((drawn <= slack).sum()), int((drawn >= -slack).sum()))
     return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
-
-
-def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
-    a, b = alike(1, first=first, second=second)
-    if not len(a):
-        raise ValueError("Expected at least one example, but got none.")
-    return a - b
 
 
 def _group_sums(differences: Floats, codes: Codes) -> Floats:

@@ -95,13 +95,13 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
     path.write_text(json.dumps(further))
     options = {"model": "embedded-small", "layers": "3,5", "distance": 3}
     expected = {**further, "model": "embedded-small", "layers": (3, 5), "distance": 3}
-    given = MeasureOptions(config=path, measures="soft, coherence", **options).given()
+    given = MeasureOptions(config=path, measures="soft, coherence", **options).settings()
     assert EstimeConfig(**given) == EstimeConfig(**{**expected, "measures": ("soft", "coherence")})
-    given = MeasureOptions(config=path, **options).given()
+    given = MeasureOptions(config=path, **options).settings()
     assert EstimeConfig(**given) == EstimeConfig(**expected)
-    given = ScoringOptions(config=path, **options).given()
+    given = ScoringOptions(config=path, **options).settings()
     assert EstimeConfig(**given) == EstimeConfig(**{**expected, "measures": ()})
-    assert MeasureOptions().given() == {}
+    assert MeasureOptions().settings() == {}
 
 
 #: command, options in addition to those that work (an option given twice takes the last value), what is
@@ -387,14 +387,6 @@ def test_python_m_and_a_reader_that_leaves_early(tmp_path: Path) -> None:
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     console.say("a\x1b]0;title\x07\n\tb\ud800")
     assert capsys.readouterr().out == "a\\x1b]0;title\\x07\n\tb\\xd800\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_commands_and_options(shell: str) -> None:
-    script = app.generate_completion(shell=shell)  # type: ignore[arg-type]
-    for word in ("score", "meta-evaluate", "source-column", "summary-files"):
-        assert word in script
 
 
 def test_the_version_and_docstrings_as_the_help() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
-from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer, embedded
-from estime_metric.config import PAPER_DEPTH, PAPER_LAYER, PAPER_MODEL
-from estime_metric.examples import PATH as EXAMPLES
+from estime_metric import EstimeScorer, embedded
+from estime_metric.config import PAPER_DEPTH, PAPER_LAYER
 from estime_metric.models import MODELS
 from tests.command import run_command as run
 
@@ -49,22 +47,3 @@ def test_speed_is_measured_on_request_and_of_any_encoder(bert_folder: str) -> No
     assert found
     assert float(found[1]) > 0
     assert "per second" not in run("models").stdout
-
-
-def test_the_paper_is_a_name() -> None:
-    assert EstimeConfig(model="paper") == EstimeConfig(model=PAPER_MODEL)
-    assert EstimeConfig(soft_model="paper").soft_model == PAPER_MODEL
-
-
-def test_without_network_the_papers_encoder_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("transformers.utils.hub.TRANSFORMERS_CACHE", str(tmp_path), raising=False)
-    with pytest.raises(EncoderUnavailableError, match=f"^The encoder '{PAPER_MODEL}' cannot be"):
-        EstimeScorer(model="paper").load()
-    shown = run("score", EXAMPLES, "-m", "paper", "-q", status=2).stderr
-    assert shown.startswith(f"error: The encoder '{PAPER_MODEL}' cannot be loaded: ")
-    assert "--model embedded" in shown
-    assert shown.count("\n") == 1

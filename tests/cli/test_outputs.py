@@ -105,33 +105,6 @@ def test_a_figure_is_not_written_to_standard_output(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("ending", ["csv", "md", "tex"])
-def test_meta_evaluate_replaces_its_output_whole_or_not_at_all(tmp_path: Path, ending: str) -> None:
-    table, out = tmp_path / "table.csv", tmp_path / f"out.{ending}"
-    rows = [f"{row // 3},{row % 3},{row % 7},{row % 5}" for row in range(12)]
-    table.write_text("\n".join(["document,system,soft,fluency", *rows]))
-    out.write_text("of an earlier run")
-    before = set(tmp_path.iterdir())
-    options = [
-        "--measures",
-        "soft",
-        "--judgements",
-        "fluency",
-        "--levels",
-        "summary",
-        "-o",
-        out,
-        "--overwrite",
-    ]
-    with full_disk(100):
-        shown = run_command("meta-evaluate", table, table, *options, status=2)
-    assert shown.stderr.startswith("error: File too large")
-    assert out.read_text() == "of an earlier run"
-    run_command("meta-evaluate", table, table, *options)
-    assert "soft" in out.read_text()
-    assert set(tmp_path.iterdir()) == before
-
-
 def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Path) -> None:
     figure = Figure()
 

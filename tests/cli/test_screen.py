@@ -38,7 +38,7 @@ def test_every_cell_is_there() -> None:
         ["What", "it", "shows."],
         ["measure", "fluency", "ρ", "fluency", "τ", "n"],
         ["First"],
-        ["[bold]a", ".123", "-.500", "3"],
+        ["[bold]a", "0.123", "-0.500", "3"],
         ["b", "–", "–", "4"],
         ["c", "1.000", "-1.000", "1234"],
     ):
@@ -53,7 +53,7 @@ def test_the_title_of_a_section_widens_no_column() -> None:
     )
     title = "CNN/DailyMail, only summaries with an error: 1195 words, 8.1% marked"
     table = Table("t", "", columns, (Section(title, (("alarms", 0.125, 0.392, 2.015),)),))
-    assert shown(80, table).splitlines()[2:4] == [title, "alarms        .125    .392  2.015"]
+    assert shown(80, table).splitlines()[2:4] == [title, "alarms       0.125   0.392  2.015"]
 
 
 def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
@@ -86,7 +86,7 @@ def test_no_number_is_broken_and_what_does_not_fit_follows_below(width: int, blo
         ["2", "a_system"],
         ["3", "a_system"],
     ] * blocks
-    numbers = [".1650", "[0.3876,", "0.5727]", ".0156", "1.0000", ".2500"]
+    numbers = ["0.1650", "[0.3876,", "0.5727]", "0.0156", "1.0000", "0.2500"]
     assert [cell for cells in below[::3] for cell in cells[2:]] == numbers
 
 

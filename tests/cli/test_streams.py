@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -53,21 +50,6 @@ def test_the_screen_replaces_what_it_cannot_show(table: Path) -> None:
         "compare", table, "--baseline", "鳥", "-q", *OPTIONS, encoding="cp1252", status=2
     )
     assert "but got '?'" in refused.stderr
-
-
-@pytest.mark.slow
-def test_redirected_output_of_a_process_that_has_no_utf_8(table: Path) -> None:
-    command = [sys.executable, "-m", "estime_metric", "score", table, "-q", *OPTIONS]
-    done = subprocess.run(
-        [*command, "--keep-texts", "-o", "-"],
-        env={**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"},
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert [json.loads(line)["summary"] for line in done.stdout.decode("utf-8").splitlines()] == [
-        row["summary"] for row in PAIRS
-    ]
 
 
 @pytest.mark.filterwarnings("default")

@@ -74,11 +74,20 @@ def scorer() -> EstimeScorer:
 def test_what_must_lose_loses(scorer: EstimeScorer, name: str) -> None:
     copied = scorer.score([source.split(". ")[0] + "." for source in SOURCES], SOURCES)
     other = scorer.score([LOSERS[name]] * len(SOURCES), SOURCES)
-    found = compare_results(copied, other, names=["copy", name])
-    assert found.winner("copy", name) == "copy"
+    comparison = compare_results(copied, other, names=["copy", name])
+    assert comparison.winner("copy", name) == "copy"
     for measure in MEASURES:
-        if measure in found.tests:
-            assert found.vote(measure, "copy", name).favors != name
+        if measure in comparison.tests:
+            assert comparison.vote(measure, "copy", name).favors != name
+
+
+def test_one_word_of_the_source_wins_against_nobody(scorer: EstimeScorer) -> None:
+    word = scorer.score(["bridge"] * len(SOURCES), SOURCES)
+    freely = scorer.score(
+        ["Councillors agreed that the old crossing will shut."] * len(SOURCES), SOURCES
+    )
+    assert word.mean("inconsistency") < freely.mean("inconsistency")
+    assert compare_results(word, freely).winner("A", "B") is None
 
 
 def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
@@ -97,25 +106,25 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
         (
             system(HIGH, MANY),
             "A",
-            "A is better than B (inconsistency .23 and .33, p .00049; alarms agree)",
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms agree)",
         ),
         (
             system(HIGH, [0] * 12),
             None,
-            "no verdict on A and B: inconsistency favors A (p .00049), alarms favor B (p .00049): one of "
+            "no verdict on A and B: inconsistency favors A (p 0.00049), alarms favor B (p 0.00049): one of "
             "them copies more; look at explain and at copied",
         ),
         (
             system(HIGH, FEW[::-1]),
             None,
-            "no verdict on A and B: inconsistency favors A (p .00049), alarms do not differ "
+            "no verdict on A and B: inconsistency favors A (p 0.00049), alarms do not differ "
             "significantly (p 1); look at explain and at copied",
         ),
         (
             system(LOW, MANY),
             None,
             "no verdict on A and B: inconsistency does not differ significantly (p 1), alarms favor A (p "
-            ".00049); look at explain and at copied",
+            "0.00049); look at explain and at copied",
         ),
         (
             system(LOW[::-1], FEW),
@@ -125,19 +134,19 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
         (
             system(HIGH, [0] * 12, coverage=0.16),
             "A",
-            "A is better than B (inconsistency .23 and .33, p .00049; alarms say nothing, because only "
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms say nothing, because only "
             "16% of the tokens of B were checked)",
         ),
         (
             system(HIGH, [0] * 12, coverage=0.6),
             "A",
-            "A is better than B (inconsistency .23 and .33, p .00049; alarms say nothing, because 90% of "
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms say nothing, because 90% of "
             "the tokens of A and 60% of the tokens of B were checked)",
         ),
         (
-            system([0.1] * 12, [0] * 12, tokens=[0] * 12),
-            "B",  # which no scorer can give: a blank summary has the worst inconsistency
-            "B is better than A (inconsistency .10 and .23, p .00049; alarms say nothing, because 12 of "
+            system([1] * 12, [0] * 12, tokens=[0] * 12),
+            "A",
+            "A is better than B (inconsistency 0.2250 and 1.0000, p 0.00049; alarms say nothing, because 12 of "
             "12 summaries of B are blank)",
         ),
         (
@@ -147,6 +156,18 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
             "only 20% of the tokens of B were checked)",
         ),
         (
+            system([0.02] * 12, [0] * 12, tokens=4),
+            None,
+            "no verdict on A and B: inconsistency says nothing, because B has 4.0 tokens per summary and A "
+            "20.0",
+        ),
+        (
+            system(HIGH, [0] * 12, tokens=4),
+            "A",
+            "A is better than B (inconsistency 0.2250 and 0.3250, p 0.00049; alarms say nothing, because B "
+            "has 4.0 tokens per summary and A 20.0)",
+        ),
+        (
             system([None] * 12, FEW),
             None,
             "no significant difference between A and B (inconsistency p undefined; alarms p 1)",
@@ -154,11 +175,11 @@ def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
     ],
 )
 def test_the_rule_and_how_it_reads(second: Any, winner: str | None, sentence: str) -> None:
-    found = compared(system(LOW, FEW), second)
-    assert found.winner("A", "B") == found.winner("B", "A") == winner
-    assert verdict_sentences(found, "A", "B", advice=True) == [sentence]
-    assert notes(found, advice=True)[0] == f"{sentence}."
-    row = to_rows(found)[0]
+    comparison = compared(system(LOW, FEW), second)
+    assert comparison.winner("A", "B") == comparison.winner("B", "A") == winner
+    assert verdict_sentences(comparison, "A", "B", advice=True) == [sentence]
+    assert notes(comparison, advice=True)[0] == f"{sentence}."
+    row = to_rows(comparison)[0]
     assert (row["winner"], row["verdict"]) == (
         winner,
         sentence.split("; look at")[0].split(": one")[0],
@@ -168,25 +189,30 @@ def test_the_rule_and_how_it_reads(second: Any, winner: str | None, sentence: st
 @pytest.mark.parametrize(
     ("measure", "b", "favors", "sentence"),
     [
-        ("alarms", {"alarms": MANY}, "A", "alarms: A is better than B (1.50 and 3.50, p .00049)"),
-        ("soft", {"soft": [0.9, 0.8] * 6}, "B", "soft: B is better than A (.85 and .50, p .00049)"),
+        ("alarms", {"alarms": MANY}, "A", "A is better than B (alarms 1.50 and 3.50, p 0.00049)"),
+        (
+            "soft",
+            {"soft": [0.9, 0.8] * 6},
+            "B",
+            "B is better than A (soft 0.8500 and 0.5000, p 0.00049)",
+        ),
         (
             "alarms",
             {"alarms": [0] * 12, "coverage": 0.2},
             None,
-            "alarms: no verdict on A and B, because only 20% of the tokens of B were checked",
+            "no verdict on A and B: alarms say nothing, because only 20% of the tokens of B were checked",
         ),
         (
             "unsupported",
             {"unsupported": [0] * 12, "tokens": [0] * 7 + [9] * 5},
             None,
-            "unsupported: no verdict on A and B, because 7 of 12 summaries of B are blank",
+            "no verdict on A and B: unsupported says nothing, because 7 of 12 summaries of B are blank",
         ),
         (
             "alarms",
             {"alarms": FEW[::-1]},
             None,
-            "alarms: no significant difference between A and B (1.50 and 1.50, p 1)",
+            "no significant difference between A and B (alarms p 1)",
         ),
     ],
 )
@@ -194,34 +220,42 @@ def test_any_measure_is_compared_by_itself(
     measure: str, b: dict[str, Any], favors: str | None, sentence: str
 ) -> None:
     own: dict[str, Any] = {"alarms": FEW, "soft": [0.5] * 12, "unsupported": FEW}
-    given = {"tokens": 20, "coverage": 0.9}
-    found = compared(table(**given, **own), table(**{**given, **own, **b}), measures=measure)
-    assert found.vote(measure, "A", "B").favors == found.winner("A", "B") == favors
-    assert verdict_sentences(found, "A", "B") == [sentence]
+    known = {"tokens": 20, "coverage": 0.9}
+    comparison = compared(table(**known, **own), table(**{**known, **own, **b}), measures=measure)
+    assert comparison.vote(measure, "A", "B").favors == comparison.winner("A", "B") == favors
+    assert verdict_sentences(comparison, "A", "B") == [sentence]
+
+
+def test_one_source_is_no_verdict_and_unequal_means_look_unequal() -> None:
+    a, b = system([0.33332], [1]), system([0.33331], [1])
+    assert verdict_sentences(compared(a, b), "A", "B") == [
+        "no verdict on A and B from one source: inconsistency is lower for B (0.33331 and 0.33332), alarms "
+        "are equal (1.00 and 1.00)"
+    ]
 
 
 def test_the_rule_is_applied_to_each_layer() -> None:
     names = [f"{name}_layer{layer}" for layer in (3, 4) for name in RULE]
     a = table(**dict(zip(names, [LOW, FEW, LOW, FEW], strict=True)))
     b = table(**dict(zip(names, [HIGH, MANY, HIGH, FEW], strict=True)))
-    found = compared(a, b)
-    assert [verdict.winner for verdict in found.verdicts("A", "B")] == ["A", None]
+    comparison = compared(a, b)
+    assert [verdict.winner for verdict in comparison.verdicts("A", "B")] == ["A", None]
 
 
 def test_p_values_of_each_measure_are_corrected_for_the_pairs() -> None:
     """Six examples give p = .031, which three pairs of systems turn into .094."""
     a, b = system(LOW[:6], FEW[:6]), system(HIGH[:6], MANY[:6])
     assert compared(a, b).winner("A", "B") == "A"
-    found = compared(a, b, a)
-    assert found.winner("A", "B") is None
-    assert {test.p_holm for test in found.tests["alarms"].values()} == {0.09375, 1}
+    comparison = compared(a, b, a)
+    assert comparison.winner("A", "B") is None
+    assert {test.p_holm for test in comparison.tests["alarms"].values()} == {0.09375, 1}
 
 
 def test_of_many_verdicts_the_first_are_listed() -> None:
-    found = compared(system(LOW, FEW), system(HIGH, MANY))
-    many = {("A", "B"): found.tests["alarms"]["A", "B"]}
+    comparison = compared(system(LOW, FEW), system(HIGH, MANY))
+    many = {("A", "B"): comparison.tests["alarms"]["A", "B"]}
     tests = {f"alarms_layer{layer}": many for layer in range(LISTED + 2)}
-    sentences = all_verdicts(dataclasses.replace(found, tests=tests))
+    sentences = all_verdicts(dataclasses.replace(comparison, tests=tests))
     assert len(sentences) == LISTED + 1
     assert sentences[-1] == "2 more verdicts are not listed"
 
@@ -229,15 +263,15 @@ def test_of_many_verdicts_the_first_are_listed() -> None:
 def test_files_have_notes_on_the_data_only() -> None:
     """The readers of a paper cannot act on advice."""
     a, b = system(LOW, FEW, id=[*range(12)]), system(HIGH, [0] * 12, id=[*range(12)])
-    found = compared(*(side.drop(columns="source") for side in (a, b)), id_column="id")
+    comparison = compared(*(side.drop(columns="source") for side in (a, b)), id_column="id")
     for text in map(
-        "".join, zip(*((to_markdown(t), to_latex(t)) for t in to_tables(found)), strict=True)
+        "".join, zip(*((to_markdown(t), to_latex(t)) for t in to_tables(comparison)), strict=True)
     ):
         assert "no verdict on A and B: inconsistency favors A" in text
         assert "look at" not in text
         assert "source-column" not in text
         assert "To be safe" not in text
-    assert any("--source-column" in note for note in notes(found, advice=True))
+    assert any("--source-column" in note for note in notes(comparison, advice=True))
 
 
 def test_what_limits_the_numbers_is_noted() -> None:

@@ -84,7 +84,7 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
         ]
         parts = cut(page)
         assert [text for *_, text in parts] == [shown.source[start:end] for start, end, _ in parts]
-        assert all(one[1] == two[0] for one, two in pairwise(parts))
+        assert all(part[1] == following[0] for part, following in pairwise(parts))
         for unit, word in zip(units, shown.words, strict=True):
             assert unit["class"].split()[:2] == ["estime-unit", f"estime-{word.verdict}"]
             for name, evidence in (("data-best", word.best), ("data-same", word.same)):
@@ -93,10 +93,10 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
                     continue
                 start, end = map(int, unit[name].split("-"))
                 assert (start, end) == (evidence.start, evidence.end)
-                found = "".join(
+                marked = "".join(
                     text for first, last, text in parts if start <= first and last <= end
                 )
-                assert found == shown.source[start:end]
+                assert marked == shown.source[start:end]
 
 
 def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(
@@ -108,11 +108,11 @@ def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(
         unit["tabindex"] == ("0" if "estime-alarm" in unit["class"] else "-1") for unit in units
     )
     (february,) = [unit for unit in units if unit["text"] == "February"]
-    said = (
+    sentence = (
         "“February” is an alarm: its best match in the source is “March” "
         "\\(margin \u2212\\d+.*, graded alarm [01]\\.\\d\\d\\)(; annotators marked \\d+% of such words as errors)?\\."
     )
-    assert re.fullmatch(said, re.sub("[\u2068\u2069]", "", february["aria-label"]))
+    assert re.fullmatch(sentence, re.sub("[\u2068\u2069]", "", february["aria-label"]))
 
 
 def test_the_color_of_a_word_is_its_graded_alarm(example: Explanation) -> None:
@@ -208,7 +208,7 @@ def test_the_counts_and_that_only_alarms_have_their_color(
         assert Page(fragment(shown)).of_class("estime-some") == []
     elements = Page(to_html([good, example, empty])).elements
     cells = [
-        one for one in elements if one["tag"] == "td" and "estime-some" in one.get("class", "")
+        cell for cell in elements if cell["tag"] == "td" and "estime-some" in cell.get("class", "")
     ]
     assert [cell["text"] for cell in cells] == [str(example.alarms)]
 

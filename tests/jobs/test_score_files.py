@@ -26,7 +26,7 @@ import torch
 
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, Progress, Report, expand, score_files
-from estime_metric.jobs.rows import rows_path
+from estime_metric.jobs.rows_file import rows_path
 from estime_metric.stats.bootstrap import source_id
 from tests.command import FORKS, json_rows, run_command, run_in_process, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, rows
@@ -270,8 +270,8 @@ def test_another_setting_or_input_is_not_mixed(
     with pytest.raises(ValueError, match="the same measures as in the earlier run"):
         score(job, EstimeScorer(scorer.config, measures="copied"), "resume")
     with (
-        mock.patch("estime_metric.jobs.record.version", {"torch": "1.0"}.__getitem__),
-        mock.patch("estime_metric.jobs.record._PACKAGES", ("torch",)),
+        mock.patch("estime_metric.jobs.job_record.version", {"torch": "1.0"}.__getitem__),
+        mock.patch("estime_metric.jobs.job_record._PACKAGES", ("torch",)),
         pytest.raises(ValueError, match=r"(?s)same versions as in .*now: .*'torch': '1\.0'"),
     ):
         score(job, scorer, "resume")
@@ -287,7 +287,7 @@ def test_another_setting_or_input_is_not_mixed(
     assert rows_path(out).read_bytes() == before
     write_jsonl(table, rows(41))  # lines that are not scored yet may change until they are
     assert score(job, scorer, "resume").totals.pairs == 41
-    with mock.patch("estime_metric.jobs.record._PACKAGES", ()):  # nothing is computed any more
+    with mock.patch("estime_metric.jobs.job_record._PACKAGES", ()):  # nothing is computed any more
         assert score(job, scorer, "resume").done
     table.write_text(content)
     with pytest.raises(

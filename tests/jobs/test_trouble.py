@@ -13,7 +13,7 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, Progress, score_files
-from estime_metric.jobs.rows import rows_path
+from estime_metric.jobs.rows_file import rows_path
 from tests.command import SHORT, full_disk, json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 

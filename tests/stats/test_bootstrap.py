@@ -37,13 +37,15 @@ def plain_bootstrap(groups: list[list[float]], resamples: int = 4000) -> tuple[f
 
 
 def test_the_interval_is_that_of_a_bootstrap_over_sources() -> None:
-    found = means_of(SOURCES, VALUES).interval("x")
+    interval = means_of(SOURCES, VALUES).interval("x")
     low, high = plain_bootstrap([VALUES[start : start + 4] for start in range(0, 400, 4)])
-    assert found.mean == pytest.approx(math.fsum(VALUES) / 400, abs=1e-6)
-    assert found.count == 400
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.1 * (high - low))
+    assert interval.mean == pytest.approx(math.fsum(VALUES) / 400, abs=1e-6)
+    assert interval.count == 400
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=0.1 * (high - low))
     by_pair = means_of([str(number) for number in range(400)], VALUES).interval("x")
-    assert found.high - found.low > 1.7 * (by_pair.high - by_pair.low)  # about twice: 4 of each
+    assert interval.high - interval.low > 1.7 * (
+        by_pair.high - by_pair.low
+    )  # about twice: 4 of each
 
 
 def test_order_and_parts_change_nothing() -> None:
@@ -57,15 +59,15 @@ def test_order_and_parts_change_nothing() -> None:
 
 
 def test_what_is_undefined_is_left_out_and_few_sources_are_counted() -> None:
-    found = means_of(["a", "a", "b", "c"], [1.0, None, math.nan, 3.0])
-    assert (found.interval("x").mean, found.interval("x").count) == (2.0, 2)
-    assert found.few_sources == 3
+    means = means_of(["a", "a", "b", "c"], [1.0, None, math.nan, 3.0])
+    assert (means.interval("x").mean, means.interval("x").count) == (2.0, 2)
+    assert means.few_sources == 2  # with a value
     assert means_of([str(n) for n in range(FEW_SOURCES)], [1.0] * FEW_SOURCES).few_sources is None
-    one = means_of(["a", "a"], [1.0, 2.0]).interval("x")
-    assert (one.mean, one.count) == (1.5, 2)
-    assert math.isnan(one.low)
-    assert math.isnan(one.high)
-    assert one.to_dict() == {"mean": 1.5, "low": None, "high": None, "count": 2}
+    of_one_source = means_of(["a", "a"], [1.0, 2.0]).interval("x")
+    assert (of_one_source.mean, of_one_source.count) == (1.5, 2)
+    assert math.isnan(of_one_source.low)
+    assert math.isnan(of_one_source.high)
+    assert of_one_source.to_dict() == {"mean": 1.5, "low": None, "high": None, "count": 2}
     nothing = means_of([], []).interval("x")
     assert nothing.to_dict() == {"mean": None, "low": None, "high": None, "count": 0}
 
@@ -76,10 +78,10 @@ def test_a_column_with_values_of_one_source_has_no_interval() -> None:
         [source_id(source) for source in "abbc"],
         {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]},
     )
-    found = means.interval("x")
-    assert (found.mean, found.count) == (3.5, 2)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
+    interval = means.interval("x")
+    assert (interval.mean, interval.count) == (3.5, 2)
+    assert math.isnan(interval.low)
+    assert math.isnan(interval.high)
     assert means.interval("y").low < means.interval("y").high
 
 
@@ -98,10 +100,10 @@ def test_a_result_has_intervals_by_source_and_everything_as_a_dictionary() -> No
     assert result.interval("alarms").mean == result.mean("alarms") == 3.5
     narrow, wide = (result.interval("alarms", confidence=share) for share in (0.5, 0.99))
     assert wide.low < narrow.low < narrow.high < wide.high
-    found = result.to_dict()
-    assert found["measures"]["alarms"] == result.interval("alarms").to_dict()
-    assert (found["pairs"], found["blank"], found["unchecked"]) == (8, 0, 0)
-    assert (found["signature"], found["short_signature"]) == (
+    everything = result.to_dict()
+    assert everything["measures"]["alarms"] == result.interval("alarms").to_dict()
+    assert (everything["pairs"], everything["blank"], everything["unchecked"]) == (8, 0, 0)
+    assert (everything["signature"], everything["short_signature"]) == (
         str(result.signature),
         result.signature.short,
     )

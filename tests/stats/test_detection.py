@@ -54,8 +54,8 @@ def test_weights_are_repeated_summaries(sample: tuple[np.ndarray, np.ndarray]) -
     labels, scores = sample
     weights = np.random.default_rng(2).integers(0, 3, (4, 80))
     accuracies = balanced_accuracies(labels, scores > 0.5, weights.astype(float))
-    found = areas(labels, scores, weights.astype(float))
-    for row, accuracy, area in zip(weights, accuracies, found, strict=True):
+    of_weights = areas(labels, scores, weights.astype(float))
+    for row, accuracy, area in zip(weights, accuracies, of_weights, strict=True):
         drawn, values = np.repeat(labels, row), np.repeat(scores, row)
         assert accuracy == pytest.approx(by_hand(drawn, (values > 0.5).astype(int)))
         above = values[drawn == 1][:, None] - values[drawn == 0][None, :]
@@ -66,18 +66,20 @@ def test_calibration_finds_the_best_threshold_in_either_direction(
     sample: tuple[np.ndarray, np.ndarray],
 ) -> None:
     labels, scores = sample
-    found = calibrate(scores, labels, higher_is_better=True)
-    assert found.accuracy == pytest.approx(by_hand(labels, (scores > found.threshold).astype(int)))
-    for row in found.curve.to_dict("records"):
+    calibration = calibrate(scores, labels, higher_is_better=True)
+    assert calibration.accuracy == pytest.approx(
+        by_hand(labels, (scores > calibration.threshold).astype(int))
+    )
+    for row in calibration.curve.to_dict("records"):
         flagged = scores <= row["threshold"]
         assert row["flagged"] == pytest.approx(flagged.mean())
         assert row["found"] == pytest.approx(flagged[labels == 0].mean())
         assert row["spared"] == pytest.approx(1 - flagged[labels == 1].mean())
-        assert row["accuracy"] <= found.accuracy
+        assert row["accuracy"] <= calibration.accuracy
     turned = calibrate(-scores, labels)
-    assert (turned.threshold, turned.area) == (-found.threshold, found.area)
-    assert found.low < found.expected < found.high
-    assert found.expected < found.accuracy  # chosen elsewhere than tried
+    assert (turned.threshold, turned.area) == (-calibration.threshold, calibration.area)
+    assert calibration.low < calibration.expected < calibration.high
+    assert calibration.expected < calibration.accuracy  # chosen elsewhere than tried
     noise = [
         calibrate(np.random.default_rng(seed).normal(size=80), labels, resamples=50)
         for seed in range(30)
@@ -97,7 +99,7 @@ def test_calibration_draws_whole_groups() -> None:
     groups = rng.integers(12, size=60)
     labels = (rng.random(60) < 0.6).astype(int)
     scores = np.round(rng.normal(size=60) - labels, 1)
-    found = calibrate(scores, labels, groups=groups.tolist(), resamples=40, seed=2)
+    calibration = calibrate(scores, labels, groups=groups.tolist(), resamples=40, seed=2)
     names = list(dict.fromkeys(groups.tolist()))
     thresholds = (np.unique(scores)[1:] + np.unique(scores)[:-1]) / 2
     outside = []
@@ -110,8 +112,10 @@ def test_calibration_draws_whole_groups() -> None:
         limit = thresholds[int(np.argmax(np.round(reached, 12)))]
         outside.append(by_hand(labels[others], scores[others] < limit))
     assert len(outside) > 30
-    assert found.expected == pytest.approx(np.mean(outside))
-    assert [found.low, found.high] == pytest.approx(list(np.quantile(outside, [0.025, 0.975])))
+    assert calibration.expected == pytest.approx(np.mean(outside))
+    assert [calibration.low, calibration.high] == pytest.approx(
+        list(np.quantile(outside, [0.025, 0.975]))
+    )
 
 
 def test_groups_of_one_summary_change_nothing(sample: tuple[np.ndarray, np.ndarray]) -> None:

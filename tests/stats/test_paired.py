@@ -23,16 +23,14 @@ examples_of_sources = st.lists(
 @settings(max_examples=60, deadline=None)
 def test_all_swaps_of_few_sources_are_tried(examples: list[tuple[str, int, int]]) -> None:
     sources, first, second = zip(*examples, strict=True)
-    found = approximate_randomization(first, second, groups=sources)
+    p_value = approximate_randomization(first, second, groups=sources)
     names = sorted(set(sources))
     drawn = []
     for swapped in itertools.product((False, True), repeat=len(names)):
         is_swapped = dict(zip(names, swapped, strict=True))
         drawn.append(sum((b - a if is_swapped[source] else a - b) for source, a, b in examples))
     observed = abs(sum(first) - sum(second))
-    assert found.exact
-    assert found.p_value == pytest.approx(sum(abs(each) >= observed for each in drawn) / len(drawn))
-    assert found.difference == pytest.approx((sum(first) - sum(second)) / len(first))
+    assert p_value == pytest.approx(sum(abs(each) >= observed for each in drawn) / len(drawn))
 
 
 @pytest.mark.parametrize("summaries", [1, 3])
@@ -45,41 +43,39 @@ def test_random_swaps_come_near_the_exact_value(
     exact = approximate_randomization(first, second, groups=sources)
     monkeypatch.setattr("estime_metric.stats.paired._ENUMERATED", 0)
     drawn = approximate_randomization(first, second, groups=sources, n=20_000)
-    assert (exact.trials, drawn.exact, drawn.trials) == (2**14, False, 20_000)
-    assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * np.sqrt(exact.p_value / 20_000))
+    assert 0 < abs(drawn - exact) < 4 * np.sqrt(exact / 20_000)
     monkeypatch.setattr("estime_metric.stats.paired._TOGETHER", 14 * 2**6)  # parts of one stream
     assert approximate_randomization(first, second, groups=sources, n=20_000) == drawn
 
 
 def test_examples_without_a_difference_need_no_swap() -> None:
-    found = approximate_randomization([1, 1, 1, *[0] * 500], [0] * 503)
-    assert (found.exact, found.trials, found.p_value) == (True, 8, 0.25)
+    assert approximate_randomization([1, 1, 1, *[0] * 500], [0] * 503) == 0.25  # 2 of 8 swaps
 
 
 def test_sums_that_cancel_are_no_difference() -> None:
     """0.1 + 0.2 - 0.3 is not 0 in floating point."""
-    found = compare_paired(
+    compared = compare_paired(
         [0.1, 0.2, -0.3, 1.0], [0.0] * 4, higher_is_better=True, groups=["x", "x", "x", "y"]
     )
-    assert (found.groups, found.groups_differing, found.examples) == (2, 1, 4)
+    assert (compared.groups, compared.groups_differing, compared.examples) == (2, 1, 4)
 
 
 def test_a_comparison_has_the_numbers_of_the_test() -> None:
     first, second = [1.0, 2, 3, 9, np.nan], [2.0, 2, 5, np.nan, 4]
-    found = compare_paired(first, second, higher_is_better=True, groups="xxyyy", n=200, seed=4)
-    assert (found.examples, found.left_out, found.groups) == (3, 2, 2)
-    assert (found.mean_first, found.mean_second) == (2, 3)
-    assert (found.better_first, found.ties, found.better_second) == (0, 1, 2)
-    test = approximate_randomization(first[:3], second[:3], groups="xxy", n=200, seed=4)
-    assert (found.difference, found.p_value) == (test.difference, test.p_value)
+    compared = compare_paired(first, second, higher_is_better=True, groups="xxyyy", n=200, seed=4)
+    assert (compared.examples, compared.left_out, compared.groups) == (3, 2, 2)
+    assert (compared.mean_first, compared.mean_second) == (2, 3)
+    assert (compared.better_first, compared.ties, compared.better_second) == (0, 1, 2)
+    p_value = approximate_randomization(first[:3], second[:3], groups="xxy", n=200, seed=4)
+    assert (compared.difference, compared.p_value) == (-1, p_value)
 
 
 def test_scores_within_the_tolerance_are_equal() -> None:
     first, second = [1.0, 2.0, 3.0, 4.0], [1.1, 1.9, 3.0, 1.0]
-    found = compare_paired(first, second, higher_is_better=True, tolerance=0.2, n=100)
-    assert (found.better_first, found.ties, found.better_second) == (1, 3, 0)
-    assert found.difference == 0.75
-    assert (found.mean_first, found.mean_second) == (2.5, 1.75)  # of the scores as they are
+    compared = compare_paired(first, second, higher_is_better=True, tolerance=0.2, n=100)
+    assert (compared.better_first, compared.ties, compared.better_second) == (1, 3, 0)
+    assert compared.difference == 0.75
+    assert (compared.mean_first, compared.mean_second) == (2.5, 1.75)  # of the scores as they are
 
 
 @pytest.mark.parametrize(("higher", "better"), [(True, "first"), (False, "second")])
@@ -91,9 +87,9 @@ def test_the_better_one_depends_on_the_direction(higher: bool, better: str) -> N
 
 
 def test_a_comparison_of_nothing() -> None:
-    found = compare_paired([np.nan, 1], [2, np.nan], higher_is_better=True)
-    assert (found.examples, found.left_out, found.better) == (0, 2, None)
-    assert np.isnan([found.mean_first, found.difference, found.p_holm]).all()
+    compared = compare_paired([np.nan, 1], [2, np.nan], higher_is_better=True)
+    assert (compared.examples, compared.left_out, compared.better) == (0, 2, None)
+    assert np.isnan([compared.mean_first, compared.difference, compared.p_holm]).all()
 
 
 def test_groups_that_do_not_fit() -> None:

@@ -23,6 +23,7 @@ from estime_metric.report.style import (
     new_figure,
     set_title,
 )
+from estime_metric.report.tables import fixed, interval
 from estime_metric.stats.intervals import Interval
 
 _BINS = 40  # of the histogram, at most
@@ -71,9 +72,8 @@ def _histogram(
     most = max(float(values.max()), threshold or 0.0, 0.1)
     bins = min(_BINS, max(10, round(len(values) ** 0.5)))
     axes.hist(values, bins=np.linspace(0, most, bins + 1).tolist(), color=COLORS[5])
-    label = f"mean {mean.mean:.4f}"
+    label = f"mean {fixed(mean.mean, 4)}, 95% interval {interval(mean.low, mean.high, 4)}"
     if not math.isnan(mean.low):
-        label += f", 95% interval {mean.low:.4f} to {mean.high:.4f}"
         axes.axvspan(mean.low, mean.high, color=PALE, alpha=0.6, linewidth=0)
     axes.axvline(mean.mean, color=COLORS[0], linewidth=1.5, label=label)
     if threshold is not None:

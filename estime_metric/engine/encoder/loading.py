@@ -252,7 +252,7 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
     config = base.config
     blocks = int(config.num_hidden_layers)
     layer = int(getattr(config, "estime_layer", default_layer(blocks)))
-    special, positions = _special_tokens(tokenizer), _positions(base, config)
+    special, positions = _special_tokens(tokenizer), longest_input(base)
     distance = EMBEDDED_DISTANCE if name in embedded.PATHS else PAPER_DISTANCE
     return EncoderInfo(
         name, revision, blocks, int(config.hidden_size), positions, special, layer, distance
@@ -420,11 +420,11 @@ def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, A
         )
 
 
-def _positions(base: nn.Module, config: Any) -> int | None:
-    """The longest input. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions
+def longest_input(base: Any) -> int | None:
+    """The longest input of a model, special tokens included; ``None`` if there is no limit. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions
     up to it.
     """
-    limit = getattr(config, "max_position_embeddings", None)
+    limit = getattr(base.config, "max_position_embeddings", None)
     if not isinstance(limit, int) or limit <= 0:
         return None
     for name, module in base.named_modules():

@@ -48,7 +48,7 @@ def opened_parquet(path: Path) -> Iterator[Any]:
     try:
         with ParquetFile(path) as table:
             yield table
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:  # the last: of a name
         if isinstance(error, OSError) and error.errno:
             raise
         raise ValueError(

@@ -270,7 +270,7 @@ def reported(result: EstimeResult) -> dict[str, Any]:
         for measure in result.measures:
             scores[reported_name(measure, layer, layers)] = result.mean(measure, layer)
         scores[reported_name("estime", layer, layers)] = result.mean(PAPER_MEASURE, layer)
-        scores[reported_name("blank", layer, layers)] = len(result.blank)
+        scores[reported_name("blank", layer, layers)] = len(result.blank_indices)
         for measure in dict.fromkeys((*_LISTED, *result.config.measures)):
             values = result.values(measure, layer).tolist()
             scores[f"{reported_name(measure, layer, layers)}_scores"] = values

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from estime_metric import embedded
-from estime_metric.engine.encoder.loading import load_pretrained, quiet
+from estime_metric.engine.encoder.loading import load_pretrained, longest_input, quiet
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.studies.coherence_measures import token_ids
@@ -85,7 +85,7 @@ class CoherenceClassifier:
             self.tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
             self.model, self.trained = _load(source, seed)
         self.model.to(self.device).eval()
-        self.limit: int | None = _limit(self.model, self.tokenizer)
+        self.limit = longest_input(self.model.base_model)
 
     def score(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float64]:
         """The log-odds of each text's being in its original order, float64 of shape (n,), higher is
@@ -242,20 +242,6 @@ def _load(source: str, seed: int) -> tuple[Any, bool]:
             f"Expected {source!r} to contain all weights of its encoder, but it lacks {encoder[0]!r}."
         )
     return model, not missing
-
-
-def _limit(model: Any, tokenizer: Any) -> int | None:
-    """The longest input, special tokens included; ``None`` if there is no limit."""
-    positions = getattr(model.config, "max_position_embeddings", None)
-    if not isinstance(positions, int) or positions < 1:
-        return None
-    counted_from_padding = model.config.model_type in (
-        "roberta",
-        "xlm-roberta",
-        "camembert",
-        "mpnet",
-    )
-    return positions - ((tokenizer.pad_token_id or 0) + 1 if counted_from_padding else 0)
 
 
 @contextmanager

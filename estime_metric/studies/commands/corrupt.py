@@ -89,7 +89,7 @@ def corrupt(
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
-    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
+    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.settings())
     corrupted = generator(pairs.summaries, progress=not quiet)
     short = [
         (line, text) for line, text in zip(pairs.lines, corrupted, strict=True) if text.n_missing

@@ -48,7 +48,7 @@ def computed(result: EstimeResult) -> dict[str, Any]:
     """What the metric gives when the functional API gives this."""
     return {name: result.mean(name) for name in BASE_MEASURES} | {
         "estime": result.mean("alarms"),
-        "blank": len(result.blank),
+        "blank": len(result.blank_indices),
         "inconsistency_scores": result.values("inconsistency").tolist(),
         "alarms_scores": result.values("alarms").tolist(),
         "signature": result.signature,

@@ -71,14 +71,12 @@ CASES = {
         ["agreement", "shuffle", "agreement-with-length", "confounders"],
         ["table3", "table4", "table3-intervals", "lengths", "table1"],
         [
-            *(f"scores-{name}" for name in ("bartscore", "gruen")),
             *(
                 f"bias-{name}-{kind}"
                 for name in ("bartscore", "gruen")
                 for kind in ("same-document", "all-documents")
             ),
             "intra-system",
-            "lengths",
         ],
     ),
     "subtle_errors": Case(

@@ -84,7 +84,7 @@ def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
 
 SUMMARIES = [SENTENCES[3], "The bridge", "", SENTENCES[7], "River!"]
-SOURCES = [SENTENCES[2], " ".join(SENTENCES[3:5]), SENTENCES[0], "", SENTENCES[3]]
+SOURCES = [SENTENCES[2], " ".join(SENTENCES[3:5]), SENTENCES[0], "It", SENTENCES[3]]
 
 
 def naive(loaded: tuple, summary: str, source: str) -> float:

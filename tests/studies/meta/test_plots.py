@@ -61,9 +61,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         others={"fluency": [0.0, 0.1, 0.2]},
         kinds=("thick", "thin"),
     ),
-    "lengths": lambda: plots.plot_lengths(tables(systems=6)[1] * 100, NAMES[:6]),
-    "one summary": lambda: plots.plot_scores([[1.0]], [[1.0]], ["A"], "a measure", "coherence"),
-    "one document": lambda: plots.plot_lengths([[3.0, 4.0, 5.0, 6.0, 7.0]], list("abcde")),
 }
 
 
@@ -135,19 +132,3 @@ def test_curves_that_end_together_are_named_apart() -> None:
     boxes = [text.get_window_extent() for text in figure.axes[0].texts]
     assert len(boxes) == 7
     assert not any(first.overlaps(second) for first, second in combinations(boxes, 2))
-
-
-def test_every_mean_has_its_name() -> None:
-    figure = plots.plot_scores(*tables(), NAMES, "a measure", "coherence")
-    figure.draw_without_rendering()
-    assert lies_within_the_picture(figure)
-    assert [text.get_text() for text in figure.axes[1].texts] == list(NAMES)
-
-
-def test_histograms_have_all_lengths() -> None:
-    lengths = tables(systems=6)[1] * 100
-    panels = plots.plot_lengths(lengths, NAMES[:6]).axes[:6]
-    assert [panel.get_title(loc="left") for panel in panels] == NAMES[:6]
-    assert all(sum(bar.get_height() for bar in panel.patches) == 40 for panel in panels)
-    written = [float(panel.texts[0].get_text()) for panel in panels]
-    np.testing.assert_allclose(written, lengths.mean(axis=0), atol=0.51)

@@ -1,6 +1,4 @@
-"""Plots of the published scores: bias matrices, scores against judgements, agreement within systems,
-lengths.
-"""
+"""Plots of the published scores: bias matrices, agreement within systems."""
 
 from __future__ import annotations
 
@@ -10,13 +8,11 @@ from typing import TYPE_CHECKING
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     judgements_of,
-    texts_by_document,
 )
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import bootstrap_groups
 from estime_metric.studies.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
-from estime_metric.studies.meta.lengths import count_lengths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +31,7 @@ DRAWN = (
 def draw(
     scores: Scores[CoherenceScores], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
-    """Bias matrices of both kinds, score against judgement, agreement within systems and lengths."""
+    """Bias matrices of both kinds, and agreement within systems."""
     from estime_metric.studies.meta import plots
 
     data = scores.data
@@ -48,10 +44,6 @@ def draw(
             bias = bias_matrix(grid.scores, grid.judgements, data.names, compared)
             name = f"bias-{column.name}-{compared.replace('_', '-')}"
             yield name, plots.plot_bias(bias, column.label)
-        scatter = plots.plot_scores(
-            grid.scores, grid.judgements, data.names, column.label, "coherence"
-        )
-        yield f"scores-{column.name}", scatter
         groups = bootstrap_groups(grid, method="kendall_b", seed=seed)
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]
@@ -59,4 +51,3 @@ def draw(
         title = "Agreement with judged coherence within each system, best system first"
         ordered = [data.names[index] for index in order]
         yield "intra-system", plots.plot_intra_system(values, ordered, ends, title=title)
-        yield "lengths", plots.plot_lengths(count_lengths(texts_by_document(data)), data.names)

@@ -32,8 +32,8 @@ def draw(
 ) -> Iterator[tuple[str, Figure]]:
     """The plots, each with a name for its files; one that needs what was not computed is excluded.
 
-    Of the first measure of ESTIME in Tables 1 and 2: ``scores`` against consistency, the ``bias``
-    matrix, and it and others ``intra_system``. If several layers were read, the curves of appendix
+    Of the first measure of ESTIME in Tables 1 and 2: the ``bias`` matrix, and it and others
+    ``intra_system``. If several layers were read, the curves of appendix
     A: ``layers_spearman`` and ``layers_kendall`` at the summary level, ``layers_system`` for
     consistency at the system level.
     """
@@ -45,10 +45,6 @@ def draw(
     first = next((column for column in of_alarms if column.main and len(data)), None)
     if first is not None:
         grid = scores.grid(first, QUALITY)
-        yield (
-            "scores",
-            plots.plot_scores(grid.scores, grid.judgements, data.labels, first.label, QUALITY),
-        )
         bias = bias_matrix(grid.scores, grid.judgements, data.labels)
         yield "bias", plots.plot_bias(bias, f"{first.label}, {QUALITY}")
         compared = [column for column in scores.known if column.name in COMPARED]

@@ -99,10 +99,10 @@ def contrasts(scores: Floats, weights: Floats, seed: int = 0) -> Contrasts:
     differences = scores[:, first] - scores[:, second]
     differences[np.abs(differences) <= LAST_DIGIT] = 0.0
     zeros = np.zeros(len(scores))
-    tests = [approximate_randomization(of_pair, zeros, seed=seed) for of_pair in differences.T]
+    of_sample = [approximate_randomization(of_pair, zeros, seed=seed) for of_pair in differences.T]
     sums, squares = weights[1:] @ differences, weights[1:] @ differences**2
     z = np.divide(np.abs(sums), np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
-    p_values = np.vstack([[test.p_value for test in tests], erfc(z / np.sqrt(2))])
+    p_values = np.vstack([of_sample, erfc(z / np.sqrt(2))])
     sums = np.vstack([differences.sum(axis=0), sums])
     return Contrasts(
         signs=np.sign(np.where(np.abs(sums) > 1e-9, sums, 0.0)),  # not the sign of rounding

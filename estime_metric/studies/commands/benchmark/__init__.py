@@ -135,7 +135,7 @@ def aggrefact(
     from estime_metric.studies.benchmarks.aggrefact.data import of_split, read, with_spans
 
     of_cliff = with_spans(of_split(read(folder), split))
-    _compare_words(of_cliff, split, EstimeScorer(**measure.given()), run)
+    _compare_words(of_cliff, split, EstimeScorer(**measure.settings()), run)
     return 0
 
 
@@ -222,7 +222,7 @@ def summeval(
     if data is not None and dataset is not None:
         raise ValueError("Give --data or --dataset, not both.")
     run.make_folder()
-    config = measure.given()
+    config = measure.settings()
     units = options.parse_names(config.pop("unit", "token")) or ()  # computed one after the other
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
     from estime_metric.studies.benchmarks.summeval import BENCHMARK  # imports torch: slow

@@ -195,7 +195,7 @@ def run_standard(
     package = import_module(f"estime_metric.studies.benchmarks.{name}")
     data = import_module(f"{package.__name__}.data").read(*arguments)
     added = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=measures, **measure.given())
+    scorer = EstimeScorer(measures=measures, **measure.settings())
     derived = getattr(package, "DERIVED", None)
     blocks = standard_blocks(data, scorer, derived=derived, progress=not run.quiet)
     return run.run(package.BENCHMARK, data, [*blocks, *added], shown)

@@ -76,7 +76,7 @@ def subtle_errors(
     """
     if file is not None and dataset is not None:
         raise ValueError("Expected either a FILE or --dataset, but got both.")
-    config = measure.given()
+    config = measure.settings()
     if measure.layers is None and measure.model == PAPER:
         config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)

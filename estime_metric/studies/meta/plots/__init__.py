@@ -17,15 +17,11 @@ from estime_metric.studies.meta.plots.curves import plot_layers
 from estime_metric.studies.meta.plots.systems import (
     plot_bias,
     plot_intra_system,
-    plot_lengths,
-    plot_scores,
 )
 
 __all__ = [
     "plot_bias",
     "plot_intra_system",
     "plot_layers",
-    "plot_lengths",
-    "plot_scores",
     "save",
 ]

@@ -1,8 +1,7 @@
-"""Pictures by system: bias matrix, agreement within each, score against judgement, lengths."""
+"""Pictures by system: bias matrix, agreement within each."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,9 +15,7 @@ from estime_metric.report.style import (
     TICK,
     TITLE,
     WIDTH,
-    draw_named_points,
     make_grid,
-    make_plain,
     new_figure,
 )
 from estime_metric.studies.meta.bias import BiasMatrix
@@ -135,63 +132,4 @@ def plot_intra_system(
         range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
     figure.supylabel(statistic, fontsize=LABEL)
-    return figure
-
-
-def plot_scores(
-    scores: ArrayLike,
-    judgements: ArrayLike,
-    systems: Sequence[str],
-    measure: str,
-    judgement: str,
-) -> Figure:
-    """Score against judgement, twice: every summary on the left, the systems' means with their
-    names on the right.
-
-    Scores and judgements are of shape (d, s), at least one of each; ``measure`` and ``judgement``
-    are their names.
-    """
-    x, y = np.asarray(scores), np.asarray(judgements)
-    figure = new_figure(WIDTH, 4.2, f"{measure} against judged {judgement}")
-    every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
-    means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
-    every.scatter(y.ravel(), x.ravel(), s=4, color=GRAY, linewidths=0, alpha=0.5, rasterized=True)
-    every.scatter(means[:, 0], means[:, 1], s=9, color=COLORS[1], linewidths=0)
-    every.set_title("every summary", fontsize=LABEL, loc="left")
-    by_system.set_title("means of the systems", fontsize=LABEL, loc="left")
-    make_grid(every, f"{judgement}, judged", f"{measure}, score")
-    make_grid(by_system, f"{judgement}, judged")
-    draw_named_points(by_system, means, systems)
-    return figure
-
-
-def plot_lengths(lengths: ArrayLike, systems: Sequence[str]) -> Figure:
-    """Histograms of the (d, s) lengths of each system's summaries in characters, on one scale, with
-    their means (Steen & Markert 2022, Figure 6)."""
-    table = np.asarray(lengths)
-    wide = min(4, len(systems))
-    high = math.ceil(len(systems) / wide)
-    figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
-    panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
-    edges = np.histogram_bin_edges(table, bins=25)
-    for panel, name, column in zip(panels, systems, table.T, strict=False):
-        panel.hist(column, bins=list(edges), color=COLORS[5])
-        panel.axvline(column.mean(), color=COLORS[1], linewidth=1.2)
-        panel.set_title(name, fontsize=TICK - 0.5, loc="left", pad=2)
-        panel.text(
-            0.99,
-            0.97,
-            f"{column.mean():.0f}",
-            transform=panel.transAxes,
-            fontsize=TICK,
-            color=COLORS[1],
-            ha="right",
-            va="top",
-            fontweight="bold",
-        )
-        make_plain(panel)
-    for panel in panels[len(systems) :]:
-        panel.set_visible(False)
-    figure.supxlabel("length in characters; line and number: the mean", fontsize=LABEL)
-    figure.supylabel("summaries", fontsize=LABEL)
     return figure

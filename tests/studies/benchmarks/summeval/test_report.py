@@ -204,7 +204,6 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
     scores, correlations = made(data, columns)
     figures = dict(BENCHMARK.draw(scores, correlations))
     assert list(figures) == [
-        "scores",
         "bias",
         "intra_system",
         "layers_spearman",
@@ -226,7 +225,7 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
 
 def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
     figures = dict(BENCHMARK.draw(*made(data, [("estime_token_5", 5, "token")])))
-    assert list(figures) == ["scores", "bias", "intra_system"]
+    assert list(figures) == ["bias", "intra_system"]
     nothing = Scores(data)
     assert not list(BENCHMARK.draw(nothing, BENCHMARK.analyze(nothing)))
 

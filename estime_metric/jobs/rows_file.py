@@ -19,7 +19,7 @@ from typing import Any
 
 from estime_metric import files
 from estime_metric.jobs.job import Job
-from estime_metric.jobs.record import NotResumableError, Record, check_same_job
+from estime_metric.jobs.job_record import NotResumableError, Record, check_same_job
 
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
 

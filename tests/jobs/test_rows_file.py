@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs import Job
-from estime_metric.jobs.record import Record, start_record
-from estime_metric.jobs.rows import Chunk, RowsFile, opened_rows, rows_path
+from estime_metric.jobs.job_record import Record, start_record
+from estime_metric.jobs.rows_file import Chunk, RowsFile, opened_rows, rows_path
 from tests.command import write_jsonl
 
 ROWS: list[files.Row] = [{"line": number, "alarms": number % 3} for number in range(1, 7)]
@@ -57,32 +56,6 @@ def test_what_was_appended_stays_and_half_a_chunk_is_cut_off(job: Callable[[str]
     with opened_rows(given, start(given), "resume") as rows:
         append(rows, 0, 6)
         assert kept(rows) == ROWS
-
-
-@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet"])
-def test_an_unfinished_output_is_refused_resumed_or_begun_again(
-    job: Callable[[str], Job], name: str
-) -> None:
-    given = job(name)
-    assert given.output is not None
-    with opened_rows(given, start(given), "resume") as rows:  # there is none yet
-        append(rows, 0, 2)
-    before = rows_path(given.output).read_bytes()
-
-    def refused(job: Job, record: Record, existing: str, error: type[Exception], said: str) -> None:
-        with pytest.raises(error, match=said), opened_rows(job, record, existing):
-            pass
-        assert rows_path(given.output or Path()).read_bytes() == before
-
-    record = start(given)
-    refused(given, record, "refuse", FileExistsError, r"is unfinished\. Use `resume`")
-    other = replace(given, keep_texts=True)
-    refused(other, start(other), "resume", ValueError, "Expected the same keep_texts as")
-    measured = start_record(given, replace(CONFIG, measures=("copied",)))
-    refused(given, measured, "resume", ValueError, "Expected the same measures as")
-    with opened_rows(other, start(other), "overwrite") as rows:
-        append(rows, 2, 3)
-        assert kept(rows) == ROWS[2:3]
 
 
 def test_one_run_at_a_time(job: Callable[[str], Job]) -> None:
