@@ -75,7 +75,7 @@ def test_equal_numbers_names_and_signature(
         assert values == pytest.approx(expected[name].tolist(), abs=2e-6, nan_ok=True), name
     for name, mean in reported.means.items():  # undefined values are left out
         assert mean == pytest.approx(float(expected[name].nanmean()), abs=2e-6), name
-    assert (expected.blank, expected.unchecked) == ([9, 10], [9, 10, 11])
+    assert (expected.blank_indices, expected.unchecked_indices) == ([9, 10], [9, 10, 11])
     assert reported.blank == 2
     assert reported.signature in (None, expected.signature)
     assert len(set(expected["inconsistency"].tolist())) > 3
