@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from estime_metric import estime
 from tests.command import FORKS, one_thread
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.evaluate.conftest import computed
 
 pytest.importorskip("evaluate")
 
@@ -43,7 +41,9 @@ def test_two_jobs_on_one_cache_directory(
     for scores, part in zip(
         workers.starmap_async(score_often, given).get(timeout=300), parts, strict=True
     ):
-        assert scores == [computed(estime(*unzip(part), model=bert_folder))] * 4
+        summaries, sources = unzip(part)
+        alone = Estime(model=bert_folder, cache=None)
+        assert scores == [alone.compute(predictions=summaries, sources=sources)] * 4
     assert list(tmp_path.rglob("*.arrow")) == []  # no texts are left behind
 
 
