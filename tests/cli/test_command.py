@@ -230,9 +230,7 @@ REFUSED = [
     ),
     ("calibrate", "--label verdict", "column 'verdict'"),
     ("benchmark frank", "--scores no.csv", "no.csv"),
-    ("benchmark subtle-errors", "--dataset x", "Expected either a FILE or --dataset"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),
-    ("benchmark summeval", "--dataset x", "not both"),
 ]
 
 
