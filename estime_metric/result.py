@@ -30,7 +30,7 @@ from estime_metric.operating_points import threshold_value
 from estime_metric.report.tables import mean_cells
 from estime_metric.signature import Signature
 from estime_metric.stats.bootstrap import BootstrapMeans, source_id
-from estime_metric.stats.intervals import CONFIDENCE, Interval
+from estime_metric.stats.intervals import Interval
 from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
@@ -308,25 +308,11 @@ class EstimeResult:
             for name in tie_counts
         )
 
-    def interval(
-        self, measure: str, layer: int | None = None, *, confidence: float = CONFIDENCE
-    ) -> Interval:
-        """The mean of a measure with its bootstrap interval over sources (see `BootstrapMeans`).
-
-        Args:
-            measure, layer: as for `values`.
-            confidence: the confidence level, between 0 and 1.
-
-        Returns:
-            An `Interval` with ``mean``, ``low``, ``high`` and ``count``; pairs for which the
-            measure is undefined are excluded.
+    def interval(self, measure: str, layer: int | None = None) -> Interval:
+        """The mean of a measure with its 95% bootstrap interval over sources (see `BootstrapMeans`);
+        pairs for which the measure is undefined are excluded. Arguments as for `values`.
         """
-        if not 0 < confidence < 1:
-            raise ValueError(
-                f"Expected argument `confidence` to be between 0 and 1, but got {confidence}."
-            )
-        values = self.values(measure, layer).tolist()
-        return self._bootstrap({measure: values}).interval(measure, confidence)
+        return self._bootstrap({measure: self.values(measure, layer).tolist()}).interval(measure)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything about the whole run as plain numbers and strings, for JSON.

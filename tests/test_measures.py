@@ -262,7 +262,7 @@ def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=bert_folder, unit=unit, measures=["copied", "copied_density"])
     source = " ".join(SENTENCES[:3]) + " \U0001f600"
     summaries = [SENTENCES[1], f"\U0001f600 {SENTENCES[2]} {SENTENCES[0]}", SENTENCES[4], ""]
-    sources = [source, source, "", source]
+    sources = [source, source, "Zebras.", source]
     result = scorer.score(summaries, sources)
     tokenizer = scorer.encoder.tokenizer
     for number, (summary, text) in enumerate(zip(summaries, sources, strict=True)):

@@ -178,7 +178,8 @@ def _arguments(app: App, tokens: Sequence[str]) -> list[Any]:
     if not is_command:
         return []
     default = app.default_parameter  # flags have no negative
-    return list(apps[-1].assemble_argument_collection(default_parameter=default))
+    arguments = apps[-1].assemble_argument_collection(default_parameter=default)
+    return [argument for argument in arguments if argument.parse]
 
 
 def _has_commands(app: App) -> bool:

@@ -5,25 +5,18 @@ from __future__ import annotations
 import json
 from importlib.metadata import version
 from itertools import product
-from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from estime_metric import embedded, files
-from estime_metric.cli.console import counted, say, say_wrote, warn
+from estime_metric.cli.console import counted, say, warn
 from estime_metric.config import PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES
 
-GOLDEN = (
-    EXAMPLES.parent / "golden.json"
-)  # numbers of the example pairs, recorded with ``estime verify --record``
+GOLDEN = EXAMPLES.parent / "golden.json"  # numbers of the example pairs, written by `record`
 _COUNTS = ("alarms", "winners", "overlap", "unsupported")
 
 
-def verify(
-    *, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False
-) -> int:
+def verify() -> int:
     """Score the example pairs with the bundled encoders and compare the results with the values
     recorded at release.
 
@@ -31,27 +24,27 @@ def verify(
 
     Example: estime verify
     """
-    measured = _measure()
-    if record:
-        files.write_text(GOLDEN, json.dumps(measured, indent=1) + "\n")
-        say_wrote("the numbers", GOLDEN)
-        return 0
-    recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))
-    before, now = _flat(recorded["encoders"]), _flat(measured["encoders"])
-    differing = [
-        f"{name}: expected {before.get(name)}, got {now.get(name)}"
-        for name in dict.fromkeys((*before, *now))
-        if before.get(name) != now.get(name)
-    ]
-    for line in differing:
-        warn(line)
+    expected, now = json.loads(GOLDEN.read_text(encoding="utf-8"))["values"], _measure()
+    differing = [name for name in {**expected, **now} if expected.get(name) != now.get(name)]
+    for name in differing:
+        warn(f"{name}: expected {expected.get(name)}, got {now.get(name)}")
     say(
         f"{counted(len(differing), 'value')} not equal to the recorded values"
         if differing
         else "all values match the recorded values"
     )
-    say(measured["versions"])
+    say(_versions())
     return 1 if differing else 0
+
+
+def record() -> None:
+    """Records the numbers again: ``python -c "from estime_metric.cli import verify; verify.record()"``."""
+    content = {"versions": _versions(), "values": _measure()}
+    files.write_text(GOLDEN, json.dumps(content, indent=1) + "\n")
+
+
+def _versions() -> str:
+    return f"torch {version('torch')}, transformers {version('transformers')}"
 
 
 def _measure() -> dict[str, Any]:
@@ -60,25 +53,14 @@ def _measure() -> dict[str, Any]:
     """
     from estime_metric.scorer import EstimeScorer
 
-    pairs = files.read_pairs(Path(EXAMPLES))
-    encoders: dict[str, Any] = {}
+    pairs = files.read_pairs(EXAMPLES)
+    values: dict[str, Any] = {}
     for model, unit, distance in product(embedded.PATHS, UNITS, (None, PAPER_DISTANCE)):
         scorer = EstimeScorer(model=model, unit=unit, distance=distance, device="cpu")
         result = scorer.score(pairs.summaries, pairs.sources)
-        encoder = encoders.setdefault(model, {"revision": result.config.revision})
-        encoder["layer"] = result.layers[0]
-        encoder[f"{unit}, distance {result.config.distance}"] = {
-            name: result.values(name).int().tolist() for name in _COUNTS
-        }
-    versions = f"torch {version('torch')}, transformers {version('transformers')}"
-    return {"versions": versions, "encoders": encoders}
-
-
-def _flat(nested: Any, name: str = "") -> dict[str, Any]:
-    """Nested dictionaries as one, the names joined by commas."""
-    if not isinstance(nested, dict):
-        return {name: nested}
-    leaves: dict[str, Any] = {}
-    for key, inner in nested.items():
-        leaves |= _flat(inner, f"{name}, {key}" if name else key)
-    return leaves
+        config = result.config
+        values |= {f"{model}, revision": config.revision, f"{model}, layer": result.layers[0]}
+        for name in _COUNTS:
+            place = f"{model}, {unit}, distance {config.distance}, {name}"
+            values[place] = result.values(name).int().tolist()
+    return values

@@ -211,40 +211,21 @@ def cut(lines: Iterable[Line], layout: Layout, limits: ChunkLimits) -> Iterator[
     no chunk; the last chunk may have nothing else.
     """
     chunk: list[Line] = []
-    filling = _Filling(limits)
+    sources: set[str] = set()
+    pairs, size, last = 0, 0, ""
     for line in lines:
         if not line.problem:
             source, summary = line.row[layout.source_column], line.row[layout.summary_column]
-            if filling.ends_before(source):
+            bytes_of_source = len(source.encode())
+            is_full = pairs >= limits.pairs or size >= limits.size
+            is_overfull = pairs >= 2 * limits.pairs or size >= 2 * max(limits.size, bytes_of_source)
+            if is_full and (source != last or is_overfull):
                 yield chunk
-                chunk, filling = [], _Filling(limits)
-            filling.add(source, summary)
+                chunk, sources, pairs, size = [], set(), 0, 0
+            pairs += 1
+            size += len(summary.encode()) + (0 if source in sources else bytes_of_source)
+            sources.add(source)
+            last = source
         chunk.append(line)
     if chunk:
         yield chunk
-
-
-class _Filling:
-    """How full a chunk is."""
-
-    def __init__(self, limits: ChunkLimits) -> None:
-        self._limits = limits
-        self._pairs = self._size = 0
-        self._last = ""
-        self._sources: set[str] = set()
-
-    def add(self, source: str, summary: str) -> None:
-        self._pairs += 1
-        self._size += len(summary.encode())
-        if source not in self._sources:
-            self._sources.add(source)
-            self._size += len(source.encode())
-        self._last = source
-
-    def ends_before(self, source: str) -> bool:
-        limits = self._limits
-        if self._pairs < limits.pairs and self._size < limits.size:
-            return False
-        if source != self._last or self._pairs >= 2 * limits.pairs:
-            return True
-        return self._size >= 2 * max(limits.size, len(source.encode()))

@@ -1,4 +1,4 @@
-"""Rows -> Parquet, whatever is in them."""
+"""Rows -> Parquet, whatever is in them. Needs pyarrow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from estime_metric._extras import needs_extra
+import pyarrow
+from pyarrow import types
+from pyarrow.parquet import ParquetWriter
+
 from estime_metric.files.lines import Row
 from estime_metric.files.metadata import KEY, meta_json
 from estime_metric.files.values import to_json
@@ -24,32 +27,27 @@ def write_parquet(
     A column that has no type of Parquet becomes text: integers of more than 64 bits keep their
     digits, and in a column of texts and other values the others become JSON.
 
-    Raises ImportError without pyarrow, OSError if the file cannot be written.
+    Raises OSError if the file cannot be written.
     """
-    with needs_extra("files", "Parquet needs pyarrow"):
-        import pyarrow  # noqa: F401
-    types = _column_types(_groups(rows()))
-    while (column := _write(path, rows, types, meta)) is not None:
-        types[column] = _text()  # its first rows had a type that does not fit a later one
+    kinds = _column_types(_groups(rows()))
+    while (column := _write(path, rows, kinds, meta)) is not None:
+        kinds[column] = pyarrow.string()  # its first rows had a type that does not fit a later one
 
 
 def _write(
     path: Path,
     rows: Callable[[], Iterator[Row]],
-    types: Mapping[str, Any],
+    kinds: Mapping[str, Any],
     meta: Mapping[str, Any] | None,
 ) -> str | None:
     """Writes the rows; gives the name of a column if one of its values does not fit its type."""
-    import pyarrow
-    from pyarrow.parquet import ParquetWriter
-
-    schema = pyarrow.schema(list(types.items()))
+    schema = pyarrow.schema(list(kinds.items()))
     if meta:
         schema = schema.with_metadata({KEY: meta_json(meta)})
     with ParquetWriter(path, schema) as writer:
         for group in _groups(rows()):
             arrays = []
-            for name, kind in types.items():
+            for name, kind in kinds.items():
                 values = [row.get(name) for row in group]
                 array = _converted(values, kind)
                 if array is None:
@@ -61,35 +59,31 @@ def _write(
 
 def _column_types(groups: Iterator[list[Row]]) -> dict[str, Any]:
     """The type of each column that any row has."""
-    types: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
     for group in groups:
         for name in dict.fromkeys(name for row in group for name in row):
             kind = _type_of([row.get(name) for row in group])
-            types[name] = _common(types[name], kind) if name in types else kind
-    return types
+            kinds[name] = _common(kinds[name], kind) if name in kinds else kind
+    return kinds
 
 
 def _type_of(values: Sequence[Any]) -> Any:
     array = _converted(values, None)
-    return _text() if array is None or not _can_be_written(array.type) else array.type
+    return pyarrow.string() if array is None or not _can_be_written(array.type) else array.type
 
 
 def _common(*kinds: Any) -> Any:
     """The type that can represent the values of all."""
-    import pyarrow
-
     fields = [pyarrow.schema([("column", kind)]) for kind in kinds]
     try:
         return pyarrow.unify_schemas(fields, promote_options="permissive").field("column").type
     except pyarrow.ArrowException:
-        return _text()
+        return pyarrow.string()
 
 
 def _converted(values: Sequence[Any], kind: Any) -> Any:
     """Values as an array of a type, which is found if it is ``None``; ``None`` if they do not fit."""
-    import pyarrow
-
-    if kind is not None and kind == _text():
+    if kind is not None and kind == pyarrow.string():
         values = [
             value if value is None or isinstance(value, str) else to_json(value) for value in values
         ]
@@ -101,18 +95,10 @@ def _converted(values: Sequence[Any], kind: Any) -> Any:
 
 def _can_be_written(kind: Any) -> bool:
     """Whether Parquet has the type: it has no object without fields."""
-    from pyarrow import types
-
     if types.is_struct(kind) and kind.num_fields == 0:
         return False
     children = [kind.field(index).type for index in range(kind.num_fields)]
     return all(map(_can_be_written, children))
-
-
-def _text() -> Any:
-    import pyarrow
-
-    return pyarrow.string()
 
 
 def _groups(rows: Iterator[Row]) -> Iterator[list[Row]]:

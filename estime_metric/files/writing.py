@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from estime_metric._extras import needs_extra
 from estime_metric.files.lines import Row
 from estime_metric.files.metadata import write_meta
-from estime_metric.files.parquet_writing import write_parquet
 from estime_metric.files.replacing import replaced
 from estime_metric.files.streams import is_standard, write_standard_output
 from estime_metric.files.values import to_cell, to_line
@@ -57,12 +57,18 @@ def _write_csv(path: Path, rows: Rows, meta: Meta) -> None:
         writer.writerows([to_cell(row.get(name)) for name in columns] for row in rows())
 
 
+def _write_parquet(path: Path, rows: Rows, meta: Meta) -> None:
+    with needs_extra("files", "Parquet needs pyarrow"):
+        from estime_metric.files.parquet_writing import write_parquet
+    write_parquet(path, rows, meta)
+
+
 #: The ending of a file's name -> what writes it. A writer of `WITH_META` puts the metadata into the
 #: file, for the others it is written next to it.
 WRITERS: dict[str, Callable[[Path, Rows, Meta], None]] = {
     ".jsonl": _write_json_lines,
     ".csv": _write_csv,
-    ".parquet": write_parquet,
+    ".parquet": _write_parquet,
 }
 WITH_META = (".parquet",)
 WRITABLE = tuple(WRITERS)

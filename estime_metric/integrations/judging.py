@@ -143,11 +143,9 @@ class Judge:
             explanations: Iterable[Explanation | None] = [None] * len(result)
             if self.explain:
                 explanations = self.scorer.explain_pairs(predictions, sources)
-        columns = {name: result.values(name).tolist() for name in result.measures}
-        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return [
-            Judgement(measures=row, signature=result.signature, explanation=explanation)
-            for row, explanation in zip(rows, explanations, strict=True)
+            Judgement(measures=measures, signature=result.signature, explanation=explanation)
+            for measures, explanation in zip(result, explanations, strict=True)
         ]
 
 

@@ -63,17 +63,15 @@ def estime_scorer(
         if run is not None and run not in tagged:
             tagged.add(run)
             MlflowClient().set_tag(run, SIGNATURE_TAG, judgement.signature)
-        text, signature = judgement.text(), judgement.signature
-        values = {name: judgement.measures[name] for name in judge.measures}
         return [
             Feedback(
                 name=f"estime/{name}",
-                value=value,
-                rationale=text,
-                metadata={"signature": signature},
+                value=judgement.measures[name],
+                rationale=judgement.text(),
+                metadata={"signature": judgement.signature},
             )
-            for name, value in values.items()
-            if not math.isnan(value)
+            for name in judge.measures
+            if not math.isnan(judgement.measures[name])
         ]
 
     return estime

@@ -6,7 +6,7 @@ An example is kept as a row, (1 + k,): its id or NaN, then its ``k`` values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor
 GREATEST_ID = 2**53  # up to which every integer has a distinct float64
 
 
-def rows_of(ids: list[float], values: Tensor) -> Tensor:
+def rows_of(ids: Sequence[float], values: Tensor) -> Tensor:
     """Examples as rows, (n, 1 + k), from their ids or NaN and their values, (n, k)."""
     column = torch.tensor(ids, dtype=torch.float64, device=values.device)
     return torch.cat([column[:, None], values], dim=1)
@@ -31,28 +31,28 @@ def values_of(rows: Tensor) -> Tensor:
     return rows[:, 1:]
 
 
-def id_numbers(ids: Any, summaries: int) -> list[float]:
+def id_numbers(ids: Any, summaries: int) -> Sequence[float]:
     """The ids of the given number of summaries, NaN for each if there are none."""
     if ids is None:
         return [math.nan] * summaries
-    found: list[float] = [*_integers("ids", ids)]
-    if len(found) != summaries:
-        came = f"{len(found)} and {summaries}"
+    numbers = _integers("ids", ids)
+    if len(numbers) != summaries:
         raise ValueError(
-            f"Expected arguments `ids` and `preds` to have the same length, but got {came}."
+            "Expected arguments `ids` and `preds` to have the same length, but got "
+            f"{len(numbers)} and {summaries}."
         )
-    return found
+    return numbers
 
 
 def chosen_indices(indices: Any, summaries: int) -> list[int]:
     """The indices of some of the given number of summaries."""
-    found = _integers("indices", indices)
-    for index in found:
+    chosen = _integers("indices", indices)
+    for index in chosen:
         if not 0 <= index < summaries:
             raise ValueError(
                 f"Expected argument `indices` to be within 0..{summaries - 1}, but got {index}."
             )
-    return found
+    return chosen
 
 
 def _integers(name: str, numbers: Any) -> list[int]:

@@ -268,9 +268,9 @@ class ESTIME(Metric):
         class.
         """
         if others or sources is None:
-            came = f"{1 + len(others)} positional arguments" if others else "none"
+            got = f"{1 + len(others)} positional arguments" if others else "none"
             raise TypeError(
-                f"Expected the texts that were summarized by keyword, as `sources=`, but got {came}. In a "
+                f"Expected the texts that were summarized by keyword, as `sources=`, but got {got}. In a "
                 "MetricCollection with metrics that compare with references, call "
                 "`update(preds=..., target=..., sources=...)`."
             )
@@ -312,8 +312,8 @@ class ESTIME(Metric):
         Raises:
             ValueError: states of metrics with different configurations were merged.
         """
-        known = self.configuration
-        if known.any() and not torch.allclose(known, self._fingerprint(), equal_nan=True):
+        merged = self.configuration
+        if merged.any() and not torch.allclose(merged, self._fingerprint(), equal_nan=True):
             raise ValueError(
                 "Expected all merged states to have the same configuration, but they differ."
             )
@@ -387,8 +387,8 @@ class ESTIME(Metric):
             return torch.full_like(self.configuration, torch.nan)
         # The signature comes from the loaded encoder, because machines may have different commits of a
         # model.
-        known = repr((self.signature, self._layers, self._measures, self.reduction))
-        digest = list(hashlib.sha256(known.encode()).digest())
+        settings = repr((self.signature, self._layers, self._measures, self.reduction))
+        digest = list(hashlib.sha256(settings.encode()).digest())
         return torch.tensor(digest, device="cpu").to(self.configuration)
 
     def __repr__(self) -> str:

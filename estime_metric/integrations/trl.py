@@ -66,8 +66,8 @@ class EstimeReward(Judged):
             result.values("copied_density") > self.free_copy, result.values("copied"), 0.0
         )
         rewards = -values - self.copy_penalty * copied
-        found: list[float] = torch.where(result.values("blank") > 0, self.worst, rewards).tolist()
-        return found
+        blank = result.values("blank") > 0
+        return [*torch.where(blank, self.worst, rewards).tolist()]
 
 
 def estime_reward(

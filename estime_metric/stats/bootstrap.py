@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.intervals import CONFIDENCE, Interval
+from estime_metric.stats.intervals import Interval, percentiles
 
 Floats = npt.NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
@@ -88,19 +88,17 @@ class BootstrapMeans:
         self._sums += millionths @ of_source @ weights
         self._counts += defined.astype(np.float64) @ of_source @ weights
 
-    def interval(self, name: str, confidence: float = CONFIDENCE) -> Interval:
-        """The mean of a column and the interval that contains the fraction ``confidence``, between
-        0 and 1, of the resamples. If only one source has a value in the column, there is no
-        interval, and its ends are NaN.
+    def interval(self, name: str) -> Interval:
+        """The mean of a column and its 95% interval. If only one source has a value in the column,
+        there is no interval, and its ends are NaN.
         """
         row = self.names.index(name)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self._sums[row] / self._counts[row] / _UNIT
         drawn = means[1:][np.isfinite(means[1:])]
-        if not len(drawn) or len(self._sources[row]) < _LEAST:
-            return Interval(float(means[0]), float("nan"), float("nan"), int(self._counts[row, 0]))
-        low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-        return Interval(float(means[0]), float(low), float(high), int(self._counts[row, 0]))
+        has_interval = len(drawn) and len(self._sources[row]) >= _LEAST
+        low, high = percentiles(drawn) if has_interval else (float("nan"), float("nan"))
+        return Interval(float(means[0]), low, high, int(self._counts[row, 0]))
 
 
 def intervals(

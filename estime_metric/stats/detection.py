@@ -149,7 +149,7 @@ def calibrate(
     return Calibration(
         threshold=float(thresholds[place]),
         accuracy=float(accuracies[place]),
-        expected=float(outside.mean()) if len(outside) else float("nan"),
+        expected=around.mean,
         low=around.low,
         high=around.high,
         area=float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0]),

@@ -5,12 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 CONFIDENCE = 0.95
+
+
+def percentiles(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """The ends of the interval that contains the share `CONFIDENCE` of what resamples gave, (n,)."""
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with the ends of its bootstrap interval; all NaN if there is no value, and the ends if
+    """A mean with the ends of its 95% bootstrap interval; all NaN if there is no value, and the ends if
     only one source has a value.
 
     Attributes:

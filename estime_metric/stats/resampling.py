@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.intervals import CONFIDENCE
+from estime_metric.stats.intervals import Interval, percentiles
 from estime_metric.validation import check_choice, integer
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled
@@ -23,16 +23,6 @@ class Samples(NamedTuple):
 
     documents: Floats | None
     systems: Floats | None
-
-
-class Percentiles(NamedTuple):
-    """The ends of a percentile interval; ``undefined`` is the number of samples that have no value. The ends are
-    NaN if none has one.
-    """
-
-    low: float
-    high: float
-    undefined: int
 
 
 def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
@@ -72,13 +62,14 @@ def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[
         yield _counts(rng, min(block, n - start), items)
 
 
-def interval(drawn: Floats) -> Percentiles:
-    """The 95% percentile interval of the values that are not NaN."""
+def interval(drawn: Floats) -> Interval:
+    """The values of resamples that are not NaN: their mean, its 95% percentile interval and their
+    number.
+    """
     known = drawn[~np.isnan(drawn)]
     if not len(known):
-        return Percentiles(low=float("nan"), high=float("nan"), undefined=len(drawn))
-    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Percentiles(low=float(low), high=float(high), undefined=len(drawn) - len(known))
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    return Interval(float(known.mean()), *percentiles(known), len(known))
 
 
 def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:

@@ -48,8 +48,8 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     )
 
     recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
-    recorded["encoders"]["embedded-small"]["token, distance 2"]["alarms"][0] += 1
-    recorded["encoders"]["embedded"]["revision"] = "sha256-000000000000"
+    recorded["values"]["embedded-small, token, distance 2, alarms"][0] += 1
+    recorded["values"]["embedded, revision"] = "sha256-000000000000"
     (tmp_path / "golden.json").write_text(json.dumps(recorded))
     monkeypatch.setattr(verify, "GOLDEN", tmp_path / "golden.json")
     shown = run_command("verify", status=1)

@@ -8,8 +8,6 @@ import copy
 import gc
 import pickle
 import weakref
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,70 +18,22 @@ pytest.importorskip("evaluate")
 from torchmetrics import MetricCollection
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.integrations.evaluate import Estime
 from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.torchmetrics import ESTIME
-from estime_metric.integrations.trainer import estime_compute_metrics
 from tests.integrations.conftest import Pairs, named, unzip
 from tests.test_scorer import encoded
 
 __all__ = ["encoded"]  # a fixture
 
-BATCH = 3
 
-
-def values_of_torchmetrics(model: str, pairs: Pairs, cache: Any) -> dict[str, list[float]]:
-    """Every measure of each pair, in a validation loop."""
-    metric = ESTIME(model=model, return_dict=True, reduction=None, cache=cache)
-    for first in range(0, len(pairs), BATCH):
-        metric.update(**named(pairs[first : first + BATCH]))
-    return {name: values.tolist() for name, values in metric.compute().items()}
-
-
-def values_of_evaluate(model: str, pairs: Pairs, cache: Any) -> dict[str, list[float]]:
-    """The measures that have lists."""
-    preds, sources = unzip(pairs)
-    scores = Estime(model=model, cache=cache).compute(predictions=preds, sources=sources)
-    return {name: scores[name] for name in ("inconsistency_scores", "alarms_scores")}
-
-
-@pytest.mark.parametrize("values_of", [values_of_torchmetrics, values_of_evaluate])
-def test_a_cold_a_warm_and_a_half_full_cache_give_the_same_values(
-    bert_folder: str,
-    pairs: Pairs,
-    values_of: Callable[[str, Pairs, Any], dict[str, list[float]]],
-    tmp_path: Path,
-) -> None:
-    expected = values_of(bert_folder, pairs, None)
-    assert len(set(expected[next(iter(expected))])) > 2
-    whole = SourceCache(memory_bytes=10**8)
-    values_of(bert_folder, pairs, whole)
-    size = sum(kept.nbytes for kept, _ in whole._entries.values())
-    half = SourceCache(memory_bytes=size - 1)
-    values_of(bert_folder, pairs, half)
-    assert 0 < len(half) < len(whole) == len({source for _, source in pairs})
-    for cache in (10**8, DEFAULT_CACHE, whole, half, half, tmp_path, tmp_path):
-        found = values_of(bert_folder, pairs, cache)
-        assert found.keys() == expected.keys()
-        for name, values in expected.items():
-            assert found[name] == pytest.approx(values, rel=1e-5, abs=1e-5, nan_ok=True), name
-    assert whole.hits > 0 < half.hits
-
-
-def test_by_default_the_cache_of_the_process_is_used(bert_folder: str) -> None:
-    metric = ESTIME(model=bert_folder, measure="alarms")
-    collection = MetricCollection([metric])
-    for one in (metric, copy.deepcopy(metric), metric.clone(), pickle.loads(pickle.dumps(metric))):
-        assert one.scorer.cache is DEFAULT_CACHE
-    assert copy.deepcopy(collection)["ESTIME"].source_cache is DEFAULT_CACHE
-    assert Judge(model=bert_folder).scorer.cache is DEFAULT_CACHE
-    assert Estime(model=bert_folder)._cache is DEFAULT_CACHE
-    assert EstimeScorer(model=bert_folder).cache is None
-    assert ESTIME(model=bert_folder, measure="alarms", cache=None).scorer.cache is None
-    assert Estime(model=bert_folder, cache=None)._cache is None
-    assert Judge(model=bert_folder, cache=None).scorer.cache is None
-    assert estime_compute_metrics(None, cache=10).judge.scorer.cache.memory_bytes == 10
+def test_copies_have_the_cache_of_the_process(bert_folder: str) -> None:
+    metric = ESTIME(model=bert_folder)
+    collection = copy.deepcopy(MetricCollection([metric]))
+    copies = (copy.deepcopy(metric), metric.clone(), pickle.loads(pickle.dumps(metric)))
+    for copied in (metric, *copies, collection["ESTIME"]):
+        assert copied.scorer.cache is copied.source_cache is DEFAULT_CACHE
     with pytest.raises(TypeError, match="got both: cache"):
         Judge(EstimeScorer(model=bert_folder), cache=None)
 

@@ -7,6 +7,7 @@ A toolkit is one entry of `toolkits.TOOLKITS`. What is particular to it is in it
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ import pytest
 from estime_metric import estime
 from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.measures import MEASURES, measure_of, reported_name
+from tests.command import FORKS, one_thread
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.toolkits import NAMES, TOOLKITS, Toolkit
+from tests.integrations.toolkits import IN_TWO_PROCESSES, NAMES, TOOLKITS, Toolkit
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what these packages warn of when imported
 
@@ -73,7 +75,7 @@ def test_equal_numbers_names_and_signature(
         assert values == pytest.approx(expected[name].tolist(), abs=2e-6, nan_ok=True), name
     for name, mean in reported.means.items():  # undefined values are left out
         assert mean == pytest.approx(float(expected[name].nanmean()), abs=2e-6), name
-    assert (expected.blank, expected.unchecked) == ([9, 10], [9, 10, 11])
+    assert (expected.blank_indices, expected.unchecked_indices) == ([9, 10], [9, 10, 11])
     assert reported.blank == 2
     assert reported.signature in (None, expected.signature)
     assert len(set(expected["inconsistency"].tolist())) > 3
@@ -161,3 +163,49 @@ def test_the_cache_of_the_process_is_used_unless_another_is_given(
         for name, values in first.values.items():
             assert other.values[name] == pytest.approx(values, abs=2e-6)
         assert other.means == pytest.approx(first.means, abs=2e-6)
+
+
+def process(rank: int, name: str, shares: list[Pairs], folder: Path, model: str) -> None:
+    """One of two processes; what it reports of each of several jobs goes to a file."""
+    one_thread()
+    reported = []
+    for number, share in enumerate(shares):
+        job = folder / str(number)
+        job.mkdir(exist_ok=True)
+        report = IN_TWO_PROCESSES[name]
+        reported.append(report(rank, share, job, ("inconsistency", "alarms"), model))
+    (folder / f"{rank}.pickle").write_bytes(pickle.dumps(reported))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IN_TWO_PROCESSES)
+def test_two_processes_equal_one(name: str, bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    """Uneven shares, empty ones, and nothing at all."""
+    pytest.importorskip(name)
+    shares = [
+        [pairs[:first], pairs[first:last]] for first, last in ((5, 7), (0, 5), (5, 5), (0, 0))
+    ]
+    processes = [
+        FORKS.Process(
+            target=process,
+            args=(rank, name, [share[rank] for share in shares], tmp_path, bert_folder),
+        )
+        for rank in range(2)
+    ]
+    for started in processes:
+        started.start()
+    for started in processes:
+        started.join()
+        assert started.exitcode == 0
+    for rank in range(2):
+        reports = pickle.loads((tmp_path / f"{rank}.pickle").read_bytes())
+        for (first, second), reported in zip(shares, reports, strict=True):
+            if reported is None:
+                assert rank == 1  # evaluate computes in the first process only
+                continue
+            expected = estime(*unzip(first + second), model=bert_folder)
+            assert reported.signature == expected.signature
+            for measure in ("inconsistency", "alarms"):
+                values, mean = expected[measure], float(expected[measure].mean())
+                assert reported.values[measure] == pytest.approx(values.tolist(), abs=2e-6)
+                assert reported.means[measure] == pytest.approx(mean, abs=2e-6, nan_ok=True)

@@ -18,6 +18,7 @@ torchmetrics = pytest.importorskip("torchmetrics")
 import estime_metric  # noqa: E402
 from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer, estime  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
+from estime_metric.measures import BASE_MEASURES  # noqa: E402
 from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
 from tests.oracle import Oracle  # noqa: E402
 
@@ -50,38 +51,41 @@ def test_class_is_function_is_oracle(bert_folder: str, pairs: Pairs) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"measures": ("soft", "coherence")}, {"layers": [1, 3]}, {"layers": "all"}]
+    ("measure", "higher", "bounds"),
+    [
+        ("alarms", False, (0, None)),
+        ("unsupported_rate", False, (0, 1)),
+        ("coverage", None, (0, 1)),
+        ("soft", True, (-1, 1)),
+    ],
 )
-def test_several_measures_and_layers(
-    bert_folder: str, pairs: Pairs, options: dict[str, Any]
+def test_a_measure_has_a_direction_and_bounds(
+    measure: str, higher: bool | None, bounds: tuple[float, float | None]
 ) -> None:
-    config = EstimeConfig(model=bert_folder, **options)
-    result = EstimeScorer(config).score(*unzip(pairs))
-    metric = ESTIME(config, return_dict=True)
-    metric.update(**named(pairs))
-    several = len(result.layers) > 1
-    expected = {
-        f"{measure}_layer{layer}" if several else measure: result.mean(measure, layer)
-        for layer in result.layers
-        for measure in result.measures
-    }
-    assert {name: float(value) for name, value in metric.compute().items()} == pytest.approx(
-        expected, rel=1e-6
-    )
+    metric = pickle.loads(pickle.dumps(ESTIME(measure=measure)))
+    assert metric.higher_is_better is higher
+    assert (metric.plot_lower_bound, metric.plot_upper_bound) == bounds
 
 
-def test_values_of_each_summary(bert_folder: str, pairs: Pairs) -> None:
-    result = estime(*unzip(pairs), model=bert_folder)
+def test_a_dictionary_has_the_measures_of_every_row_and_no_direction(bert_folder: str) -> None:
+    metric = ESTIME(model=bert_folder, return_dict=True, measures="soft,copied")
+    metric.update(["A cat."], sources=["A cat sat."])
+    assert list(metric.compute()) == [*BASE_MEASURES, "soft", "copied"]
+    assert metric.higher_is_better is None
+
+
+@pytest.mark.filterwarnings("ignore:The ``compute`` method of metric ESTIME was called before")
+def test_there_is_no_mean_before_the_first_update(bert_folder: str) -> None:
+    assert ESTIME(model=bert_folder).compute().isnan()
+    assert ESTIME(model=bert_folder, reduction=None).compute().shape == (0,)
+
+
+def test_one_value_keeps_its_axis(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder, reduction="none", measure="alarms")
-    assert metric(**named(pairs[:5])).tolist() == result.values("alarms")[:5].tolist()
-    assert metric(**named(pairs[5:6])).shape == (1,)  # one value keeps its axis
-    metric.update(**named(pairs[6:]))
-    assert metric.compute().tolist() == result.values("alarms").tolist()
+    assert metric(**named(pairs[:1])).shape == metric.compute().shape == (1,)
     metric = ESTIME(model=bert_folder, reduction=None, return_dict=True)
     metric.update(**named(pairs[:1]))
-    assert {name: value.shape for name, value in metric.compute().items()} == dict.fromkeys(
-        result.measures, (1,)
-    )
+    assert {value.shape for value in metric.compute().values()} == {(1,)}
 
 
 @pytest.mark.parametrize("as_tensor", [False, True])
@@ -119,42 +123,21 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
         mean.compute()
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The ``compute`` method of metric ESTIME was called before:UserWarning"
-)
-def test_no_pairs_have_no_mean(bert_folder: str) -> None:
-    mean = ESTIME(model=bert_folder, measure="alarms")
-    assert mean.compute().isnan()
-    assert ESTIME(model=bert_folder, reduction=None, measure="alarms").compute().shape == (0,)
-    mean.update([], sources=[])
-    assert mean.compute().isnan()
-    everything = ESTIME(model=bert_folder, return_dict=True)
-    everything.update([], sources=[])
-    assert {name for name, value in everything.compute().items() if not value.isnan()} == {"blank"}
-
-
-def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pairs) -> None:
-    odd = [("", pairs[0][1]), (" ", " "), ("!?", " ")]
-    result = estime(*unzip([*pairs[:4], *odd]), model=bert_folder)
-    assert (result.unchecked_indices, result.blank_indices) == ([4, 5, 6], [4, 5])
-    alarms = ESTIME(model=bert_folder, measure="alarms")
-    alarms.update(**named([*pairs[:4], *odd]))
-    assert alarms.compute() == result.mean("alarms")
-    each = ESTIME(model=bert_folder, measure="alarm_rate", reduction=None)
-    each.update(**named([*pairs[:4], *odd]))
-    assert each.compute().tolist() == pytest.approx(result["alarm_rate"].tolist(), nan_ok=True)
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_undefined_values_are_counted_in_a_warning(
+    bert_folder: str, pairs: Pairs, with_ids: bool
+) -> None:
+    some = [*pairs[:4], ("", pairs[0][1]), (" ", " "), ("!?", " ")]
+    result = estime(*unzip(some), model=bert_folder)
     metric = ESTIME(model=bert_folder, return_dict=True, cache=None)
-    for with_ids in (False, True):
-        metric.reset()
-        for numbers in [[0, 1, 2, 3, 4, 5, 6], [4, 0]] if with_ids else [[0, 1, 2, 3], [4, 5, 6]]:
-            some = named([[*pairs[:4], *odd][number] for number in numbers])
-            metric.update(**some, ids=numbers if with_ids else None)
-        with pytest.warns(UserWarning, match="alarm_rate is undefined for 3 of 7 pairs"):
-            found = metric.compute()
-        assert found.pop("blank") == 2  # a number, not a share
-        assert found == pytest.approx(
-            {name: float(result[name].nanmean()) for name in found}, rel=1e-6
-        )
+    for numbers in [[0, 1, 2, 3, 4, 5, 6], [4, 0]] if with_ids else [[0, 1, 2, 3], [4, 5, 6]]:
+        batch = named([some[number] for number in numbers])
+        metric.update(**batch, ids=numbers if with_ids else None)
+    with pytest.warns(UserWarning, match="alarm_rate is undefined for 3 of 7 pairs"):
+        values = metric.compute()
+    assert values.pop("blank") == 2  # a number, not a share
+    means = {name: float(result[name].nanmean()) for name in values}
+    assert values == pytest.approx(means, rel=1e-6)
 
 
 def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,28 +150,6 @@ def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.Monk
     for module in ("estime_metric", "estime_metric.integrations.torchmetrics"):
         with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
             exec(f"from {module} import ESTIME")
-
-
-DIRECTIONS = [
-    ("alarms", False),
-    ("unsupported_rate", False),
-    ("coverage", None),
-    ("soft", True),
-    ("coherence", True),
-]
-
-
-@pytest.mark.parametrize(("measure", "higher"), DIRECTIONS)
-def test_one_measure_as_a_scalar(
-    bert_folder: str, pairs: Pairs, measure: str, higher: bool | None
-) -> None:
-    result = estime(*unzip(pairs), model=bert_folder, measures=["soft", "coherence"])
-    metric = ESTIME(model=bert_folder, measure=measure)
-    metric.update(**named(pairs))
-    assert metric.compute().shape == ()
-    assert float(metric.compute()) == pytest.approx(result.mean(measure), rel=1e-6)
-    assert metric.higher_is_better is higher
-    assert pickle.loads(pickle.dumps(metric)).higher_is_better is higher
 
 
 def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: str) -> None:
@@ -204,16 +165,6 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
         both.update(preds=["A cat."], target=["A cat sat."])
     both.update(preds=["A cat."], target=["A cat sat."], sources=["A cat sat."])
     assert set(both.compute()) > {"estime"}
-
-
-def test_it_returns_the_recommended_measure_unless_another_is_given(bert_folder: str) -> None:
-    texts = {"preds": ["The cat sat.", ""], "sources": ["The cat sat on the mat."] * 2}
-    values = EstimeScorer(model=bert_folder).score(*texts.values()).values("inconsistency")
-    metric = ESTIME(model=bert_folder)
-    assert metric(**texts) == values.mean().float()
-    assert values[1] == 1  # a blank summary is the worst
-    assert (metric.measure, metric.higher_is_better) == ("inconsistency", False)
-    assert ESTIME(model=bert_folder, return_dict=True).higher_is_better is None
 
 
 def test_it_says_what_it_is(bert_folder: str) -> None:

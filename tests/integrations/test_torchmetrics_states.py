@@ -30,6 +30,10 @@ from tests.test_scorer import encoded  # noqa: E402
 __all__ = ["encoded"]  # a fixture
 
 
+def mean_alarms(model: str, pairs: Pairs) -> float:
+    return estime(*unzip(pairs), model=model).mean("alarms")
+
+
 class Module(torch.nn.Module):
     def __init__(self, **metrics: torch.nn.Module) -> None:
         super().__init__()
@@ -71,7 +75,7 @@ def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs,
     assert metric.total.dtype == metric.count.dtype == torch.float64
     metric.set_dtype(torch.float16)
     assert metric.total.dtype == torch.float64
-    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
+    assert metric.compute() == mean_alarms(bert_folder, pairs)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -151,9 +155,7 @@ def test_a_saved_state_is_resumed(bert_folder: str, pairs: Pairs) -> None:
         other.update(**named(pairs[6:]))
         metric.update(**named(pairs[6:]))
         assert torch.equal(other.compute(), metric.compute())
-        assert float(metric.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean(
-            "alarms"
-        )
+        assert float(metric.compute().mean()) == mean_alarms(bert_folder, pairs)
 
 
 def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
@@ -164,7 +166,7 @@ def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
     one.update(**named(pairs[:5]))
     another.update(**named(pairs[5:]))
     one.merge_state(another)
-    assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
+    assert one.compute() == mean_alarms(bert_folder, pairs)
     apart = ESTIME(model=bert_folder, layers=2, measure="alarms")
     apart.update(**named(pairs))
     apart.merge_state(one)
@@ -210,12 +212,10 @@ def test_a_state_saved_while_synchronized_is_resumed(
                 UserWarning, match="before the ``update`` method"
             ):  # TorchMetrics' own, of loaded states
                 before = other.compute()
-            expected = estime(*unzip(pairs[:6]), model=bert_folder).mean("alarms")
+            expected = mean_alarms(bert_folder, pairs[:6])
             assert float(before.mean()) == pytest.approx(expected)
         other.update(**named(pairs[6:]), ids=range(6, len(pairs)))
-        assert float(other.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean(
-            "alarms"
-        )
+        assert float(other.compute().mean()) == mean_alarms(bert_folder, pairs)
         other.reset()
         other.update(**named(pairs[:2]))
 
@@ -271,8 +271,8 @@ def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
     assert len(pickle.dumps(metric)) < 20_000  # neither weights nor texts
     for one in copies:
         one.update(**named(pairs[8:]))
-        assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
-    assert metric.compute() == estime(*unzip(pairs[:8]), model=bert_folder).mean("alarms")
+        assert one.compute() == mean_alarms(bert_folder, pairs)
+    assert metric.compute() == mean_alarms(bert_folder, pairs[:8])
 
 
 def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
@@ -307,10 +307,7 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     for part in (pairs[:4], pairs[4:8], pairs[8:]):
         tracker.increment()
         tracker.update(**named(part))
-    values = [
-        estime(*unzip(part), model=bert_folder).mean("alarms")
-        for part in (pairs[:4], pairs[4:8], pairs[8:])
-    ]
+    values = [mean_alarms(bert_folder, part) for part in (pairs[:4], pairs[4:8], pairs[8:])]
     assert tracker.compute_all().tolist() == values
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
     tracker = MetricTracker(MetricCollection({"estime": everything}), maximize=False)

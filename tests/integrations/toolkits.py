@@ -12,12 +12,13 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import reduce
 from operator import getitem
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -91,10 +92,13 @@ class Toolkit:
     nothing: bool = True
 
 
-def in_place_of_alarms(pattern: str | None, name: str) -> str:
-    """The name of another measure, by the table's name of `alarms`."""
-    assert pattern is not None
-    return pattern.replace("alarms", name)
+Read = TypeVar("Read")
+
+
+def read(names: Sequence[str], alarms: str | None, get: Callable[[str], Read]) -> dict[str, Read]:
+    """Reported name -> what a toolkit has under its own name, which follows that of ``alarms``."""
+    assert alarms is not None
+    return {name: get(alarms.replace("alarms", name)) for name in names}
 
 
 def number(value: Any) -> float:
@@ -125,9 +129,8 @@ def by_columns(
     columns = EstimeScorer(**options).map_batch(
         {"summary": summaries, "source": sources}, signature_column=row.signature
     )
-    values = {name: columns[in_place_of_alarms(row.value, name)] for name in names}
-    several = "layer" in names[0]
-    blank = None if several else sum(columns[row.blank or ""])
+    values = read(names, row.value, columns.__getitem__)
+    blank = None if "layer" in names[0] else sum(columns[row.blank or ""])
     return Reported(values, {}, blank, next(iter(columns[row.signature or ""]), None))
 
 
@@ -145,7 +148,7 @@ def by_ray(
         pyarrow.schema({"summary": text, "source": text})
     )
     scored = pyarrow.concat_tables(list(block(table)))
-    values = {name: scored[in_place_of_alarms(row.value, name)].to_pylist() for name in names}
+    values = read(names, row.value, lambda key: scored[key].to_pylist())
     blank = None if "layer" in names[0] else sum(scored[row.blank].to_pylist())
     return Reported(values, {}, blank)
 
@@ -169,10 +172,7 @@ def by_json(
         printed = json.loads(run_command(*command, status=None).stdout)
         meta = json.loads((folder / "scores.jsonl.meta.json").read_text())
         rows = json_rows(out)
-    means = {
-        name: number(reduce(getitem, in_place_of_alarms(row.mean, name).split("."), printed))
-        for name in names
-    }
+    means = read(names, row.mean, lambda key: number(reduce(getitem, key.split("."), printed)))
     assert meta["measures"] == printed["measures"]
     assert meta[row.blank] == printed[row.blank]
     assert meta["signature"] == printed[row.signature]
@@ -192,9 +192,9 @@ def by_evaluate(
 
 def of_evaluate(scores: Any, names: Sequence[str]) -> Reported:
     row = NAMES["hugging"]
-    means = {name: scores[in_place_of_alarms(row.mean, name)] for name in names}
-    lists = {name: in_place_of_alarms(row.value, name) for name in names}
-    values = {name: scores[listed] for name, listed in lists.items() if listed in scores}
+    means = read(names, row.mean, scores.__getitem__)
+    lists = read(names, row.value, scores.get)
+    values = {name: listed for name, listed in lists.items() if listed is not None}
     assert scores[next(name for name in scores if name.startswith("estime"))] == pytest.approx(
         means[next(name for name in names if name.startswith("alarms"))], nan_ok=True
     )
@@ -220,8 +220,8 @@ def by_torchmetrics(
 def of_torchmetrics(mean: Any, each: Any, names: Sequence[str]) -> Reported:
     row, means, values = NAMES["torchmetrics"], mean.compute(), each.compute()
     return Reported(
-        {name: values[in_place_of_alarms(row.mean, name)].tolist() for name in names},
-        {name: float(means[in_place_of_alarms(row.mean, name)]) for name in names},
+        read(names, row.mean, lambda key: values[key].tolist()),
+        read(names, row.mean, lambda key: float(means[key])),
         None if "layer" in names[0] else float(means[row.blank]),
         eval(row.signature or "", {"metric": mean}),
     )
@@ -248,10 +248,7 @@ def by_inspect(
 
     scores = asyncio.run(all_at_once())
     return Reported(
-        {
-            name: [score.value[in_place_of_alarms(row.value, name)] for score in scores]
-            for name in names
-        },
+        read(names, row.value, lambda key: [score.value[key] for score in scores]),
         {},
         sum(score.value[row.blank] for score in scores),
         scores[0].metadata[row.signature] if scores else None,
@@ -271,10 +268,7 @@ def by_lm_eval(
         task.process_results(doc, [scores]) for doc, scores in zip(docs, scored, strict=True)
     ]
     return Reported(
-        {
-            name: [result[in_place_of_alarms(row.value, name)] for result in results]
-            for name in names
-        },
+        read(names, row.value, lambda key: [result[key] for result in results]),
         {},
         sum(result[row.blank or ""] for result in results),
         scored[0][row.signature] if scored else None,
@@ -297,14 +291,14 @@ def by_mlflow(
     ]
     assert row.signature == mlflow.SIGNATURE_TAG
 
-    def value(of_row: dict[str, Any], name: str) -> float:
+    def values(key: str) -> list[float]:
         """An undefined value is not logged; MLflow adds the end of the name."""
-        key = in_place_of_alarms(row.value, name).removesuffix("/value")
-        return float(of_row[key].value) if key in of_row else math.nan
+        own = key.removesuffix("/value")
+        return [of_row[own].value if own in of_row else math.nan for of_row in feedbacks]
 
     blank = row.blank or ""
     return Reported(
-        {name: [value(of_row, name) for of_row in feedbacks] for name in names},
+        read(names, row.value, values),
         {},
         sum(of_row[blank].value for of_row in feedbacks),
         feedbacks[0][blank].metadata["signature"] if feedbacks else None,
@@ -320,10 +314,10 @@ def by_trl(
     row, logged = NAMES["trl"], dict[str, float]()
     reward = estime_reward("article", copy_penalty=0, **options)
     rewards = reward(completions=summaries, article=sources, log_metric=logged.__setitem__)
-    keys = {name: in_place_of_alarms(row.mean, name) for name in names}
+    means = read(names, row.mean, logged.get)
     return Reported(
         {"inconsistency": [-value for value in rewards]},
-        {name: logged[key] for name, key in keys.items() if key in logged},
+        {name: mean for name, mean in means.items() if mean is not None},
         logged.get(row.blank or "") if summaries else 0,
         eval(row.signature or "", {"reward": reward}),
     )
@@ -357,7 +351,7 @@ def by_trainer(
     logged = {f"eval_{name}": value for name, value in scores.items()}  # as the Trainer does
     return Reported(
         {},
-        {name: logged[in_place_of_alarms(row.mean, name)] for name in names},
+        read(names, row.mean, logged.__getitem__),
         logged[row.blank or ""],
         eval(row.signature or "", {"compute_metrics": compute_metrics}),
     )
@@ -376,3 +370,50 @@ TOOLKITS = {
     "trl": Toolkit(by_trl, "trl", cached=True),
     "trainer": Toolkit(by_trainer, "transformers", cached=True),
 }
+
+
+def evaluate_in_a_process(
+    rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
+) -> Reported | None:
+    """What one of two processes reports; only the first one reports and loads an encoder."""
+    from estime_metric.engine.encoder import store
+    from estime_metric.integrations.evaluate import Estime
+
+    own = {"cache_dir": str(folder), "experiment_id": "shared", "timeout": 300}
+    metric = Estime(model=model, num_process=2, process_id=rank, **own)
+    for summary, source in pairs:
+        metric.add(prediction=summary, source=source)
+    scores = metric.compute()
+    assert len(store.STORE._held) == (rank == 0)
+    metric.unload()
+    return None if scores is None else of_evaluate(scores, names)
+
+
+def torchmetrics_in_a_process(
+    rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
+) -> Reported | None:
+    """What one of two processes reports: all pairs, of which it scores its own."""
+    from torch import distributed
+
+    from estime_metric import ESTIME
+
+    distributed.init_process_group(
+        "gloo",
+        f"file://{folder / 'meeting'}",
+        rank=rank,
+        world_size=2,
+        timeout=timedelta(minutes=5),
+    )
+    mean, each = (
+        ESTIME(return_dict=True, reduction=reduction, model=model) for reduction in ("mean", None)
+    )
+    for summary, source in pairs:
+        mean.update([summary], sources=[source])
+        each.update([summary], sources=[source])
+    reported = of_torchmetrics(mean, each, names)
+    distributed.destroy_process_group()
+    return reported
+
+
+#: Toolkits that score one set of pairs in two processes.
+IN_TWO_PROCESSES = {"evaluate": evaluate_in_a_process, "torchmetrics": torchmetrics_in_a_process}

@@ -137,11 +137,11 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 "options are set by name, as in model=... or layers=..."
             )
         options: dict[str, Any] = dict(arguments)
-        own = {name: options.pop(name) for name in _EVALUATE_ARGUMENTS if name in options}
+        of_module = {name: options.pop(name) for name in _EVALUATE_ARGUMENTS if name in options}
         self._cache = SourceCache.of(options.pop("cache", DEFAULT_CACHE))
         self._config = EstimeConfig.from_options(None, _renamed(options))
         self._added: list[Pair] = []
-        super().__init__(config_name=config_name, **own)
+        super().__init__(config_name=config_name, **of_module)
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
@@ -169,18 +169,18 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             TypeError, ValueError: a text is missing or not a string; the message names the argument
                 and the index.
         """
-        given = {"prediction": prediction, "reference": reference}
+        texts = {"prediction": prediction, "reference": reference}
         for name, value in named.items():
             singular = name.removesuffix("s")
             if singular not in ("prediction", "reference", "source"):
                 raise ValueError(
                     f"Expected `prediction` and `source` (or `reference`), but got `{name}`."
                 )
-            given[singular] = value
-        origin = "source" if "source" in given else "reference"
+            texts[singular] = value
+        origin = "source" if "source" in texts else "reference"
         pair = Pair(
-            prediction=check_text("prediction", given["prediction"], len(self)),
-            source=check_source(origin, given[origin], len(self)),
+            prediction=check_text("prediction", texts["prediction"], len(self)),
+            source=check_source(origin, texts[origin], len(self)),
             from_reference=origin == "reference",
         )
         self._added.append(pair)
@@ -282,8 +282,8 @@ def _pairs(predictions: Any, references: Any, named: Mapping[str, Any]) -> list[
     """Pairs of texts, checked; ``sources`` in ``named`` goes before ``references``."""
     from_references = references is not None and "sources" not in named
     origin = "references" if from_references else "sources"
-    given = references if from_references else named.get("sources")
-    summaries, texts = check_pairs(predictions, given, origin=origin)
+    sources = references if from_references else named.get("sources")
+    summaries, texts = check_pairs(predictions, sources, origin=origin)
     return [
         Pair(summary, source, from_references)
         for summary, source in zip(summaries, texts, strict=True)

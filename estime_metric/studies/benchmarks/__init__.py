@@ -1,6 +1,6 @@
 """The papers' experiments and benchmarks on human judgements, a folder for each, on `shared`.
 
 All have one shape: ``data`` (files -> summaries), ``statistics`` (scores -> tidy tables), ``tables``
-(for readers), ``plots``, which a `shared.benchmark.Benchmark` puts together for
+(for readers), ``plots`` if the paper has some, which a `shared.benchmark.Benchmark` puts together for
 `shared.benchmark.run`.
 """

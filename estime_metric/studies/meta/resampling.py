@@ -108,7 +108,7 @@ def bootstrap(
                     "high": around.high,
                     "groups": values[method].groups,
                     "left_out": values[method].left_out,
-                    "undefined": around.undefined,
+                    "undefined": n - around.count,
                 }
             )
     return pd.DataFrame(rows, columns=_STATISTICS)
@@ -139,5 +139,13 @@ def bootstrap_groups(grid: Grid, *, method: str, n: int = 1000, seed: int = 0) -
         strict=True,
     ):
         around = interval(METHODS[method](resampled_group))
-        rows.append({"group": system, "value": METHODS[method](whole)[0], **around._asdict()})
+        rows.append(
+            {
+                "group": system,
+                "value": METHODS[method](whole)[0],
+                "low": around.low,
+                "high": around.high,
+                "undefined": n - around.count,
+            }
+        )
     return pd.DataFrame(rows)

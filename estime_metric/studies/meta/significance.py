@@ -96,7 +96,7 @@ def bootstrap_difference(
         p_value=p_of_sign(differences[~np.isnan(differences)], _ROUNDING),
         low=around.low,
         high=around.high,
-        undefined=around.undefined,
+        undefined=n - around.count,
     )
 
 

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from estime_metric import EstimeResult
-from estime_metric.measures import BASE_MEASURES
-
 SCRIPT = Path(__file__).resolve().parents[3] / "hub_space" / "estime.py"
 
 #: A port on which nothing listens: connections are refused immediately.
@@ -42,17 +39,6 @@ def metric(bert_folder: str) -> Any:
     from estime_metric.integrations.evaluate import Estime
 
     return Estime(model=bert_folder, cache=None)
-
-
-def computed(result: EstimeResult) -> dict[str, Any]:
-    """What the metric gives when the functional API gives this."""
-    return {name: result.mean(name) for name in BASE_MEASURES} | {
-        "estime": result.mean("alarms"),
-        "blank": len(result.blank_indices),
-        "inconsistency_scores": result.values("inconsistency").tolist(),
-        "alarms_scores": result.values("alarms").tolist(),
-        "signature": result.signature,
-    }
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
-"""The `evaluate` metric: its numbers are the functional API's, alone and together with a metric
-that reads references.
+"""The `evaluate` metric: what it returns, how texts are added, its options, and what is kept after an
+error.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from typing import Any
 
@@ -13,8 +12,8 @@ import numpy as np
 import pytest
 
 from estime_metric import EstimeConfig, EstimeScorer, estime
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
-from tests.integrations.evaluate.conftest import SCRIPT, computed
+from estime_metric.measures import BASE_MEASURES
+from tests.integrations.evaluate.conftest import SCRIPT
 
 evaluate = pytest.importorskip("evaluate")
 datasets = pytest.importorskip("datasets")
@@ -28,102 +27,50 @@ def by_length(words: list[str]) -> list[str]:
     return ["long" if len(word) > 4 else "short" for word in words]
 
 
-# The same numbers and signature as the functional API
+def test_what_is_returned(metric: Any, texts: dict[str, list[str]]) -> None:
+    names = [*BASE_MEASURES, "soft", "copied", "estime"]
+    lists = [f"{name}_scores" for name in ("inconsistency", "alarms", "soft", "copied")]
+    assert list(metric.compute(**texts, measures="soft,copied")) == [*names, *lists, "signature"]
 
 
-def test_scores_are_those_of_the_functional_api(
-    metric: Estime, texts: dict, bert_folder: str
-) -> None:
-    scores = metric.compute(**texts)
-    assert scores == computed(estime(**texts, model=bert_folder))
-    assert scores["estime"] > 0
-    assert scores["blank"] == 0
-
-
-def test_what_is_to_be_read_first_comes_first(metric: Any, texts: dict[str, list[str]]) -> None:
-    first = list(metric.compute(**texts))
-    assert first[0] == "inconsistency"
-    assert first[-3:] == ["inconsistency_scores", "alarms_scores", "signature"]
-
-
-def test_measures_asked_for_add_their_means_and_lists(
-    metric: Estime, texts: dict, bert_folder: str
-) -> None:
-    measures = (*BASE_MEASURES, *FURTHER_MEASURES)
-    scores = metric.compute(**texts, measures=measures)
-    expected = estime(**texts, model=bert_folder, measures=measures)
-    for measure in measures:
-        values = expected.values(measure).tolist()
-        assert scores[f"{measure}_scores"] == pytest.approx(values)
-        if measure != "blank":
-            assert scores[measure] == pytest.approx(expected.mean(measure))
-    assert (scores["blank"], scores["estime"]) == (0, scores["alarms"])
-    lists = {f"{measure}_scores" for measure in measures}
-    assert set(scores) == {"estime", "signature", *measures, *lists}
-
-
-def test_several_layers_are_in_the_names(metric: Estime, texts: dict, bert_folder: str) -> None:
-    scores = metric.compute(**texts, layers=[1, 3])
-    expected = estime(**texts, model=bert_folder, layers=[1, 3])
-    names = ("estime", *BASE_MEASURES)
-    reported = {f"{name}_layer{layer}" for name in names for layer in (1, 3)}
-    lists = {
-        f"{name}_layer{layer}_scores" for name in ("inconsistency", "alarms") for layer in (1, 3)
+def test_every_option_can_be_set_at_load_time_and_in_compute(texts: dict, bert_folder: str) -> None:
+    options: dict[str, Any] = {
+        "model": bert_folder,
+        "revision": "main",
+        "layers": 2,
+        "unit": "word",
+        "window": 120,
+        "margin": 10,
+        "distance": 3,
+        "normalize": True,
+        "splitter": str.split,
+        "tagger": by_length,
+        "keep_tags": ["long", "short"],
+        "drop_tags": ["short"],
+        "measures": ["winners", "soft"],
+        "soft_model": bert_folder,
+        "soft_revision": "main",
+        "dtype": "bfloat16",
+        "device": "cpu",
+        "token_budget": 700,
     }
-    assert set(scores) == {*reported, *lists, "signature"}
-    assert scores["alarms_layer3_scores"] == expected.values("alarms", 3).tolist()
-    assert scores["estime_layer1"] == scores["alarms_layer1"] == expected.mean("alarms", 1)
-
-
-#: Stands for the folder of the small BERT.
-THE_BERT = "the small BERT"
-
-#: Every option of `EstimeConfig` with a value that is not its default, and what it needs in addition.
-OPTIONS: dict[str, dict[str, Any]] = {
-    "model": {},
-    "revision": {"revision": "main"},
-    "layers": {"layers": 2},
-    "unit": {"unit": "word"},
-    "window": {"window": 120},
-    "margin": {"margin": 10},
-    "distance": {"distance": 3},
-    "normalize": {"normalize": True},
-    "splitter": {"splitter": str.split, "unit": "word"},
-    "tagger": {"tagger": by_length},
-    "keep_tags": {"keep_tags": ["long"], "tagger": by_length},
-    "drop_tags": {"drop_tags": ["long"], "tagger": by_length},
-    "measures": {"measures": ["winners", "soft"]},
-    "soft_model": {"soft_model": THE_BERT, "measures": "soft"},
-    "soft_revision": {"soft_revision": "main", "soft_model": THE_BERT, "measures": "soft"},
-    "dtype": {"dtype": "bfloat16"},
-    "device": {"device": "cpu"},
-    "token_budget": {"token_budget": 700},
-}
-
-
-def test_the_table_of_options_is_complete() -> None:
-    assert set(OPTIONS) == {field.name for field in dataclasses.fields(EstimeConfig)}
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_every_option_can_be_set_at_load_time_and_in_compute(
-    name: str, texts: dict, bert_folder: str
-) -> None:
-    options = {"model": THE_BERT, **OPTIONS[name]}
-    options = {key: bert_folder if value == THE_BERT else value for key, value in options.items()}
+    assert set(options) == {field.name for field in dataclasses.fields(EstimeConfig)}
     expected = estime(**texts, **options)
-    at_load = {
-        "model_revision" if key == "revision" else key: value for key, value in options.items()
-    }
+    at_load = {**options, "model_revision": options["revision"]}
+    del at_load["revision"]
     loaded = evaluate.load(str(SCRIPT), **at_load).compute(**texts)
     computed = Estime(model="not/there").compute(**texts, **options)
-    alarms = expected.values("alarms").tolist()
-    assert loaded["alarms_scores"] == computed["alarms_scores"] == alarms
-    assert loaded["signature"] == computed["signature"] == expected.signature
-    assert set(loaded) == set(computed)
+    for scores in (loaded, computed):
+        assert scores["winners_scores"] == expected.winners.tolist()
+        assert scores["signature"] == expected.signature
 
 
 # Inputs
+
+
+def test_something_has_to_be_added(metric: Estime) -> None:
+    with pytest.raises(ValueError, match="given or added first"):
+        metric.compute()
 
 
 def test_references_are_read_as_sources_unless_these_are_given(metric: Estime, texts: dict) -> None:
@@ -156,35 +103,6 @@ def test_other_sequences_are_taken(metric: Estime, texts: dict) -> None:
     assert metric.compute(**{name: tuple(column) for name, column in texts.items()}) == expected
     data = datasets.Dataset.from_dict(texts)
     assert metric.compute(predictions=data["predictions"], sources=data["sources"]) == expected
-
-
-def test_no_example_is_no_error_but_must_be_said(metric: Estime) -> None:
-    scores = metric.compute(predictions=[], sources=[])
-    assert scores["alarms_scores"] == []
-    assert all(math.isnan(scores[name]) for name in ("estime", *BASE_MEASURES) if name != "blank")
-    with pytest.raises(ValueError, match="given or added first"):
-        metric.compute()
-
-
-def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, texts: dict) -> None:
-    source = texts["sources"][0]
-    summaries = ["", "  \n", "?!", texts["predictions"][0]]
-    measures = ["overlap", "alarm_rate", "inconsistency", "unsupported_rate", "coverage"]
-    with pytest.warns(
-        UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* \(blank summaries: 2"
-    ):
-        scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=measures)
-    for measure in ("alarms", "overlap", "coverage"):
-        assert scores[f"{measure}_scores"][:3] == [0, 0, 0]
-    for measure in ("inconsistency", "unsupported_rate"):
-        assert scores[f"{measure}_scores"][:3] == [1, 1, 1]
-    assert all(math.isnan(rate) for rate in scores["alarm_rate_scores"][:3])
-    assert scores["alarm_rate"] == scores["alarm_rate_scores"][3]
-    assert scores["inconsistency"] == (3 + scores["inconsistency_scores"][3]) / 4
-    assert scores["blank"] == 2
-    with pytest.warns(UserWarning, match="alarm_rate is undefined for 2 of 2 pairs"):
-        scores = metric.compute(predictions=[summaries[3]] * 2, sources=["\n", " "])
-    assert (scores["alarms_scores"], scores["inconsistency"]) == ([0, 0], 1)
 
 
 def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, texts: dict) -> None:

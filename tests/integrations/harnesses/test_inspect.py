@@ -78,13 +78,6 @@ def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: P
         assert alarms == result["alarms"][sample.id]
         assert score.answer == summary
         assert score.metadata["signature"] == result.signature
-        for name in set(result.measures) - {
-            "winners"
-        }:  # one winner of hundreds may change with rounding
-            expected = float(result.values(name)[sample.id])
-            found = score.metadata[name]
-            assert (found is None) == (expected != expected)
-            assert found is None or found == pytest.approx(expected, abs=1e-4)  # rounding
         listed = score.metadata["alarm_list"]
         assert len(listed) == alarms
         for alarm in listed:

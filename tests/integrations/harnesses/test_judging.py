@@ -54,12 +54,6 @@ def test_without_explanation(bert_folder: str, pairs: Pairs) -> None:
     assert "alarm_list" not in judgement.metadata()
 
 
-def test_several_layers_are_refused() -> None:
-    for layers in ("all", (1, 2)):
-        with pytest.raises(ValueError, match="`layers` to be one layer"):
-            Judge(layers=layers)
-
-
 def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: Pairs) -> None:
     with pytest.raises(ValueError, match=r"`measures` to be one of .*, but got 'rouge'"):
         Judge(measures=["alarms", "rouge"])

@@ -11,25 +11,7 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.integrations.lm_eval import EstimeTask
 from tests.command import json_rows
-from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_section
-
-
-def test_one_call_scores_all_documents(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
-    task = EstimeTask("article", measures=["alarms", "overlap"], model=bert_folder)
-    summaries, sources = unzip(pairs)
-    docs = [{"article": source} for source in sources]
-    found = task.score([[summary] for summary in summaries], docs)
-    assert scored == [16]
-    result = EstimeScorer(model=bert_folder).score(summaries, sources)
-    for row, (doc, scores) in enumerate(zip(docs, found, strict=True)):
-        assert scores["summary"] == summaries[row]
-        assert scores["signature"] == result.signature
-        expected = {
-            name: float(result.values(name)[row]) for name in ("alarms", "overlap", "blank")
-        }
-        assert task.process_results(doc, [scores]) == expected
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 def test_errors(bert_folder: str) -> None:

@@ -21,27 +21,6 @@ def padded(tokenizer: transformers.PreTrainedTokenizerFast, texts: list[str]) ->
     return np.array([row + [-100] * (width - len(row)) for row in rows])
 
 
-def test_means(
-    bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenizerFast, pairs: Pairs
-) -> None:
-    summaries, sources = unzip(pairs)
-    decoded = bert_tokenizer.batch_decode(
-        bert_tokenizer(summaries)["input_ids"], skip_special_tokens=True
-    )
-    expected = EstimeScorer(model=bert_folder).score(decoded, sources)
-    compute_metrics = estime_compute_metrics(
-        bert_tokenizer, sources, measures=["alarms", "tokens", "inconsistency"], model=bert_folder
-    )
-    outputs = transformers.EvalPrediction(padded(bert_tokenizer, summaries), None)
-    found = compute_metrics(outputs)
-    means = {name: expected.mean(name) for name in ("alarms", "tokens", "inconsistency")}
-    assert found == pytest.approx({**means, "blank": 0}, abs=1e-6)
-    assert found["alarms"] > 0
-    assert compute_metrics.signature == expected.signature
-    again = compute_metrics(transformers.EvalPrediction((outputs.predictions, None), None))
-    assert again == pytest.approx(found, abs=1e-6)
-
-
 def test_the_inputs_as_sources(
     bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenizerFast, pairs: Pairs
 ) -> None:

@@ -125,23 +125,20 @@ def make_word_tables(parts: Mapping[str, pd.DataFrame], split: str, signature: s
         "source has.",
         signature,
     )
-    return [_signal_table(parts, notes), _margin_table(parts, notes)]
-
-
-def _signal_table(parts: Mapping[str, pd.DataFrame], notes: Sequence[str]) -> Table:
-    columns = [
-        Column("flagged words", text=True),
-        *(Column(name.replace("_", " ")) for name in _SIGNALS),
+    flags = [
+        Section(
+            f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked",
+            [
+                (flag, *(values[name] for name in _SIGNALS))
+                for flag, values in signals(words).items()
+            ],
+        )
+        for part, words in parts.items()
     ]
-    sections = []
-    for part, words in parts.items():
-        rows: list[tuple[Cell, ...]] = [
-            (flag, *(values[name] for name in _SIGNALS)) for flag, values in signals(words).items()
-        ]
-        title = f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked"
-        sections.append(Section(title, rows))
+    headings = [Column(name.replace("_", " ")) for name in _SIGNALS]
     title = "Word by word: alarms and absent words compared with marked words."
-    return Table("words", title, columns, sections, notes)
+    columns = [Column("flagged words", text=True), *headings]
+    return [Table("words", title, columns, flags, notes), _margin_table(parts, notes)]
 
 
 def _margin_table(parts: Mapping[str, pd.DataFrame], notes: Sequence[str]) -> Table:

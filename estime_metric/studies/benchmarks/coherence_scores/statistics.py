@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import bootstrap, correlate
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.studies.meta.correlations import weighted
-from estime_metric.studies.meta.lengths import correlation_with_length, count_lengths
 
 #: The paper's names of its statistics (section 4), see `published.STATISTICS`, and the level and
 #: method of `estime_metric.studies.meta.correlate`.
@@ -32,7 +31,6 @@ AGREEMENT = "agreement.csv"
 SHUFFLE = "shuffle.csv"
 CONFOUNDERS = "confounders.csv"
 COMPONENTS = "components.csv"
-WITH_LENGTH = "agreement-with-length.csv"
 
 
 def analyze(
@@ -43,7 +41,7 @@ def analyze(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Frames:
-    """Tidy tables of what Tables 1, 3, 4 and 5 show, and of agreement with length.
+    """Tidy tables of what Tables 1, 3, 4 and 5 show.
 
     ``runs``: over which the confounders with noise are averaged; 0 leaves Table 1 out.
     ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
@@ -57,7 +55,6 @@ def analyze(
             ["statistic", "value", "low", "high"],
         ),
         SHUFFLE: _shuffle(data),
-        WITH_LENGTH: _agreement_with_length(scores),
     }
     if len(data.components):
         frames[COMPONENTS] = gruen_components(data)
@@ -72,11 +69,6 @@ def statistics_of(scores: Floats, judgements: Floats) -> dict[str, float]:
         name: float(weighted(scores, judgements, level, [method])[method][0])
         for name, (level, method) in STATISTICS.items()
     }
-
-
-def texts_by_document(data: CoherenceScores) -> list[list[str]]:
-    """The summaries, a row for each document and a column for each system."""
-    return np.array(data.summaries, dtype=object).reshape(-1, len(data.systems)).tolist()
 
 
 def judgements_of(data: CoherenceScores) -> Floats:
@@ -106,22 +98,6 @@ def _shuffle(data: CoherenceScores) -> pd.DataFrame:
         for name, scores in data.shuffle.items()
     ]
     return pd.DataFrame(rows, columns=["measure", "accuracy", "across"])
-
-
-def _agreement_with_length(scores: Scores[CoherenceScores]) -> pd.DataFrame:
-    """The correlation of judgements and of each measure with the number of characters, by level."""
-    data = scores.data
-    lengths = count_lengths(texts_by_document(data))
-    tables: Mapping[str, Floats] = {
-        "judged coherence": judgements_of(data),
-        **{column.label: scores.oriented(column).reshape(lengths.shape) for column in scores.known},
-    }
-    return pd.DataFrame(
-        [
-            {"measure": name, **correlation_with_length(table, lengths)}
-            for name, table in tables.items()
-        ]
-    )
 
 
 def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0) -> pd.DataFrame:

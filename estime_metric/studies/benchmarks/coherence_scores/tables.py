@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -20,11 +20,10 @@ from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     COMPONENTS,
     CONFOUNDERS,
     SHUFFLE,
-    WITH_LENGTH,
 )
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.meta import LEVELS
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 
 HERE, PAPER = "here", "paper"
 _SYSTEMS = (
@@ -34,14 +33,11 @@ _SYSTEMS = (
 
 
 def make_tables(scores: Scores[CoherenceScores], frames: Frames) -> list[Table]:
-    """``table3``, ``table4``, ``table3-intervals``, ``lengths``; ``table5`` and ``table1`` if they
-    were computed.
-    """
+    """``table3``, ``table4``, ``table3-intervals``; ``table5`` and ``table1`` if they were computed."""
     made = [
         table_3(frames[AGREEMENT]),
         table_4(frames[SHUFFLE]),
         table_3_intervals(frames[AGREEMENT]),
-        lengths(frames[WITH_LENGTH]),
     ]
     if COMPONENTS in frames:
         made.append(table_5(frames[COMPONENTS]))
@@ -52,32 +48,27 @@ def make_tables(scores: Scores[CoherenceScores], frames: Frames) -> list[Table]:
 
 def table_3(frame: pd.DataFrame) -> Table:
     """Table 3: one row for each measure, here and in the paper."""
-    here = {(row.measure, row.statistic): row for row in frame.itertuples()}
-    rows = []
-    for label in dict.fromkeys(frame["measure"]):
-        row: list[Cell] = [label]
-        for statistic in STATISTICS:
-            row += [here[label, statistic].value, TABLE_3[label][statistic].value]
-        rows.append(tuple(row))
+    here = frame.pivot(index="measure", columns="statistic", values="value")
+    paper = {
+        label: {name: value.value for name, value in values.items()}
+        for label, values in TABLE_3.items()
+    }
+    rows = _pairs(here.loc[frame["measure"].unique()], paper)
     title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
     return _table("table3", title, _here_and_paper("measure", STATISTICS), rows, _SYSTEMS)
 
 
 def table_3_intervals(frame: pd.DataFrame) -> Table:
     """The intervals of Table 3, here and in the paper."""
-    here = {(row.measure, row.statistic): row for row in frame.itertuples()}
-    rows = []
-    for label in dict.fromkeys(frame["measure"]):
-        row: list[Cell] = [label]
-        for statistic in STATISTICS:
-            for value in (here[label, statistic], TABLE_3[label][statistic]):
-                row.append(interval(value.low, value.high))
-        rows.append(tuple(row))
+    texts = with_interval_texts(frame, "value")
+    here = texts.pivot(index="measure", columns="statistic", values="value_interval")
+    paper = {
+        label: {name: interval(value.low, value.high) for name, value in values.items()}
+        for label, values in TABLE_3.items()
+    }
+    rows = _pairs(here.loc[frame["measure"].unique()], paper)
     title = "Table 3 of Steen & Markert 2022: 95% intervals, documents and systems resampled."
-    columns = [
-        Column(column.name, column.group, text=True)
-        for column in _here_and_paper("measure", STATISTICS)
-    ]
+    columns = _here_and_paper("measure", STATISTICS, text=True)
     return _table("table3-intervals", title, columns, rows, _SYSTEMS)
 
 
@@ -107,12 +98,7 @@ def table_4(frame: pd.DataFrame) -> Table:
 
 def table_1(frame: pd.DataFrame) -> Table:
     """Table 1: confounders and upper bound, here and in the paper."""
-    rows = []
-    for values in frame.to_dict("records"):
-        row: list[Cell] = [values["confounder"]]
-        for statistic in STATISTICS:
-            row += [values[statistic], TABLE_1[values["confounder"]][statistic]]
-        rows.append(tuple(row))
+    rows = _pairs(frame.set_index("confounder"), TABLE_1)
     title = "Table 1 of Steen & Markert 2022: what knowing the system alone gets; (r): ties broken at random."
     note = "Capitalization: here whether the system writes capitals, in the paper their number in each summary."
     columns = _here_and_paper("pseudo-measure", STATISTICS)
@@ -135,14 +121,13 @@ def table_5(frame: pd.DataFrame) -> Table:
     return _table("table5", title, columns, rows, _SYSTEMS)
 
 
-def lengths(frame: pd.DataFrame) -> Table:
-    """Agreement with the length of the summaries, by level."""
-    columns = [Column("measure", text=True), *(Column(level, decimals=2) for level in LEVELS)]
-    rows: list[tuple[Cell, ...]] = [
-        (row["measure"], *(row[level] for level in LEVELS)) for row in frame.to_dict("records")
-    ]
-    title = "Agreement with the number of characters of a summary, Kendall's τ-b, 16 systems."
-    return _table("lengths", title, columns, rows)
+def _pairs(here: pd.DataFrame, paper: Mapping[str, Mapping[str, Cell]]) -> list[tuple[Cell, ...]]:
+    """For each label, each statistic here and in the paper."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, values in here.iterrows():
+        pairs = ((values[name], paper[str(label)][name]) for name in STATISTICS)
+        rows.append((str(label), *(cell for pair in pairs for cell in pair)))
+    return rows
 
 
 def _table(
@@ -155,9 +140,9 @@ def _table(
     return Table(name, title, columns, [Section("", rows)], notes)
 
 
-def _here_and_paper(first: str, statistics: Iterable[str]) -> list[Column]:
+def _here_and_paper(first: str, statistics: Iterable[str], *, text: bool = False) -> list[Column]:
     """A column of text, then for each statistic the computed and the published value."""
     columns = [Column(first, text=True)]
     for statistic in statistics:
-        columns += [Column(HERE, statistic, decimals=2), Column(PAPER, statistic, decimals=2)]
+        columns += [Column(name, statistic, decimals=2, text=text) for name in (HERE, PAPER)]
     return columns

@@ -1,8 +1,7 @@
 """Measures that the paper's tables set next to ESTIME, and trivial ones that any measure should
 beat, each also a block.
 
-All functions accept lists of texts and return float64 of shape (summaries,); lists of different
-lengths raise ValueError. Words are split by `lower_words`, as for `new_words`. An empty summary has
+All functions accept lists of texts of the same length and return float64 of shape (summaries,). Words are split by `lower_words`, as for `new_words`. An empty summary has
 ROUGE, BLEU and lengths of 0, a divergence of 1.
 """
 
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -31,35 +30,23 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.validation import check_choice, check_pairs
 
 Texts = Sequence[str]
+#: Data -> the texts with which each summary is compared, at least one for each.
 References = Callable[[Any], Sequence[Texts]]
-#: How the values against several references become one.
-COMBINE: dict[str, Callable[[Sequence[float]], Any]] = {
-    "mean": np.mean,
-    "max": max,
-    "first": np.mean,
-}
 #: Measures that the texts alone decide: `SourceNgrams.new_shares`, in its order.
 NEW_NGRAMS = ("new_words", "new_bigrams", "new_trigrams")
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
 def rouge(
-    summaries: Texts,
-    references: Sequence[Texts],
-    *,
-    combine: str = "mean",
-    advance: Advance | None = None,
+    summaries: Texts, references: Sequence[Texts], *, advance: Advance | None = None
 ) -> dict[str, Floats]:
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
     The paper uses ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how
     it combines eleven references. The mean over the references, with stemming, reproduces its rows.
-    ``combine`` is ``"mean"`` or ``"max"`` over the references, or ``"first"``, which uses only the
-    first one; ``advance`` is called after each summary. Raises ImportError without ``rouge-score``,
-    ValueError for a summary without references or another ``combine``.
+    ``advance`` is called after each summary. Raises ImportError without ``rouge-score``.
 
     Example:
         >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
@@ -74,35 +61,33 @@ def rouge(
         tokenizer.tokenize
     )  # a reference comes back with every system
     scorer = RougeScorer(list(ROUGE), tokenizer=tokenizer)
-    scores: dict[str, list[float]] = {name: [] for name in ROUGE.values()}
-    for summary, texts in each(summaries, references, combine, advance):
+    scores: dict[str, list[Any]] = {name: [] for name in ROUGE.values()}
+    for summary, texts in zip(summaries, references, strict=True):
         results = [scorer.score(text, summary) for text in texts]
         for key, name in ROUGE.items():
-            scores[name].append(COMBINE[combine]([values[key].fmeasure for values in results]))
+            scores[name].append(np.mean([values[key].fmeasure for values in results]))
+        if advance is not None:
+            advance(1)
     return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
 
 def bleu(
-    summaries: Texts,
-    references: Sequence[Texts],
-    *,
-    first: bool = False,
-    advance: Advance | None = None,
+    summaries: Texts, references: Sequence[Texts], *, advance: Advance | None = None
 ) -> Floats:
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
-    Uses all references together, as BLEU defines it, or only the ``first``; lower-cased,
-    tokenization ``13a``, exponential smoothing. The paper uses NLTK's BLEU with settings that it
-    does not state, so its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is
-    called after each summary.
+    Uses all references together, as BLEU defines it; lower-cased, tokenization ``13a``, exponential
+    smoothing. The paper uses NLTK's BLEU with settings that it does not state, so its row differs.
+    Raises ImportError without ``sacrebleu``; ``advance`` is called after each summary.
     """
     with needs_extra("meta", "BLEU needs sacrebleu"):
         from sacrebleu import sentence_bleu
-    pairs = each(summaries, references, "first" if first else "max", advance)
-    return np.array(
-        [sentence_bleu(text, others, lowercase=True).score for text, others in pairs],
-        dtype=np.float64,
-    )
+    scores = []
+    for summary, texts in zip(summaries, references, strict=True):
+        scores.append(sentence_bleu(summary, texts, lowercase=True).score)
+        if advance is not None:
+            advance(1)
+    return np.array(scores, dtype=np.float64)
 
 
 def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
@@ -128,11 +113,11 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
         p, q = ([float(count[word]) for word in every] for count in (of_summary, of_source))
         return min(1.0, float(jensenshannon(p, q, base=2)) ** 2)
 
-    pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
-    return np.array(
-        [divergence(Counter(lower_words(text)), counts[source]) for text, source in pairs],
-        dtype=np.float64,
-    )
+    divergences = [
+        divergence(Counter(lower_words(summary)), counts[source])
+        for summary, source in zip(summaries, sources, strict=True)
+    ]
+    return np.array(divergences, dtype=np.float64)
 
 
 def length(summaries: Texts) -> Floats:
@@ -149,9 +134,9 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
         [2.0]
     """
     known = {source: frozenset(lower_words(source)) for source in dict.fromkeys(sources)}
-    pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
     counts = [
-        sum(word not in known[source] for word in lower_words(summary)) for summary, source in pairs
+        sum(word not in known[source] for word in lower_words(summary))
+        for summary, source in zip(summaries, sources, strict=True)
     ]
     return np.array(counts, dtype=np.float64)
 
@@ -166,32 +151,12 @@ def new_shares(summaries: Texts, sources: Texts) -> dict[str, Floats]:
         [0.25, 0.3333333333333333, 0.5]
     """
     prepared = {source: SourceNgrams.of(source) for source in dict.fromkeys(sources)}
-    pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
-    shares = [prepared[source].new_shares(summary) for summary, source in pairs]
+    shares = [
+        prepared[source].new_shares(summary)
+        for summary, source in zip(summaries, sources, strict=True)
+    ]
     columns = np.array(shares, dtype=np.float64).reshape(-1, len(NEW_NGRAMS)).T
     return dict(zip(NEW_NGRAMS, columns, strict=True))
-
-
-def each(
-    summaries: Texts, references: Sequence[Texts], combine: str, advance: Advance | None
-) -> Iterator[tuple[str, Texts]]:
-    """Each summary with the references that are used; calls ``advance`` when the caller is done
-    with it.
-    """
-    check_choice("combine", combine, COMBINE)
-    if len(summaries) != len(references):
-        raise ValueError(
-            f"Expected argument `references` to have one entry for each of {len(summaries)} summaries, but got "
-            f"{len(references)}."
-        )
-    for index, (summary, texts) in enumerate(zip(summaries, references, strict=True)):
-        if not texts or isinstance(texts, str):
-            raise ValueError(
-                f"Expected argument `references` to contain a list of texts at {index}, but got {texts!r}."
-            )
-        yield summary, texts[:1] if combine == "first" else texts
-        if advance is not None:
-            advance(1)
 
 
 def trivial_block() -> Block:
@@ -234,55 +199,40 @@ def divergence_block() -> Block:
     return Block("Jensen-Shannon", (column,), lambda: Prepared(signature, compute))
 
 
-def rouge_block(references: References | None, combine: str = "mean") -> Block:
+def rouge_block(references: References | None) -> Block:
     """`rouge` against the references, or against the sources if ``references`` is ``None``."""
-    section, suffix, against = REFERENCE_BASED, "", combine
+    section, suffix, against = REFERENCE_BASED, "", "mean"
     if references is None:
         section, suffix, against = REFERENCE_FREE, ", source", "source"
 
-    def compute(data: Summaries, advance: Advance) -> list[Floats]:
+    def compute(data: Summaries, advance: Advance) -> ColumnValues:
         texts = [[source] for source in data.sources] if references is None else references(data)
-        return list(rouge(data.summaries, texts, combine=combine, advance=advance).values())
+        scores = rouge(data.summaries, texts, advance=advance)
+        return {column_of(f"{name}{suffix}"): values for name, values in scores.items()}
 
+    columns = [f"{name}{suffix}" for name in ROUGE.values()]
     signature = f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}"
-    return _block(
-        "ROUGE", section, [f"{name}{suffix}" for name in ROUGE.values()], signature, compute
+    return Block(
+        "ROUGE",
+        tuple(ScoreColumn(column_of(label), label, section) for label in columns),
+        lambda: Prepared(signature, compute),
     )
 
 
-def bleu_block(references: References, combine: str = "mean") -> Block:
-    """`bleu` against all references, or only the first one if ``combine`` is ``"first"``."""
-    first = combine == "first"
+def bleu_block(references: References) -> Block:
+    """`bleu` against all references."""
 
-    def compute(data: Summaries, advance: Advance) -> list[Floats]:
-        return [bleu(data.summaries, references(data), first=first, advance=advance)]
+    def compute(data: Summaries, advance: Advance) -> ColumnValues:
+        return {"bleu": bleu(data.summaries, references(data), advance=advance)}
 
-    signature = f"BLEU|case:lower|references:{'first' if first else 'all'}|{_version('sacrebleu')}"
-    return _block("BLEU", REFERENCE_BASED, ["BLEU"], signature, compute)
+    signature = f"BLEU|case:lower|references:all|{_version('sacrebleu')}"
+    column = ScoreColumn("bleu", "BLEU", REFERENCE_BASED)
+    return Block("BLEU", (column,), lambda: Prepared(signature, compute))
 
 
 def column_of(label: str) -> str:
     """The column of a row in the tables."""
     return re.sub(r"[^a-z0-9]+", "_", label.removeprefix("(-)").lower())
-
-
-def _block(
-    name: str,
-    section: str,
-    labels: Sequence[str],
-    signature: str,
-    compute: Callable[[Any, Advance], list[Floats]],
-) -> Block:
-    """A block whose function gives the scores in the order of the labels."""
-    columns = tuple(
-        ScoreColumn(column_of(label), label, section, label.startswith("(-)")) for label in labels
-    )
-
-    def by_name(data: Any, advance: Advance) -> ColumnValues:
-        names = [column.name for column in columns]
-        return dict(zip(names, compute(data, advance), strict=True))
-
-    return Block(name, columns, lambda: Prepared(signature, by_name))
 
 
 def _version(package: str) -> str:

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric.stats.checks import Floats
-from estime_metric.studies.benchmarks.shared.baselines import (
-    COMBINE,
-    References,
-    Texts,
-    column_of,
-    each,
-)
+from estime_metric.studies.benchmarks.shared.baselines import References, Texts, column_of
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     Advance,
@@ -68,18 +62,18 @@ class BertScorer:
         summaries: Texts,
         references: Sequence[Texts],
         *,
-        combine: str = "mean",
         advance: Advance | None = None,
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
         Precision is the mean of the best cosines of the summary's tokens, recall the mean for the
         reference's tokens, F1 their harmonic mean; no special tokens, no weights by inverse
-        document frequency, no rescaling. A text without tokens has 0 in all three. The rest is as
-        in `rouge`; a text longer than the encoder can read is refused too (ValueError).
+        document frequency, no rescaling; the mean over the references. A text without tokens has 0
+        in all three. ``advance`` is called with the number of summaries done. ValueError for a text
+        longer than the encoder can read.
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
-        pairs = each(summaries, references, combine, advance)
+        pairs = zip(summaries, references, strict=True)
         for _, group in groupby(pairs, key=lambda pair: tuple(pair[1])):
             together = list(group)
             texts = list(
@@ -89,7 +83,9 @@ class BertScorer:
             for summary, others in together:
                 similarities = [_compare(encoded[summary], encoded[other]) for other in others]
                 for name, values in zip(NAMES, zip(*similarities, strict=True), strict=True):
-                    scores[name].append(float(COMBINE[combine](values)))
+                    scores[name].append(float(np.mean(values)))
+            if advance is not None:
+                advance(len(together))
         return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
     def _encode(self, texts: list[str]) -> list[Tensor]:
@@ -141,23 +137,18 @@ def bertscore_block(
     model: str,
     references: References,
     *,
-    layer: int | None = None,
-    combine: str = "mean",
     device: str | None = None,
 ) -> Block:
-    """BERTScore as measures of a benchmark; the options are the same as in `BertScorer` and its
-    `score`."""
+    """BERTScore as measures of a benchmark; the options are the same as in `BertScorer`."""
 
     def prepare() -> Prepared:
-        scorer = BertScorer(model, layer=layer, device=device)
+        scorer = BertScorer(model, device=device)
 
         def compute(data: Summaries, advance: Advance) -> ColumnValues:
-            scores = scorer.score(
-                data.summaries, references(data), combine=combine, advance=advance
-            )
+            scores = scorer.score(data.summaries, references(data), advance=advance)
             return {column_of(name): values for name, values in scores.items()}
 
-        return Prepared(f"{scorer.signature}|references:{combine}", compute)
+        return Prepared(f"{scorer.signature}|references:mean", compute)
 
     return Block(
         "BERTScore",

@@ -19,7 +19,7 @@ from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.meta.grid import cell_names
 
 #: Names of the columns that identify a summary, by the part of its key: the first name that a table
@@ -105,7 +105,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
                 f"the first is {scores.index[0]}, the first summary {tuple(data.keys[0])}."
             )
-        of_data = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
+        of_data = scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
         return {column.name: of_data[header].to_numpy() for header, column in columns.items()}
 
     return Block(
@@ -206,19 +206,13 @@ def _column(column: str, name: str, lower: bool) -> ScoreColumn:
 
 def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     """Which summaries lack a score, and which rows are of no summary."""
-    keys = pd.MultiIndex.from_tuples(data.keys)
-    of_data = scores.reindex(keys)
+    keys = pd.MultiIndex.from_frame(data.table[KEY])
     there = keys.isin(scores.index)
     if not there.all():
         yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {cell_names(keys[~there])}."
+    of_data = scores.reindex(keys[there])
     for column in scores:
-        if len(empty := keys[there & of_data[column].isna()]):
+        if len(empty := of_data.index[of_data[column].isna()]):
             yield f"{name}: no value of {column} for {len(empty)} summaries: {cell_names(empty)}."
-    strange = scores.index[~scores.index.isin(keys)]
-    documents, systems = (strange.get_level_values(level) for level in (0, 1))
-    new_document, new_system = ~documents.isin(data.documents), ~systems.isin(data.systems)
-    for kind, names in (("documents", documents[new_document]), ("systems", systems[new_system])):
-        if len(names):
-            yield f"{name}: unknown {kind}, excluded: {listed(names.unique())}."
-    if len(rest := strange[~new_document & ~new_system]):
-        yield f"{name}: rows of no summary, excluded: {cell_names(rest)}."
+    if len(strange := scores.index[~scores.index.isin(keys)]):
+        yield f"{name}: rows of no summary, excluded: {cell_names(strange)}."

@@ -4,7 +4,6 @@ can be resumed.
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -213,13 +212,10 @@ def _load(scores: Scores[Data], folder: Path) -> None:
         return
     try:
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
-        # Not pandas: some of its versions do not read floats to the last bit.
-        with (folder / SCORES).open(encoding="utf-8", newline="") as stream:
-            table = list(csv.DictReader(stream))
+        # As text, because some versions of pandas do not read floats to the last bit.
+        table = pd.read_csv(folder / SCORES, dtype=object)
+        known = {name: table[name].to_numpy(dtype=np.float64) for name in run["measures"]}
         digest, signatures = run["digest"], dict(run["signatures"])
-        known = {
-            name: np.array([float(row[name] or "nan") for row in table]) for name in run["measures"]
-        }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"Expected {folder} to contain the scores of an earlier run, but got {error!r}."

@@ -12,7 +12,6 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import join, read_frame
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleErrors
 from estime_metric.studies.benchmarks.subtle_errors.labeled import import_datasets
-from estime_metric.validation import check_choice, check_pairs
 
 #: The paper's texts (section 4) on the Hub, and the edition of the dataset in which names are not
 #: replaced by numbers.
@@ -45,113 +44,74 @@ class Versions(Summaries):
 
 
 def make_versions(
-    sources: Sequence[str],
-    summaries: Sequence[str],
+    pairs: pd.DataFrame,
     corrupt: SubtleErrors,
     *,
     numbers: Sequence[int] = NUMBERS,
-    names: Sequence[str] | None = None,
     progress: bool = False,
 ) -> Versions:
     """Inserts errors into summaries, which are assumed to be free of errors.
 
-    ``numbers`` ascend to the number that ``corrupt`` makes; ``names`` are the names of the pairs
-    (default: their indices).
+    ``pairs`` have the columns ``document``, which names a pair, ``source`` and ``summary``;
+    ``numbers`` ascend to the number that ``corrupt`` makes.
 
     Raises:
-        TypeError, ValueError: an invalid argument; the message names it.
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
-    originals, texts = check_pairs(summaries, sources, "summaries")
-    ascending = tuple(numbers)
-    if (
-        not ascending
-        or list(ascending) != sorted(set(ascending))
-        or ascending[0] < 1
-        or ascending[-1] != corrupt.n_errors
-    ):
-        raise ValueError(
-            f"Expected argument `numbers` to ascend from at least 1 to the {corrupt.n_errors} errors that are made, "
-            f"but got {ascending}."
-        )
-    corrupted = corrupt(originals, progress=progress)
-    rows = [
-        (str(name), str(number), source, text.first(number))
-        for name, source, text in zip(names or range(len(texts)), texts, corrupted, strict=True)
-        for number in (0, *ascending)
-    ]
-    versions = [version for *_, version in rows]
-    table = pd.DataFrame([names for *names, _ in rows], columns=["document", "system", "source"])
+    corrupted = corrupt(list(pairs["summary"]), progress=progress)
+    rows, versions = [], []
+    for document, source, text in zip(pairs["document"], pairs["source"], corrupted, strict=True):
+        for number in (0, *numbers):
+            version = text.first(number)
+            rows.append((document, str(number), source, version.text))
+            versions.append(version)
     return Versions(
         origin="the pairs",
-        table=table.assign(summary=[version.text for version in versions]),
+        table=pd.DataFrame(rows, columns=["document", "system", "source", "summary"]),
         key_names=("pair", "n_errors"),
         corrupted=corrupted,
-        numbers=ascending,
+        numbers=tuple(numbers),
         generator=corrupt.signature,
         versions=versions,
     )
 
 
-@dataclass(frozen=True)
-class CleanPairs:
-    """Pairs with summaries that are assumed to be free of errors: sources, summaries, and their
-    names."""
-
-    sources: list[str]
-    summaries: list[str]
-    ids: list[str]
-
-
-def cnn_dailymail(
-    pairs: int | None = 2000,
-    *,
-    seed: int = 0,
-    split: str = "test",
-    path: str = CNN_DAILYMAIL,
-    edition: str | None = CNN_DAILYMAIL_EDITION,
-) -> CleanPairs:
+def cnn_dailymail(pairs: int = 2000, *, seed: int = 0, path: str = CNN_DAILYMAIL) -> pd.DataFrame:
     """A random selection of CNN/DailyMail, as in the paper, which uses 2,000 pairs (it does not say
-    of which split): articles, their highlights (the human summaries; a line for each sentence) and
-    their ids.
+    of which split; this is the test split): articles as ``source``, their highlights (the human
+    summaries; a line for each sentence) as ``summary``, and their ids as ``document``.
 
     Args:
-        pairs: how many; ``None`` for the whole split in its order.
+        pairs: how many.
         seed: another one selects other pairs.
-        split, path, edition: split, Hub name or folder, and configuration of a dataset with the
-            columns ``article``, ``highlights`` and ``id``.
+        path: Hub name or folder of the dataset.
 
     Raises:
         ImportError: ``datasets`` is not installed.
         OSError: the dataset cannot be loaded.
-        ValueError: a split, a column or pairs that it lacks.
+        ValueError: it has fewer pairs.
     """
     datasets = import_datasets()
     try:
-        loaded = datasets.load_dataset(path, edition, split=split)
+        loaded = datasets.load_dataset(path, CNN_DAILYMAIL_EDITION, split="test")
     except OSError as error:
         raise OSError(
             f"The dataset {path!r} cannot be loaded: {error}. Connect to the Hugging Face Hub once, so that it is in "
             "the local cache, or pass your own pairs."
         ) from error
-    for column in ("article", "highlights", "id"):
-        check_choice("path", column, loaded.column_names)
-    if pairs is not None:
-        if not 0 <= pairs <= len(loaded):
-            raise ValueError(
-                f"Expected argument `pairs` to be within 0..{len(loaded)}, but got {pairs}."
-            )
-        loaded = loaded.shuffle(seed=seed).select(range(pairs))
-    return CleanPairs(
-        sources=list(loaded["article"]),
-        summaries=list(loaded["highlights"]),
-        ids=[str(name) for name in loaded["id"]],
-    )
+    if not 0 <= pairs <= len(loaded):
+        raise ValueError(
+            f"Expected argument `pairs` to be within 0..{len(loaded)}, but got {pairs}."
+        )
+    drawn = loaded.shuffle(seed=seed).select(range(pairs))
+    names = {"id": "document", "article": "source", "highlights": "summary"}
+    return pd.DataFrame({name: list(drawn[column]) for column, name in names.items()})
 
 
-def summeval_references(folder: Path) -> CleanPairs:
+def summeval_references(folder: Path) -> pd.DataFrame:
     """The documents of SummEval with the first reference of each, which is the summary of
-    CNN/DailyMail (the other references were written by crowd workers), and their ``doc_id``.
+    CNN/DailyMail (the other references were written by crowd workers): ``document``, ``source`` and
+    ``summary``.
 
     The folder has ``documents.jsonl`` and ``references.jsonl``, as `summeval.data.read_folder`
     reads them; ValueError for a line that lacks a field and a document without a reference.
@@ -162,8 +122,4 @@ def summeval_references(folder: Path) -> CleanPairs:
     )
     what = f"a reference for each document in {str(folder)!r}"
     pairs = join(documents, references[references["references"].map(bool)], ["document"], what)
-    return CleanPairs(
-        sources=list(pairs["source"]),
-        summaries=[texts[0] for texts in pairs["references"]],
-        ids=list(pairs["document"]),
-    )
+    return pairs.assign(summary=pairs["references"].str[0])[["document", "source", "summary"]]

@@ -114,14 +114,5 @@ def _row(name: str, source: str, version: Corrupted, requested: int) -> LabeledR
 def _error_row(error: SubtleError) -> dict[str, Any]:
     start, end = error.span
     clean_start, clean_end = error.clean_span
-    return {
-        "start": start,
-        "end": end,
-        "clean_start": clean_start,
-        "clean_end": clean_end,
-        "original": error.original,
-        "replacement": error.replacement,
-        "rank": error.rank,
-        "probability": error.probability,
-        "step": error.step,
-    }
+    spans = {"start": start, "end": end, "clean_start": clean_start, "clean_end": clean_end}
+    return {name: spans[name] if name in spans else getattr(error, name) for name in ERROR_FIELDS}

@@ -5,7 +5,7 @@ experts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,7 @@ from estime_metric._extras import needs_extra
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.hub import check_reachable
-from estime_metric.studies.benchmarks.shared.records import (
-    crossed,
-    join,
-    read_frame,
-    read_records,
-)
+from estime_metric.studies.benchmarks.shared.records import crossed, join, read_frame
 from estime_metric.validation import integer
 
 #: The Hub's dataset and the commit of it that is read.
@@ -29,7 +24,7 @@ HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1
 #: Columns of the Hub's dataset. Each row is a source; the lists contain an entry for each system.
 HUB_TEXT, HUB_SUMMARIES, HUB_REFERENCES = "text", "machine_summaries", "human_summaries"
 DOCUMENTS, REFERENCES = "documents.jsonl", "references.jsonl"
-SUMMARIES, SYSTEMS = "summeval.jsonl", "systems.csv"
+SUMMARIES = "summeval.jsonl"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,14 +34,11 @@ class SummEval(Summaries):
     Further columns of the table are the ``references``, a list for each summary, at least one
     (ValueError), and the four `QUALITIES`: the mean of the experts, finite, 1 to 5, higher is better.
 
-    Attributes:
-        named_systems: whether the data names the systems; otherwise a position in the list
-            identifies a system.
-        names: system -> a name for readers, if there is one.
+    ``named_systems``: whether the data names the systems; otherwise a position in the list
+    identifies a system.
     """
 
     named_systems: bool = True
-    names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,32 +53,17 @@ class SummEval(Summaries):
                     f"Expected each document to have references, but {row.document!r} has none."
                 )
 
-    @property
-    def labels(self) -> list[str]:
-        """The systems as plots call them."""
-        return [self.names.get(system, system) for system in self.systems]
-
     def head(self, documents: int) -> SummEval:
         """The first few documents, at least 1, with all systems."""
         first = self.documents[: integer("documents", documents, 1)]
         return replace(self, table=self.table[self.table["document"].isin(first)])
 
 
-def read(
-    folder: Path | None = None, dataset: str | None = None, limit: int | None = None
-) -> SummEval:
-    """SummEval from a folder (see `read_folder`), otherwise from the Hub or a folder of its layout
-    (see `from_hub`).
-
-    The usual ``dataset`` is read at a fixed commit, any other in its current state; ``limit`` is
-    the number of first documents to use.
+def read(folder: Path | None = None, limit: int | None = None) -> SummEval:
+    """SummEval from a folder (see `read_folder`), otherwise from the Hub (see `from_hub`); ``limit``
+    is the number of first documents to use.
     """
-    if folder is not None:
-        data = read_folder(folder)
-    else:
-        data = (
-            from_hub() if dataset in (None, HUB_DATASET) else from_hub(str(dataset), revision=None)
-        )
+    data = from_hub() if folder is None else read_folder(folder)
     return data if limit is None else data.head(limit)
 
 
@@ -95,7 +72,7 @@ def read_folder(folder: Path) -> SummEval:
 
     It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``,
     ``references``) and ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four
-    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError if a file is missing;
+    qualities). Raises OSError if a file is missing;
     ValueError names a row that is not such a record, and a summary that is missing or occurs twice.
     """
     fields = ("doc_id", "system", "summary", *QUALITIES)
@@ -104,13 +81,9 @@ def read_folder(folder: Path) -> SummEval:
         texts = read_frame(folder / file, ("doc_id", column), doc_id="document")
         what = f"{file} to contain the documents of {SUMMARIES}"
         table = join(table, texts, ["document"], what)
-    names = read_records(folder / SYSTEMS, ()) if (folder / SYSTEMS).is_file() else []
     return SummEval(
         origin=folder.name or str(folder),
         table=crossed(table, SUMMARIES).astype(dict.fromkeys(QUALITIES, float)),
-        names={
-            row["system"]: row["name"] for row in names if row.get("name") and row.get("system")
-        },
     )
 
 

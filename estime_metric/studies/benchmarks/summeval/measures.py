@@ -11,16 +11,13 @@ from estime_metric.studies.benchmarks.shared.bertscore import bertscore_block
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.validation import check_choice
 
 
 def measure_blocks(
     options: Mapping[str, Any],
     *,
     units: Sequence[str] = ("token",),
-    combine: str = "mean",
     bert_model: str | None = None,
-    bert_layer: int | None = None,
     progress: bool = False,
 ) -> list[Block]:
     """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is
@@ -29,31 +26,23 @@ def measure_blocks(
     Args:
         options: options of `EstimeConfig` except ``unit``.
         units: some of ``token`` and ``word``, each once.
-        combine: how several references become one value, one of `baselines.COMBINE`.
-        bert_model, bert_layer: arguments of `BertScorer`; ``None`` omits BERTScore.
+        bert_model: encoder of `BertScorer`; ``None`` omits BERTScore.
         progress: whether the scorer shows its own bar.
 
     Raises:
-        EncoderUnavailableError, ValueError: as `EstimeScorer`, and ValueError for ``units`` and
-            ``combine``.
+        EncoderUnavailableError, ValueError: as `EstimeScorer`, and ValueError for ``units``.
     """
     if not units or len(set(units)) < len(units):
         raise ValueError(
             f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}."
         )
-    check_choice("combine", combine, baselines.COMBINE)
 
     def references(data: SummEval) -> Sequence[Sequence[str]]:
         return list(data.table["references"])
 
     bertscore = []
     if bert_model is not None:
-        device = options.get("device")
-        bertscore.append(
-            bertscore_block(
-                bert_model, references, layer=bert_layer, combine=combine, device=device
-            )
-        )
+        bertscore.append(bertscore_block(bert_model, references, device=options.get("device")))
     return [
         *(
             estime_block(EstimeScorer(**_with_unit(options, unit)), progress=progress)
@@ -61,8 +50,8 @@ def measure_blocks(
         ),
         baselines.divergence_block(),
         *bertscore,
-        baselines.bleu_block(references, combine),
-        baselines.rouge_block(references, combine),
+        baselines.bleu_block(references),
+        baselines.rouge_block(references),
         baselines.trivial_block(),
     ]
 

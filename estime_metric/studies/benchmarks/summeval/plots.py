@@ -1,79 +1,21 @@
-"""SummEval's plots: layers, scores against judgements, bias, agreement within each system."""
+"""SummEval's plots: the curves over layers of appendix A of the ESTIME paper."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS
-from estime_metric.studies.meta.bias import bias_matrix
-from estime_metric.studies.meta.resampling import bootstrap_groups
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: What ESTIME is meant to see.
 QUALITY = "consistency"
-#: Measures in addition to ESTIME in the bars of each system.
-COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
-RESAMPLES = 1000
-
-
-def draw(
-    scores: Scores[SummEval], frames: Frames, *, seed: int = 0
-) -> Iterator[tuple[str, Figure]]:
-    """The plots, each with a name for its files; one that needs what was not computed is excluded.
-
-    Of the first measure of ESTIME in Tables 1 and 2: the ``bias`` matrix, and it and others
-    ``intra_system``. If several layers were read, the curves of appendix
-    A: ``layers_spearman`` and ``layers_kendall`` at the summary level, ``layers_system`` for
-    consistency at the system level.
-    """
-    from estime_metric.studies.meta import plots
-
-    data = scores.data
-    of_estime = [column for column in scores.known if column.layer is not None]
-    of_alarms = [column for column in of_estime if column.name.startswith("estime_")]
-    first = next((column for column in of_alarms if column.main and len(data)), None)
-    if first is not None:
-        grid = scores.grid(first, QUALITY)
-        bias = bias_matrix(grid.scores, grid.judgements, data.labels)
-        yield "bias", plots.plot_bias(bias, f"{first.label}, {QUALITY}")
-        compared = [column for column in scores.known if column.name in COMPARED]
-        yield "intra_system", _within_systems(scores, [first, *compared], seed)
-    yield from _curves(frames[CORRELATIONS], of_alarms)
-
-
-def _within_systems(scores: Scores[SummEval], columns: Sequence[ScoreColumn], seed: int) -> Figure:
-    from estime_metric.studies.meta import plots
-
-    values, ends = {}, {}
-    for column in columns:
-        groups = bootstrap_groups(
-            scores.grid(column, QUALITY),
-            method="spearman",
-            n=RESAMPLES,
-            seed=seed,
-        )
-        values[column.label] = groups["value"].to_numpy(dtype=np.float64)
-        ends[column.label] = groups[["low", "high"]].to_numpy(dtype=np.float64)
-    return plots.plot_intra_system(
-        values,
-        scores.data.labels,
-        ends,
-        statistic="Spearman's ρ",
-        title=f"Agreement with judged {QUALITY} within each system, 95% intervals",
-    )
-
-
 #: Plot of curves over layers -> its title, the statistic on its axis, and label of a curve -> the key
 #: of a row of ``correlations.csv`` behind its column.
 _CURVE_PLOTS: dict[str, tuple[str, str, dict[str, tuple[str, str, str]]]] = {
@@ -98,14 +40,21 @@ _CURVE_PLOTS: dict[str, tuple[str, str, dict[str, tuple[str, str, str]]]] = {
 }
 
 
-def _curves(frame: pd.DataFrame, columns: Sequence[ScoreColumn]) -> Iterator[tuple[str, Figure]]:
-    """The plots over layers; of two units, the second one's curves too."""
+def draw(
+    scores: Scores[SummEval], frames: Frames, *, seed: int = 0
+) -> Iterator[tuple[str, Figure]]:
+    """The plots, each with a name for its files, if several layers were read: ``layers_spearman`` and
+    ``layers_kendall`` of the alarms at the summary level, ``layers_system`` for consistency at the
+    system level. Of two units, they have the second one's curves too.
+    """
     from estime_metric.studies.meta import plots
 
+    columns = [column for column in scores.known if column.name.startswith("estime_")]
     layers = sorted({column.layer for column in columns if column.layer is not None})
     units = list(dict.fromkeys(column.unit for column in columns))
     if len(layers) < 2:
         return
+    frame = frames[CORRELATIONS]
     value = frame.set_index(["quality", "level", "method", "column"])["value"].sort_index()
     name_of = {(column.unit, column.layer): column.name for column in columns}
     for name, (title, statistic, lines) in _CURVE_PLOTS.items():

@@ -189,11 +189,8 @@ def frank(
 def summeval(
     *,
     data: Annotated[Path | None, Parameter(alias="-d")] = None,
-    dataset: str | None = None,
     limit: options.PositiveCount | None = None,
-    references: str = "mean",
     bertscore_model: str | None = None,
-    bertscore_layer: int | None = None,
     run: RunOptions = RUN,
     others: OtherMeasures = OTHERS,
     measure: options.MeasureOptions = options.MEASURE,
@@ -209,18 +206,12 @@ def summeval(
     Example: estime benchmark summeval --data SUMMEVAL
 
     Args:
-        data: Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: the Hub)
-        dataset: Name on the Hub, or a folder of that layout. (default: mteb/summeval)
+        data: Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: mteb/summeval
+            on the Hub)
         limit: Use only the first N documents.
-        references: How to combine scores over several references: mean (reproduces the paper's
-            ROUGE), max or first.
         bertscore_model: Encoder for BERTScore, or 'none'. (default: --model if it is a bundled
             encoder, otherwise roberta-large, as in the paper)
-        bertscore_layer: Layer of the BERTScore encoder. (default: 17 of 24 blocks, or the same
-            relative depth in other encoders)
     """
-    if data is not None and dataset is not None:
-        raise ValueError("Give --data or --dataset, not both.")
     run.make_folder()
     config = measure.settings()
     units = options.parse_names(config.pop("unit", "token")) or ()  # computed one after the other
@@ -229,16 +220,14 @@ def summeval(
     from estime_metric.studies.benchmarks.summeval.data import read
     from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 
-    summaries = read(data, dataset, limit)
+    summaries = read(data, limit)
     if bertscore_model is None:
         model = measure.model or EMBEDDED_MODEL
         bertscore_model = model if model in embedded.PATHS else PAPER_ENCODER
     blocks = measure_blocks(
         config,
         units=units,
-        combine=references,
         bert_model=None if bertscore_model == NONE else bertscore_model,
-        bert_layer=bertscore_layer,
         progress=not run.quiet,
     )
     shown = ("table1", "table2", "own", "layers")
@@ -282,8 +271,8 @@ app.command(subtle_errors)
 def coherence(folder: Path, /, *, runs: options.Count = 100, run: RunOptions = RUN) -> int:
     """Recompute the tables of Steen & Markert 2022 and print them next to the published values.
 
-    Prints Tables 3 and 4. With --output, also writes the intervals of Table 3, Tables 1 and 5,
-    agreement with length, and plots.
+    Prints Tables 3 and 4. With --output, also writes the intervals of Table 3, Tables 1 and 5, and
+    plots.
 
     Exit status: 0 on success, 1 if plots could not be drawn (the rest is written), 2 on failure.
 

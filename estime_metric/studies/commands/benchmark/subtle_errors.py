@@ -24,7 +24,7 @@ from estime_metric.studies.commands.benchmark.shared import (
 from estime_metric.studies.commands.corrupt import Errors, Order, parse_numbers
 
 if TYPE_CHECKING:
-    from estime_metric.studies.benchmarks.subtle_errors.data import CleanPairs
+    import pandas as pd
 
 PAPER_LAYERS = "21,12,24"  # layers of the paper's encoder; the first one's alarms are located
 PAPER_PAIRS = 2000  # pairs that the paper took from CNN/DailyMail
@@ -39,8 +39,6 @@ def subtle_errors(
     *,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
-    dataset: str | None = None,
-    split: str = "test",
     pairs: options.PositiveCount | None = None,
     generator: str | None = None,
     errors: Errors = "1,3,5",
@@ -67,23 +65,20 @@ def subtle_errors(
         file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the
             folder of SummEval, from which the documents and the first references are used.
             (default: CNN/DailyMail from the Hub)
-        dataset: Another dataset of its layout, on the Hub or local.
-        split: Split of the dataset.
         pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, otherwise all)
         generator: Model that generates the errors. (default: embedded-small if --model is a bundled
             encoder, otherwise bert-base-cased, as in the paper)
         baselines: Compare with measures that need no model.
     """
-    if file is not None and dataset is not None:
-        raise ValueError("Expected either a FILE or --dataset, but got both.")
     config = measure.settings()
     if measure.layers is None and measure.model == PAPER:
         config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
     run.make_folder()
-    clean = _read(file, source_column, summary_column, dataset, split, pairs, run.seed)
-    warn_of_rows(clean.problems)
-    if not clean.sources:
+    layout = files.Layout(source_column=source_column, summary_column=summary_column)
+    clean, problems = _read(file, layout, pairs, run.seed)
+    warn_of_rows(problems)
+    if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.report.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
@@ -103,23 +98,11 @@ def subtle_errors(
         order=order,
         device=measure.device,
     )
-    # A pair's name is its id, otherwise its line.
-    names = [
-        str(columns.get("id", line))
-        for line, columns in zip(clean.lines, clean.others, strict=True)
-    ]
-    data = make_versions(
-        clean.sources,
-        clean.summaries,
-        maker,
-        numbers=numbers,
-        names=names,
-        progress=not run.quiet,
-    )
-    if run.output is not None:
-        rows = labeled_rows(clean.sources, data.corrupted, numbers, names)
-        files.write_rows(run.output / "pairs.jsonl", rows)
     progress = not run.quiet
+    data = make_versions(clean, maker, numbers=numbers, progress=progress)
+    if run.output is not None:
+        rows = labeled_rows(list(clean["source"]), data.corrupted, numbers, list(clean["document"]))
+        files.write_rows(run.output / "pairs.jsonl", rows)
     blocks = experiment.measure_blocks(scorer, baselines=baselines, progress=progress)
     status = run.run(
         experiment.benchmark(scorer, progress=progress),
@@ -127,64 +110,34 @@ def subtle_errors(
         [*blocks, *added],
         show=lambda tables: say("\n".join(map(to_markdown, tables))),
     )
-    return 1 if clean.problems else status
+    return 1 if problems else status
 
 
 def _read(
-    file: Path | None,
-    source_column: str,
-    summary_column: str,
-    dataset: str | None,
-    split: str,
-    pairs: int | None,
-    seed: int,
-) -> files.Pairs:
-    """The requested pairs."""
+    file: Path | None, layout: files.Layout, pairs: int | None, seed: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """The requested pairs by name, ``document``, and the rows that cannot be read."""
+    import pandas as pd
+
     from estime_metric.studies.benchmarks.subtle_errors.data import (
-        CNN_DAILYMAIL,
-        CNN_DAILYMAIL_EDITION,
         cnn_dailymail,
         summeval_references,
     )
 
     if file is None:
-        default = dataset is None
-        return _as_pairs(
-            cnn_dailymail(
-                (pairs or PAPER_PAIRS) if default else pairs,
-                seed=seed,
-                split=split,
-                path=CNN_DAILYMAIL if dataset is None else dataset,
-                edition=CNN_DAILYMAIL_EDITION if default else None,
-            )
-        )
+        return cnn_dailymail(pairs or PAPER_PAIRS, seed=seed), []
+    problems: list[str] = []
     if file.is_dir():
-        pairs_read = _as_pairs(summeval_references(file))
+        clean = summeval_references(file)
     else:
-        layout = files.Layout(source_column=source_column, summary_column=summary_column)
-        pairs_read = files.read_pairs(file, layout)
-    return pairs_read if pairs is None else _drawn(pairs_read, pairs, seed)
-
-
-def _as_pairs(clean: CleanPairs) -> files.Pairs:
-    """The pairs, with lines counted from 1 and the ids as a further column."""
-    pairs = files.Pairs()
-    rows = zip(clean.sources, clean.summaries, clean.ids, strict=True)
-    for line, (source, summary, name) in enumerate(rows, start=1):
-        pairs.add(line, source, summary, {"id": name})
-    return pairs
-
-
-def _drawn(pairs_read: files.Pairs, count: int, seed: int) -> files.Pairs:
-    """``count`` pairs drawn at random, in their order; all if there are fewer."""
-    if count >= len(pairs_read.lines):
-        return pairs_read
-    drawn = files.Pairs(problems=pairs_read.problems)
-    for index in sorted(random.Random(seed).sample(range(len(pairs_read.lines)), count)):
-        drawn.add(
-            pairs_read.lines[index],
-            pairs_read.sources[index],
-            pairs_read.summaries[index],
-            pairs_read.others[index],
-        )
-    return drawn
+        rows = files.read_pairs(file, layout)
+        problems = rows.problems
+        # A pair's name is its id, otherwise its line.
+        names = [
+            str(columns.get("id", line))
+            for line, columns in zip(rows.lines, rows.others, strict=True)
+        ]
+        clean = pd.DataFrame({"document": names, "source": rows.sources, "summary": rows.summaries})
+    if pairs is not None and pairs < len(clean):
+        clean = clean.iloc[sorted(random.Random(seed).sample(range(len(clean)), pairs))]
+    return clean, problems

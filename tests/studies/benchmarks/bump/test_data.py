@@ -68,8 +68,6 @@ def test_the_real_articles_are_split_once(bump: Summaries) -> None:
 
 def test_a_limit_takes_the_first_articles() -> None:
     assert read(DATA / "bump", limit=2).documents == ["10", "11", "12", "13"]
-    with pytest.raises(ValueError, match="`limit` to be at least 1, but got 0"):
-        read(DATA / "bump", limit=0)
 
 
 def without(field: str) -> list[dict[str, Any]]:
@@ -78,17 +76,11 @@ def without(field: str) -> list[dict[str, Any]]:
 
 
 def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(
-        FileNotFoundError, match=r"to have task1_dataset.json or data/task1_dataset.json"
-    ):
-        read(tmp_path)
     rows = made_rows("bump")
     gap = {**rows[0], "scores": {"DAE_reference": 1.0}}
     word = {**rows[0], "scores": {**rows[0]["scores"], "New_edited": "high"}}
     for number, (bad, message) in enumerate(
         (
-            (without("article"), "line 1 of task1_dataset.json to have 'article'"),
-            ([*rows, rows[2]], r"each summary once, .* twice: \('12', 'reference'\)"),
             ([*rows[1:], gap], "a score 'New_reference' for each pair .* record 6 lacks it"),
             ([word, *rows[1:]], "scores in task1_dataset.json to be numbers"),
             (without("error_type"), "line 1 of task1_dataset.json to have 'error_type'"),

@@ -51,28 +51,15 @@ def test_the_first_documents_of_each_data_set(data: Summaries) -> None:
     assert (first.documents, len(first)) == (["d0", "d4"], 5)
     assert first.digest != data.digest
     assert read(folder, limit=3).digest == data.digest
-    with pytest.raises(ValueError, match="`limit` to be at least 1"):
-        read(folder, limit=0)
 
 
 def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     rows = made_rows("frank")
-    with pytest.raises(
-        FileNotFoundError,
-        match=r"to have frank.jsonl and documents.jsonl, or human_annotations.json",
-    ):
-        read(tmp_path)
     with pytest.raises(ValueError, match="`split` to be one of valid, test, but got 'train'"):
         read(tmp_path, "train")
-    lacking = {key: value for key, value in rows[0].items() if key != "summary"}
     for number, (bad, message) in enumerate(
         (
-            (
-                [rows[0], *rows],
-                r"each summary once, but these occur twice: \('d0', 'bart'\)",
-            ),
             ([{**rows[0], "doc_id": "x"}], "a source for each document, but there is none for x"),
-            ([lacking], r"line 1 of frank.jsonl to have 'summary', but it is missing"),
             ([{**rows[0], "dataset": "xl"}], "datasets cnndm, bbc, but got xl"),
             (
                 [{**rows[0], "factuality": None}],

@@ -33,15 +33,9 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("name", list(BY_HAND))
-def test_rouge_is_worked_by_hand_and_combined_as_asked(name: str) -> None:
-    first, second = BY_HAND[name]
-    for combine, value in {
-        "mean": (first + second) / 2,
-        "max": max(first, second),
-        "first": first,
-    }.items():
-        computed = rouge([SUMMARY, SUMMARY], [REFERENCES, REFERENCES], combine=combine)
-        assert computed[name].tolist() == pytest.approx([value, value])
+def test_rouge_is_worked_by_hand_and_the_mean_over_references(name: str) -> None:
+    computed = rouge([SUMMARY, SUMMARY], [REFERENCES, REFERENCES])
+    assert computed[name].tolist() == pytest.approx([np.mean(BY_HAND[name])] * 2)
     assert rouge(["cats running"], [["cat runs"]])["ROUGE-2"].tolist() == [1.0]  # stemmed
 
 
@@ -55,7 +49,6 @@ def test_bleu_is_worked_by_hand_and_reads_all_references() -> None:
         [["x y", "a dog sat on the mat ."], ["x y", "a dog sat"]],
     )
     assert both.tolist() == pytest.approx([100.0, 100.0])
-    assert bleu(["a dog sat"], [["x y z", "a dog sat"]], first=True).tolist() == [0.0]
 
 
 def naive_divergence(summary: list[str], source: list[str]) -> float:
@@ -97,23 +90,6 @@ def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_val
         absent_words([], []),
     ):
         assert (values.dtype, len(values)) == (np.float64, 0)
-
-
-def test_bad_arguments_are_named() -> None:
-    for references, message in (
-        ([["a"]], "`references` to have one entry for each of 2 summaries, but got 1"),
-        ([["a"], []], r"`references` to contain a list of texts at 1, but got \[\]"),
-        (["a", ["b"]], "`references` to contain a list of texts at 0, but got 'a'"),
-    ):
-        for measure in (rouge, bleu):
-            with pytest.raises(ValueError, match=message):
-                measure(["a", "b"], references)
-    with pytest.raises(ValueError, match="`combine` to be one of mean, max, first, but got 'min'"):
-        rouge(["a"], [["a"]], combine="min")
-    with pytest.raises(
-        ValueError, match="`summaries` and `sources` to have the same length, but got 1 and 2"
-    ):
-        jensen_shannon(["a"], ["a", "b"])
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

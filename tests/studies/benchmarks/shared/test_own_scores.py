@@ -87,8 +87,7 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
     assert scores.notes["Scores of mine"] == (
         "mine: no row for 1 of 12 summaries: (b-doc, M10).",
         "mine: no value of judge for 3 summaries: (007, M10), (007, M2), (007, M0).",
-        "mine: unknown documents, excluded: zzz.",
-        "mine: unknown systems, excluded: M9.",
+        "mine: rows of no summary, excluded: (zzz, M2), (d, M9).",
     )
     assert np.isnan(scores.values["mine:judge"]).tolist() == [
         key[0] == "007" or index == 0 for index, key in enumerate(data.keys)

@@ -46,12 +46,12 @@ def broken(name: str, error: BaseException) -> Block:
 
 def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
     options = {"model": bert_folder, "layers": (1, 3), "measures": ("soft", "alarm_rate")}
-    blocks = measure_blocks(options, units=["token", "word"], bert_model=bert_folder, combine="max")
+    blocks = measure_blocks(options, units=["token", "word"], bert_model=bert_folder)
     scores = compute_scores(data, blocks)
     assert not scores.problems
     texts, sources, references = data.summaries, data.sources, data.table["references"]
-    rouge = baselines.rouge(texts, references, combine="max")
-    bert = BertScorer(bert_folder).score(texts, references, combine="max")
+    rouge = baselines.rouge(texts, references)
+    bert = BertScorer(bert_folder).score(texts, references)
     expected = {
         "jensen_shannon": baselines.jensen_shannon(texts, sources),
         **{f"bertscore_{name}": bert[f"BERTScore-{name.upper()}"] for name in ("f1", "p", "r")},

@@ -88,27 +88,17 @@ def test_rows_of_the_hubs_layout_may_lack_names_but_no_cell(data: SummEval) -> N
         from_rows(rows, "x")
 
 
-def test_missing_double_and_bad_rows_are_named(tmp_path: Path) -> None:
+def test_missing_rows_are_named(tmp_path: Path) -> None:
     rows = made_rows("summeval")
     with pytest.raises(
         ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"
     ):
         read_folder(made_folder(tmp_path, "summeval", rows[:7] + rows[8:]))
-    with pytest.raises(
-        ValueError,
-        match=r"each document with each system, but there are several for \('b-doc', 'M10'\)",
-    ):
-        read_folder(made_folder(tmp_path, "summeval", [*rows, rows[0]]))
     rows[11]["doc_id"] = "nowhere"
     with pytest.raises(
         ValueError, match=r"documents.jsonl to contain the documents .* none for nowhere"
     ):
         read_folder(made_folder(tmp_path, "summeval", rows))
-    with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to have 'summary'"):
-        read_folder(made_folder(tmp_path, "summeval", [*rows, {"doc_id": "x", "system": "y"}]))
-    (tmp_path / "summeval.jsonl").unlink()
-    with pytest.raises(FileNotFoundError, match=r"summeval\.jsonl"):
-        read_folder(tmp_path)
 
 
 def test_the_first_documents(data: SummEval) -> None:
@@ -117,8 +107,6 @@ def test_the_first_documents(data: SummEval) -> None:
     assert (head.keys, head.summaries) == (data.keys[:6], data.summaries[:6])
     assert list(head.table["fluency"]) == list(data.table["fluency"][:6])
     assert data.head(99).digest == data.digest
-    with pytest.raises(ValueError, match="`documents` to be at least 1, but got 0"):
-        data.head(0)
 
 
 def test_judgements_and_references_that_are_missing_are_refused(data: SummEval) -> None:

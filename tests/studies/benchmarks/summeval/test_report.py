@@ -204,8 +204,6 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
     scores, correlations = made(data, columns)
     figures = dict(BENCHMARK.draw(scores, correlations))
     assert list(figures) == [
-        "bias",
-        "intra_system",
         "layers_spearman",
         "layers_kendall",
         "layers_system",
@@ -224,8 +222,7 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
 
 
 def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
-    figures = dict(BENCHMARK.draw(*made(data, [("estime_token_5", 5, "token")])))
-    assert list(figures) == ["bias", "intra_system"]
+    assert not list(BENCHMARK.draw(*made(data, [("estime_token_5", 5, "token")])))
     nothing = Scores(data)
     assert not list(BENCHMARK.draw(nothing, BENCHMARK.analyze(nothing)))
 
