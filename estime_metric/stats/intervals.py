@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 CONFIDENCE = 0.95
 
 
 def percentiles(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
     """The ends of the interval that contains the share `CONFIDENCE` of what resamples gave, (n,)."""
+    import numpy as np
+
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
