@@ -408,11 +408,11 @@ class FileTab:
             show_progress="minimal",
             **_sharing("file", SCORING),
         )
-        stop.click(
+        # First the end, then the notice: what was under way would replace it.
+        stop.click(None, cancels=[scoring], queue=False, api_visibility="private").then(
             lambda: page.notice("Stopped."),
             None,
             self.shown,
-            cancels=[scoring],
             queue=False,
             api_visibility="private",
         )
