@@ -30,3 +30,23 @@ def test_a_soft_hyphen_in_the_source_makes_no_new_words() -> None:
     plain = "The firm reports strong growth this year."
     for source in (plain, plain.replace("reports", "re\u00adports")):
         assert SourceNgrams.of(source).new_shares("The firm reports strong growth.") == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("summary", "new_words", "new_bigrams", "new_trigrams"),
+    [
+        ("The red dog sat.", 0, 0, 0),
+        ("A red dog sat.", 1 / 4, 1 / 3, 1 / 2),
+        ("The red dog slept.", 1 / 4, 1 / 3, 1 / 2),
+        ("The dog sat.", 0, 1 / 2, 1),
+        ("Red cat, red cat.", 1 / 2, 1, 1),  # each occurrence counts
+        ("Dog sat.", 0, 0, 0),  # no trigram: the share of the bigrams
+        ("Cat.", 1, 1, 1),
+        ("", 1, 1, 1),
+    ],
+)
+def test_shares_by_hand(
+    summary: str, new_words: float, new_bigrams: float, new_trigrams: float
+) -> None:
+    shares = SourceNgrams.of("The red dog sat.").new_shares(summary)
+    assert shares == pytest.approx((new_words, new_bigrams, new_trigrams))
