@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,9 +20,11 @@ from estime_metric.validation import measure_tuple
 #: The measures that are logged by default; `blank` is always logged too.
 LOGGED = (RECOMMENDED, "alarms")
 
-#: Harnesses score many samples at once, each in a thread. They take turns, because the encoder uses
-#: all cores for a single one.
-_TURN = threading.Lock()
+#: process -> the one thread in which its pairs are judged, one call after another. Harnesses judge many
+#: samples at the same time, each in a thread, but the encoder uses all cores for a single one. This thread
+#: outlives theirs: a thread that has computed locks the memory of MKL while it ends, and a process that is
+#: forked at that moment inherits it locked.
+_THREADS: dict[int, ThreadPoolExecutor] = {}
 
 #: The processes of the calls that judge or wait for their turn. A process that is forked inherits what
 #: its parent was doing at that moment, and with it locks that nobody will release.
@@ -138,35 +139,34 @@ class Judge:
 
         Raises RuntimeError in a process that was forked while its parent was judging.
         """
-        with _turn():
-            result = self.scorer.score(predictions, sources)
-            explanations: Iterable[Explanation | None] = [None] * len(result)
-            if self.explain:
-                explanations = self.scorer.explain_pairs(predictions, sources)
+        process = os.getpid()
+        if set(_JUDGING.values()) - {process}:
+            raise RuntimeError(
+                "This process was forked while its parent was judging with ESTIME, so the encoder may be locked for good. "
+                'Start processes with `spawn`, as in multiprocessing.get_context("spawn"), or fork them before anything '
+                "is judged."
+            )
+        call = object()
+        _JUDGING[call] = process
+
+        def judge() -> list[Judgement]:
+            try:
+                return self._judge(predictions, sources)
+            finally:
+                del _JUDGING[call]
+
+        thread = _THREADS.setdefault(process, ThreadPoolExecutor(1, "estime-judge"))
+        return thread.submit(judge).result()
+
+    def _judge(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
+        result = self.scorer.score(predictions, sources)
+        explanations: Iterable[Explanation | None] = [None] * len(result)
+        if self.explain:
+            explanations = self.scorer.explain_pairs(predictions, sources)
         return [
             Judgement(measures=measures, signature=result.signature, explanation=explanation)
             for measures, explanation in zip(result, explanations, strict=True)
         ]
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    """Waits until no other thread judges. RuntimeError in a process that was forked while its parent
-    was judging: the encoder that it inherited may be locked for good.
-    """
-    if any(process != os.getpid() for process in list(_JUDGING.values())):
-        raise RuntimeError(
-            "This process was forked while its parent was judging with ESTIME, so the encoder may be locked for good. "
-            'Start processes with `spawn`, as in multiprocessing.get_context("spawn"), or fork them before anything '
-            "is judged."
-        )
-    call = object()
-    _JUDGING[call] = os.getpid()
-    try:
-        with _TURN:
-            yield
-    finally:
-        del _JUDGING[call]
 
 
 @dataclass(eq=False)

@@ -151,6 +151,23 @@ def test_a_process_that_is_forked_judges_texts_of_real_lengths(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_that_is_forked_when_the_thread_of_a_harness_ends_judges_too() -> None:
+    """One fork in three hung when pairs were judged in the thread that asked for it."""
+    script = """
+        judge = Judge(model="embedded-small", device="cpu")
+        source = "Anna saw the cat on the mat while the dog slept in the garden of the old house. " * 2
+        for number in range(10):
+            ask = lambda: judge([source], [source + str(number)])
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+            assert in_child(lambda: not ask()) == 0
+    """
+    run_python(textwrap.dedent(FORK) + textwrap.dedent(script))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned() -> None:
     script = """
         reached, opened = threading.Event(), threading.Event()
@@ -172,6 +189,7 @@ def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned(
         opened.set()
         thread.join()
         assert judged[0].measures["tokens"] == 3
+        assert in_child(lambda: not other([pair[0]], [pair[1]])) == 0
     """
     (message,) = run_python(textwrap.dedent(FORK) + textwrap.dedent(script)).stdout.splitlines()
     assert message.startswith("RuntimeError: This process was forked while its parent was judging")
