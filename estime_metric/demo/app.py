@@ -226,7 +226,7 @@ class Controls:
         )
         for tab in redrawn:
             for control in (self.unit, self.layer):
-                tab.redraw_after(control.input, trigger_mode="always_last")
+                tab.redraw_after(control.input)
             tab.redraw_after(switched.success)
 
     def switch(self, values: Values) -> Values:
@@ -325,14 +325,14 @@ class PairTab:
         )
         drawn.then(None, js=SHOW_RESULT % f"{self.name}-result", api_visibility="private")
 
-    def redraw_after(self, event: Callable[..., Any], **options: Any) -> None:
-        """Has an event call `draw_if_changed`."""
+    def redraw_after(self, event: Callable[..., Any]) -> None:
+        """Has an event call `draw_if_changed`; once more if the event occurs while it is drawing."""
         event(
             self.draw_if_changed,
             {self.controls.selected, self.drawn, *self.texts, *self.controls.inputs},
             [self.shown, self.drawn],
+            trigger_mode="always_last",
             **_sharing("explain", EXPLAINING),
-            **options,
         )
 
 
