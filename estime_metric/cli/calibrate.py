@@ -23,7 +23,7 @@ from estime_metric.cli.console import (
     warn,
     warn_of_rows,
 )
-from estime_metric.cli.scoring import rereadable, score_table
+from estime_metric.cli.scoring import read_or_score
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -93,25 +93,32 @@ def calibrate(
         files.check_writable(
             output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
         )
-    # The first imports pandas: slow.
-    from estime_metric.comparison import read_scores
-    from estime_metric.stats.detection import calibrate as find_threshold
+    from estime_metric.stats.detection import calibrate as find_threshold  # imports pandas: slow
 
     column = score or RECOMMENDED
     on_stderr = output is not None and files.is_standard(output)  # which is for data
     tell = note if on_stderr else say
-    with rereadable(labeled) as readable:
-        problems: list[str] = []
-        rows = read_scores(readable, table, own_columns=[label, score or ""], skipped=problems)
+
+    def is_scored(rows: DataFrame) -> bool:
         _check_label(rows, label, labeled)
-        skipped = len(problems)
         if column in rows:
-            warn_of_rows(problems)
-        else:
-            _check_texts(list(rows.columns), column, labeled, table)
-            scorer = _scorer_of(column, measured)
-            rows, skipped = score_table(readable, scorer, table, own_columns=[label], quiet=quiet)
-            tell(str(rows[files.SIGNATURE].iloc[0]))
+            return True
+        _check_texts(list(rows.columns), column, labeled, table)
+        return False
+
+    def new_scorer() -> EstimeScorer:
+        scorer = _scorer_of(column, measured)
+        tell(scorer.signature)
+        return scorer
+
+    rows, skipped = read_or_score(
+        labeled,
+        table,
+        is_scored=is_scored,
+        new_scorer=new_scorer,
+        own_columns=[label, score or ""],
+        quiet=quiet,
+    )
     read = _read(rows, column, label, table.source_column)
     warn_of_rows(read.problems)
     if not read.labels:
