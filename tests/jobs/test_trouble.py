@@ -42,10 +42,9 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
 
 
 def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
-    bert_folder: str, tmp_path: Path
+    scorer: EstimeScorer, tmp_path: Path
 ) -> None:
     first, second = (write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "ab")
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     score_files(Job(inputs=(first, second), output=whole, look_ahead=8), scorer)
     job = Job(inputs=(first, second), output=out, look_ahead=8)
