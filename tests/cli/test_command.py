@@ -125,7 +125,17 @@ REFUSED = [
         )
         for ending in ("jsonl", "parquet")
     ),
-    *(("score", f"-o {output}", "") for output in ("nowhere/x.jsonl", "/proc/x.jsonl", ".jsonl")),
+    (
+        "score",
+        "-o nowhere/x.jsonl",
+        "Expected the output's folder to exist, but there is no 'nowhere'",
+    ),
+    (
+        "score",
+        "-o folder.jsonl",
+        "Expected the output to be a file, but 'folder.jsonl' is a folder",
+    ),
+    ("score", "-o /proc/x.jsonl", "No such file or directory: '/proc/x.jsonl"),
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
     (
         "score",
@@ -255,7 +265,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     Path("table.json").write_text('{"windows": 3}')
     Path("again.jsonl").write_text(Path("scored.jsonl").read_text())
     Path("empty.jsonl").touch()
-    Path(".jsonl").mkdir()
+    Path("folder.jsonl").mkdir()
     encoder = ["-m", bert_folder]
     working = {
         "score": ["pairs.jsonl", "-q", *encoder],
