@@ -100,17 +100,6 @@ def test_the_fingerprint_does_not_depend_on_what_was_said() -> None:
     assert Hasher.hash(scorer.map_batch) == before
 
 
-def test_several_layers_are_named_as_everywhere(bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=(1, 3))
-    batch = {"source": ["The cat sat on the mat."], "summary": ["The cat sat."]}
-    result = scorer.score(batch["summary"], batch["source"])
-    columns = scorer.map_batch(batch)
-    assert columns["tokens_layer1"] == result.values("tokens", 1).tolist()
-    assert set(columns) == {
-        f"{measure}_layer{layer}" for measure in result.measures for layer in (1, 3)
-    }
-
-
 def test_no_column_of_the_dataset_is_overwritten(bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder)
     texts = {"source": ["The cat sat on the mat."], "summary": ["The cat sat."]}

@@ -9,7 +9,7 @@ import pytest
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job
 from tests.command import json_rows, write_jsonl
-from tests.jobs.conftest import Watched, rows, score
+from tests.jobs.conftest import Watched, result_of, rows, score
 
 
 def test_a_later_row_with_a_column_of_the_output_is_skipped(
@@ -29,38 +29,28 @@ def test_a_later_row_with_a_column_of_the_output_is_skipped(
         assert score(job, scorer).totals.pairs == 20
 
 
-def test_text_files_are_scored_as_a_table_of_their_lines(
+def test_text_files_are_scored_line_by_line_and_resumed(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     """Each file of summaries against the same sources; the rows name their file and line."""
-    made = rows(12)
-    sources = tmp_path / "s.txt"
-    sources.write_text("".join(row["source"] + "\n" for row in made), encoding="utf-8")
-    for name, key in (("a", "summary"), ("b", "source")):
-        lines = "".join(row[key][:40] + "\n" for row in made)
-        (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
-        table = [{"source": row["source"], "summary": row[key][:40]} for row in made]
-        write_jsonl(tmp_path / f"{name}.jsonl", table)
-
-    def job(kind: str, layout: files.Layout) -> Job:
-        return Job(
-            inputs=(tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"),
-            output=tmp_path / f"{kind}-scores.jsonl",
-            layout=layout,
-            look_ahead=5,
-        )
-
-    jobs = job("txt", files.Layout(source_file=sources)), job("jsonl", files.TABLES)
-    for each in jobs:
-        score(each, scorer, stop_after=2)
-        score(each, scorer, "resume")
-    of_texts, of_tables = (json_rows(Path(str(each.output))) for each in jobs)
-    for text_row, table_row in zip(of_texts, of_tables, strict=True):
-        assert Path(text_row.pop("file")).stem == Path(table_row.pop("file")).stem
-        assert text_row == table_row
+    pairs = rows(12)
+    sources, first, second = (tmp_path / f"{name}.txt" for name in "sab")
+    for path, column in ((sources, "source"), (first, "summary"), (second, "note")):
+        lines = [row[column].replace("\n", " ") for row in pairs]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    layout = files.Layout(source_file=sources)
+    out = tmp_path / "out.jsonl"
+    job = Job(inputs=(first, second), output=out, layout=layout, look_ahead=5)
+    score(job, scorer, stop_after=2)
+    score(job, scorer, "resume")
+    notes = [{**row, "summary": row["note"].replace("\n", " ")} for row in pairs]
+    alarms = result_of(scorer, [*pairs, *notes]).values("alarms").tolist()
+    places = [(str(path), line) for path in (first, second) for line in range(1, 13)]
+    written = [(row["file"], row["line"], row["alarms"]) for row in json_rows(out)]
+    assert written == [(*place, number) for place, number in zip(places, alarms, strict=True)]
     sources.write_text("changed\n" * 12)
     with pytest.raises(ValueError, match="was made from, but its lines have changed"):
-        score(jobs[0], scorer, "resume")
+        score(job, scorer, "resume")
     sources.write_text("one\n")
     with pytest.raises(ValueError, match=r"same number of lines, but got 1 and 12\."):
-        job("txt", files.Layout(source_file=sources))
+        Job(inputs=(first,), layout=layout)
