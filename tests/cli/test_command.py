@@ -150,8 +150,8 @@ REFUSED = [
         "Expected --threshold to be a number or 'balanced', but got 'high'",
     ),
     *(
-        (f"explain {given}", "", "Expected exactly one of a file")
-        for given in (
+        (f"explain {options}", "", "Expected exactly one of a file")
+        for options in (
             "-l 1",
             "--summary x",
             "--source x",

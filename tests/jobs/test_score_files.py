@@ -89,6 +89,7 @@ def stopped(table: Path, tmp_path: Path, scorer: EstimeScorer) -> Job:
         lambda kept: kept + b'{"rows": [], "skipped": 1, "digest": "d"}',
         lambda kept: kept[:20],  # killed before there was anything to keep
     ],
+    ids=["half a row", "a line without its end", "half the record"],
 )
 def test_half_a_line_that_a_killed_run_has_left_is_cut_off(
     stopped: Job, tmp_path: Path, scorer: EstimeScorer, left: Callable[[bytes], bytes]
