@@ -93,18 +93,19 @@ def calibrate(
         files.check_writable(
             output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
         )
-    from estime_metric.stats.detection import calibrate as find_threshold  # imports pandas: slow
+    # These import pandas: slow.
+    from estime_metric.comparison.reading import check_column
+    from estime_metric.stats.detection import calibrate as find_threshold
 
     column = score or RECOMMENDED
     on_stderr = output is not None and files.is_standard(output)  # which is for data
     tell = note if on_stderr else say
 
     def is_scored(rows: DataFrame) -> bool:
-        _check_label(rows, label, labeled)
-        if column in rows:
-            return True
-        _check_texts(list(rows.columns), column, labeled, table)
-        return False
+        check_column(rows, label, labeled.name, "Name the right one with `label`.")
+        if column not in rows:
+            _check_texts(rows, column, labeled.name, table)
+        return column in rows
 
     def new_scorer() -> EstimeScorer:
         scorer = _scorer_of(column, measured)
@@ -157,14 +158,6 @@ class _Labeled:
     sources: list[str] | None
 
 
-def _check_label(rows: DataFrame, label: str, labeled: Path) -> None:
-    if label not in rows:
-        raise ValueError(
-            f"Expected a column {label!r} in {labeled.name}, but its columns are "
-            f"{', '.join(rows.columns) or 'none'}. Name the right one with `label`."
-        )
-
-
 def _read(rows: DataFrame, column: str, label: str, source_column: str) -> _Labeled:
     """The scores of a column with their labels."""
     from estime_metric.comparison.joining import source_ids
@@ -187,20 +180,19 @@ def _read(rows: DataFrame, column: str, label: str, source_column: str) -> _Labe
     )
 
 
-def _check_texts(columns: list[str], column: str, labeled: Path, layout: files.Layout) -> None:
-    """Raises ValueError if a column of scores is missing and cannot be computed."""
+def _check_texts(rows: DataFrame, column: str, name: str, layout: files.Layout) -> None:
+    """Raises ValueError if a missing column of scores cannot be computed."""
+    from estime_metric.comparison.reading import check_column
+
     if column not in MEASURES:
-        raise ValueError(
-            f"Expected a column {column!r} in {labeled.name}, but its columns are "
-            f"{', '.join(columns)}. Name the right one with `score`, or a measure to compute: "
-            f"{', '.join(MEASURES)}."
-        )
+        measures = f"a measure to compute: {', '.join(MEASURES)}."
+        check_column(rows, column, name, f"Name the right one with `score`, or {measures}")
     texts = (layout.source_column, layout.summary_column)
-    if any(name not in columns for name in texts):
+    if any(text not in rows for text in texts):
         raise ValueError(
-            f"Expected a column {column!r} in {labeled.name}, or the columns {texts[0]!r} and "
-            f"{texts[1]!r} to compute it from, but the columns are {', '.join(columns)}. Name the "
-            "right ones with `score`, or with `source_column` and `summary_column`."
+            f"Expected a column {column!r} in {name}, or the columns {texts[0]!r} and {texts[1]!r} "
+            f"to compute it from, but the columns are {', '.join(rows.columns)}. Name the right "
+            "ones with `score`, or with `source_column` and `summary_column`."
         )
 
 

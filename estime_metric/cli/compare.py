@@ -79,6 +79,9 @@ class ComparisonOptions:
 
 COMPARISON, COMPARED = ComparisonOptions(), ComparedOptions()
 
+_ANOTHER_COLUMN = (
+    "Name another one with `id_column` or `system_column`, or pass one file per system."
+)
 _CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 
 
@@ -193,6 +196,7 @@ def _read_systems(
     """The scores of each system, and how many rows were skipped. Files of texts are scored first."""
     from estime_metric.comparison import check_measures
     from estime_metric.comparison.keys import name_of
+    from estime_metric.comparison.reading import check_filled
 
     check_measures(measured.compared or ())  # before anything is scored
     columns = [comparison.id_column] if comparison.id_column is not None else []
@@ -219,11 +223,7 @@ def _read_systems(
         return systems, skipped
     (rows,) = systems.values()
     of_rows = rows[comparison.system_column].map(name_of)
-    for line in rows.index[of_rows == ""]:
-        raise ValueError(
-            f"Expected a value in column {comparison.system_column!r} in each row of {inputs[0].name}, "
-            f"but line {line} has none."
-        )
+    check_filled(of_rows, inputs[0].name)
     return dict(list(rows.groupby(of_rows, sort=False))), skipped
 
 
@@ -231,6 +231,8 @@ def _is_scored(table: "DataFrame", name: str, columns: Sequence[str]) -> bool:
     """Whether a table has scores; ValueError if it has no rows, or if it lacks one of the
     ``columns`` or one of them is a measure.
     """
+    from estime_metric.comparison.reading import check_column
+
     if table.empty:
         raise ValueError(f"Expected {name} to have scores or pairs, but it has no rows.")
     for column in columns:
@@ -239,12 +241,7 @@ def _is_scored(table: "DataFrame", name: str, columns: Sequence[str]) -> bool:
                 f"Expected `id_column` and `system_column` to be other columns than measures, but got "
                 f"{column!r}."
             )
-        if column not in table:
-            raise ValueError(
-                f"Expected a column {column!r} in {name}, but its columns are "
-                f"{', '.join(table.columns)}. Name another one with `id_column` or `system_column`, or "
-                "pass one file per system."
-            )
+        check_column(table, column, name, _ANOTHER_COLUMN)
     return files.SIGNATURE in table and str(table[files.SIGNATURE].iloc[0]).startswith("ESTIME|")
 
 
