@@ -133,10 +133,6 @@ def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
     source = "word " * 100_000
     path = write("p.csv", f",source,summary\n7,{source},b\n")
     assert table_rows(path) == [(1, {"Unnamed: 0": "7", "source": source, "summary": "b"})]
-    with pytest.raises(
-        ValueError, match=r"larger than field limit.* Is a quotation mark not closed"
-    ):
-        list(files.read_rows(write("p.csv", 'a,b\n1,"' + "x" * 10_000_001)))
 
 
 def test_long_cells_are_read_in_several_threads_at_the_same_time(write: Write) -> None:
@@ -202,7 +198,10 @@ def test_what_follows_an_open_quotation_mark_is_not_all_read(
     path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 100_000)
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="begins on line 2 of the file is not: field larger"):
+        message = (
+            "begins on line 2 of the file is not: field larger .* Is a quotation mark not closed"
+        )
+        with pytest.raises(ValueError, match=message):
             list(files.read_rows(path))
     finally:
         csv.field_size_limit(before)
@@ -228,16 +227,18 @@ def test_quotation_marks_can_be_ordinary_characters(write: Write) -> None:
 
 def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
     text = "text;note\nCafé für alle;1\n"
-    expected = [(1, {"text": "Café für alle", "note": "1"})]
-    for encoding in ("latin-1", "utf-8", "utf-16", "cp1252"):
-        path = write("p.csv", text.encode(encoding))
-        options = files.Layout(delimiter=";", encoding=encoding)
-        assert [(line.number, line.row) for line in files.read_rows(path, options)] == expected
-    assert table_rows(write("p.tsv", text.replace(";", "\t"))) == expected
-    tabs = write("p.csv", text.replace(";", "\t"))
-    for delimiter in ("\t", r"\t"):
-        options = files.Layout(delimiter=delimiter)
-        assert next(files.read_rows(tabs, options)).row == expected[0][1]
+    tabs = text.replace(";", "\t").encode()
+    for name, content, options in (
+        *(
+            ("p.csv", text.encode(encoding), {"delimiter": ";", "encoding": encoding})
+            for encoding in ("latin-1", "utf-8", "utf-16", "cp1252")
+        ),
+        ("p.tsv", tabs, {}),
+        ("p.csv", tabs, {"delimiter": "\t"}),
+        ("p.csv", tabs, {"delimiter": r"\t"}),
+    ):
+        (line,) = files.read_rows(write(name, content), files.Layout(**options))
+        assert (line.number, line.row) == (1, {"text": "Café für alle", "note": "1"})
     latin = write("p.csv", text.encode("latin-1"))
     assert problems(latin, delimiter=";") == {
         1: "is not UTF-8 (line 2 of the file); if the file has another encoding, set `encoding`"
