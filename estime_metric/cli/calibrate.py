@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
     from estime_metric.stats.detection import Calibration
 
-TABLES = (".csv", ".jsonl", ".parquet")  # endings of tables that can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
@@ -85,14 +84,11 @@ def calibrate(
             others.
         higher: Higher scores are better. Not needed for ESTIME's own measures.
         resamples: Bootstrap samples of the interval.
-        output: Write the accuracy for every threshold as a table (.csv, .jsonl, .parquet; '-' for
-            JSON Lines on standard output, with the report on standard error) or as a plot (.png,
-            .svg, .pdf).
+        output: Write the accuracy for every threshold (.csv, .jsonl, .parquet; '-' for JSON Lines
+            on standard output, with the report on standard error).
     """
     if output is not None:
-        files.check_writable(
-            output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
-        )
+        files.check_writable(output, [labeled], overwrite=overwrite)
     # These import pandas: slow.
     from estime_metric.comparison.reading import check_column
     from estime_metric.stats.detection import calibrate as find_threshold
@@ -142,7 +138,8 @@ def calibrate(
             "this threshold."
         )
     if output is not None:
-        _write(output, calibration, column)
+        files.write_rows(output, calibration.curve.to_dict("records"))
+        say_wrote(counted(len(calibration.curve), "row"), output)
     return 1 if skipped or read.problems else 0
 
 
@@ -227,18 +224,6 @@ def _label(cell: Any) -> float:
 def _shown(cell: Any) -> str:
     is_missing = cell is None or cell == "" or cell != cell  # NaN
     return "missing" if is_missing else repr(cell)
-
-
-def _write(output: Path, calibration: Calibration, column: str) -> None:
-    if output.suffix.lower() in options.PLOTS:
-        from estime_metric.comparison.plots.calibration import plot_calibration
-        from estime_metric.report.style import save
-
-        save(plot_calibration(calibration, column), output)
-        say_wrote("the plot", output)
-    else:
-        files.write_rows(output, calibration.curve.to_dict("records"))
-        say_wrote(counted(len(calibration.curve), "row"), output)
 
 
 def _print_curve(calibration: Calibration, column: str, *, on_stderr: bool) -> None:

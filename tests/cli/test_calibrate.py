@@ -63,14 +63,13 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
         for index, (score, label) in enumerate(zip(scores, labels, strict=True))
     ]
     judged = write_jsonl(tmp_path / "judged.jsonl", rows)
-    curve, plot = tmp_path / "curve.csv", tmp_path / "curve.png"
-    check_threshold(run(judged, "-o", curve).stdout, "inconsistency", scores, labels.tolist())
+    curve = tmp_path / "curve.csv"
+    shown = run(judged, "-o", curve).stdout
+    check_threshold(shown, "inconsistency", scores, labels.tolist())
+    assert shown.splitlines()[-1] == f"wrote {len(csv_rows(curve))} rows to {curve}"
     assert len(csv_rows(curve)) == len(calibrate(scores, labels).curve)
-    shown = run(judged, "--score", "mine", "--higher", "-o", plot).stdout
+    shown = run(judged, "--score", "mine", "--higher").stdout
     check_threshold(shown, "mine", range(50), labels.tolist(), higher_is_better=True)
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    assert not plot.with_suffix(".svg").exists()  # it writes what it says
-    assert shown.splitlines()[-1] == f"wrote the plot to {plot}"
 
 
 @pytest.mark.parametrize("column", ["source", "url"])
