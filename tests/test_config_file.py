@@ -42,18 +42,11 @@ def test_the_settings_of_a_scored_file(
 
 def test_a_json_object_of_options(tmp_path: Path) -> None:
     path = tmp_path / "options.json"
-    options = {
-        "unit": "word",
-        "splitter": "nltk",
-        "tagger": "nltk",
-        "keep_tags": ["NN"],
-        "window": 90,
-    }
+    options = {"unit": "word", "splitter": "nltk", "tagger": "nltk", "keep_tags": ["NN"]}
     path.write_text(json.dumps(options))
     assert read_config(path) == EstimeConfig(**options)
-    assert read_config(path, model="paper", unit="token") == EstimeConfig(
-        **{**options, "model": "paper", "unit": "token"}
-    )
+    own = {"model": "paper", "unit": "token"}
+    assert read_config(path, **own) == EstimeConfig(**{**options, **own})
     path.write_text("{}")
     assert read_config(path) == EstimeConfig()
 

@@ -23,7 +23,7 @@ from estime_metric.cli.console import (
     warn,
     warn_of_rows,
 )
-from estime_metric.cli.scoring import rereadable, score_table
+from estime_metric.cli.scoring import read_or_score
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
     from estime_metric.stats.detection import Calibration
 
-TABLES = (".csv", ".jsonl", ".parquet")  # endings of tables that can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
@@ -85,33 +84,38 @@ def calibrate(
             others.
         higher: Higher scores are better. Not needed for ESTIME's own measures.
         resamples: Bootstrap samples of the interval.
-        output: Write the accuracy for every threshold as a table (.csv, .jsonl, .parquet; '-' for
-            JSON Lines on standard output, with the report on standard error) or as a plot (.png,
-            .svg, .pdf).
+        output: Write the accuracy for every threshold (.csv, .jsonl, .parquet; '-' for JSON Lines
+            on standard output, with the report on standard error).
     """
     if output is not None:
-        files.check_writable(
-            output, [labeled], overwrite=overwrite, endings=(*TABLES, *options.PLOTS)
-        )
-    # The first imports pandas: slow.
-    from estime_metric.comparison import read_scores
+        files.check_writable(output, [labeled], overwrite=overwrite)
+    # These import pandas: slow.
+    from estime_metric.comparison.reading import check_column
     from estime_metric.stats.detection import calibrate as find_threshold
 
     column = score or RECOMMENDED
     on_stderr = output is not None and files.is_standard(output)  # which is for data
     tell = note if on_stderr else say
-    with rereadable(labeled) as readable:
-        problems: list[str] = []
-        rows = read_scores(readable, table, own_columns=[label, score or ""], skipped=problems)
-        _check_label(rows, label, labeled)
-        skipped = len(problems)
-        if column in rows:
-            warn_of_rows(problems)
-        else:
-            _check_texts(list(rows.columns), column, labeled, table)
-            scorer = _scorer_of(column, measured)
-            rows, skipped = score_table(readable, scorer, table, own_columns=[label], quiet=quiet)
-            tell(str(rows[files.SIGNATURE].iloc[0]))
+
+    def is_scored(rows: DataFrame) -> bool:
+        check_column(rows, label, labeled.name, "Name the right one with `label`.")
+        if column not in rows:
+            _check_texts(rows, column, labeled.name, table)
+        return column in rows
+
+    def new_scorer() -> EstimeScorer:
+        scorer = _scorer_of(column, measured)
+        tell(scorer.signature)
+        return scorer
+
+    rows, skipped = read_or_score(
+        labeled,
+        table,
+        is_scored=is_scored,
+        new_scorer=new_scorer,
+        own_columns=[label, score or ""],
+        quiet=quiet,
+    )
     read = _read(rows, column, label, table.source_column)
     warn_of_rows(read.problems)
     if not read.labels:
@@ -134,7 +138,8 @@ def calibrate(
             "this threshold."
         )
     if output is not None:
-        _write(output, calibration, column)
+        files.write_rows(output, calibration.curve.to_dict("records"))
+        say_wrote(counted(len(calibration.curve), "row"), output)
     return 1 if skipped or read.problems else 0
 
 
@@ -148,14 +153,6 @@ class _Labeled:
     labels: list[int]
     problems: list[str]
     sources: list[str] | None
-
-
-def _check_label(rows: DataFrame, label: str, labeled: Path) -> None:
-    if label not in rows:
-        raise ValueError(
-            f"Expected a column {label!r} in {labeled.name}, but its columns are "
-            f"{', '.join(rows.columns) or 'none'}. Name the right one with `label`."
-        )
 
 
 def _read(rows: DataFrame, column: str, label: str, source_column: str) -> _Labeled:
@@ -180,20 +177,19 @@ def _read(rows: DataFrame, column: str, label: str, source_column: str) -> _Labe
     )
 
 
-def _check_texts(columns: list[str], column: str, labeled: Path, layout: files.Layout) -> None:
-    """Raises ValueError if a column of scores is missing and cannot be computed."""
+def _check_texts(rows: DataFrame, column: str, name: str, layout: files.Layout) -> None:
+    """Raises ValueError if a missing column of scores cannot be computed."""
+    from estime_metric.comparison.reading import check_column
+
     if column not in MEASURES:
-        raise ValueError(
-            f"Expected a column {column!r} in {labeled.name}, but its columns are "
-            f"{', '.join(columns)}. Name the right one with `score`, or a measure to compute: "
-            f"{', '.join(MEASURES)}."
-        )
+        measures = f"a measure to compute: {', '.join(MEASURES)}."
+        check_column(rows, column, name, f"Name the right one with `score`, or {measures}")
     texts = (layout.source_column, layout.summary_column)
-    if any(name not in columns for name in texts):
+    if any(text not in rows for text in texts):
         raise ValueError(
-            f"Expected a column {column!r} in {labeled.name}, or the columns {texts[0]!r} and "
-            f"{texts[1]!r} to compute it from, but the columns are {', '.join(columns)}. Name the "
-            "right ones with `score`, or with `source_column` and `summary_column`."
+            f"Expected a column {column!r} in {name}, or the columns {texts[0]!r} and {texts[1]!r} "
+            f"to compute it from, but the columns are {', '.join(rows.columns)}. Name the right "
+            "ones with `score`, or with `source_column` and `summary_column`."
         )
 
 
@@ -228,18 +224,6 @@ def _label(cell: Any) -> float:
 def _shown(cell: Any) -> str:
     is_missing = cell is None or cell == "" or cell != cell  # NaN
     return "missing" if is_missing else repr(cell)
-
-
-def _write(output: Path, calibration: Calibration, column: str) -> None:
-    if output.suffix.lower() in options.PLOTS:
-        from estime_metric.comparison.plots.calibration import plot_calibration
-        from estime_metric.report.style import save
-
-        save(plot_calibration(calibration, column), output)
-        say_wrote("the plot", output)
-    else:
-        files.write_rows(output, calibration.curve.to_dict("records"))
-        say_wrote(counted(len(calibration.curve), "row"), output)
 
 
 def _print_curve(calibration: Calibration, column: str, *, on_stderr: bool) -> None:

@@ -4,6 +4,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +12,8 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, in_options, say, say_wrote, warn, warn_of_rows
-from estime_metric.cli.scoring import rereadable, score_table
+from estime_metric.cli.console import counted, in_options, say, say_wrote, warn
+from estime_metric.cli.scoring import read_or_score
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -78,6 +79,9 @@ class ComparisonOptions:
 
 COMPARISON, COMPARED = ComparisonOptions(), ComparedOptions()
 
+_ANOTHER_COLUMN = (
+    "Name another one with `id_column` or `system_column`, or pass one file per system."
+)
 _CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 
 
@@ -190,67 +194,55 @@ def _read_systems(
     quiet: bool,
 ) -> tuple[dict[str, "DataFrame"], int]:
     """The scores of each system, and how many rows were skipped. Files of texts are scored first."""
-    from estime_metric.comparison import check_measures, read_scores
+    from estime_metric.comparison import check_measures
     from estime_metric.comparison.keys import name_of
+    from estime_metric.comparison.reading import check_filled
 
     check_measures(measured.compared or ())  # before anything is scored
     columns = [comparison.id_column] if comparison.id_column is not None else []
     columns += [comparison.system_column] if len(inputs) == 1 else []
-    names = _names_of_files(inputs)
-    scorer: EstimeScorer | None = None
+
+    @cache
+    def new_scorer() -> "EstimeScorer":
+        from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+        return EstimeScorer(**measured.settings(), cache=_CACHE if len(inputs) > 1 else None)
+
     systems, skipped = {}, 0
-    for path, name in zip(inputs, names, strict=True):
-        with rereadable(path) as table:
-            is_scored = layout.source_file is None and _is_scored(table, columns, layout)
-            if is_scored:
-                problems: list[str] = []
-                rows = read_scores(table, layout, own_columns=columns, skipped=problems)
-                warn_of_rows(problems)
-                number = len(problems)
-            else:
-                scorer = scorer or _new_scorer(measured, cache=len(inputs) > 1)
-                rows, number = score_table(table, scorer, layout, own_columns=columns, quiet=quiet)
-        systems[name] = rows
+    for path, name in zip(inputs, _names_of_files(inputs), strict=True):
+        systems[name], number = read_or_score(
+            path,
+            layout,
+            is_scored=partial(_is_scored, name=path.name, columns=columns),
+            new_scorer=new_scorer,
+            own_columns=columns,
+            quiet=quiet,
+        )
         skipped += number
     if len(inputs) > 1:
         return systems, skipped
     (rows,) = systems.values()
     of_rows = rows[comparison.system_column].map(name_of)
-    for line in rows.index[of_rows == ""]:
-        raise ValueError(
-            f"Expected a value in column {comparison.system_column!r} in each row of {inputs[0].name}, "
-            f"but line {line} has none."
-        )
+    check_filled(of_rows, inputs[0].name)
     return dict(list(rows.groupby(of_rows, sort=False))), skipped
 
 
-def _new_scorer(measured: ComparedOptions, *, cache: bool) -> "EstimeScorer":
-    from estime_metric.scorer import EstimeScorer  # imports torch: slow
-
-    return EstimeScorer(**measured.settings(), cache=_CACHE if cache else None)
-
-
-def _is_scored(path: Path, columns: Sequence[str], layout: files.Layout) -> bool:
-    """Whether a table has scores; ValueError if it lacks one of the ``columns``, which is one of a
-    measure, or if it has neither scores nor texts.
+def _is_scored(table: "DataFrame", name: str, columns: Sequence[str]) -> bool:
+    """Whether a table has scores; ValueError if it has no rows, or if it lacks one of the
+    ``columns`` or one of them is a measure.
     """
-    rows = (line.row for line in files.read_rows(path, layout) if not line.problem)
-    first = next(rows, None)
-    if first is None:
-        raise ValueError(f"Expected {path.name} to have scores or pairs, but it has no rows.")
+    from estime_metric.comparison.reading import check_column
+
+    if table.empty:
+        raise ValueError(f"Expected {name} to have scores or pairs, but it has no rows.")
     for column in columns:
         if measure_of(column) in MEASURES:
             raise ValueError(
                 f"Expected `id_column` and `system_column` to be other columns than measures, but got "
                 f"{column!r}."
             )
-        if column not in first:
-            raise ValueError(
-                f"Expected a column {column!r} in {path.name}, but its columns are "
-                f"{', '.join(first)}. Name another one with `id_column` or `system_column`, or pass one "
-                "file per system."
-            )
-    return (files.read_signature(path) or "").startswith("ESTIME|")
+        check_column(table, column, name, _ANOTHER_COLUMN)
+    return files.SIGNATURE in table and str(table[files.SIGNATURE].iloc[0]).startswith("ESTIME|")
 
 
 def _names_of_files(paths: Sequence[Path]) -> list[str]:

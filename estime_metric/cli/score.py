@@ -82,30 +82,22 @@ class ShownOptions:
     Attributes:
         json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
             seconds, the signature and its short form; with --dry-run, the estimate.
-        score_only: Print the mean inconsistency and nothing else.
         worst: List the worst summaries with their lines and words, at most N. (default: 10 if
             --threshold is set, otherwise 0)
         plot: Plot how the inconsistency is distributed, and the worst summaries (.png, .svg, .pdf).
     """
 
     json: bool = False
-    score_only: Annotated[bool, Parameter(alias="-b")] = False
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
     plot: Path | None = None
 
-    def check(self, output: OutputOptions, *, dry_run: bool) -> None:
-        """Refuses options that contradict each other or that have no effect together
-        (ValueError).
-        """
-        is_rows = output.output is not None and files.is_standard(output.output)
-        streams = {"--json": self.json, "--score-only": self.score_only, "rows": is_rows}
-        printed = [name for name, is_printed in streams.items() if is_printed]
-        if len(printed) > 1:
-            raise ValueError(f"Expected {' or '.join(printed)} on standard output, but got both.")
-        if self.worst and (self.score_only or is_rows):
-            raise ValueError(f"Expected --worst or {printed[0]} on standard output, but got both.")
-        if dry_run and self.score_only:
-            raise ValueError("Expected --dry-run or --score-only, but got both.")
+    def check(self, output: Path | None) -> None:
+        """Refuses what standard output has no room for if it is for rows (ValueError)."""
+        if output is None or not files.is_standard(output):
+            return
+        for option, value in (("--json", self.json), ("--worst", self.worst)):
+            if value:
+                raise ValueError(f"Expected {option} or rows on standard output, but got both.")
 
     def number_of_worst(self, job: Job) -> int:
         """How many of the worst summaries are listed."""
@@ -156,7 +148,7 @@ def score(
             f"Expected either files or --example, but got {'both' if example else 'neither'}."
         )
     existing = output.existing
-    shown.check(output, dry_run=dry_run)
+    shown.check(output.output)
     paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
     job = replace(output, inputs=paths, layout=texts)
     chosen = measure.settings()
@@ -176,7 +168,7 @@ def _score(
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**chosen)
-    _check_one_layer(scorer, job, shown)
+    _check_one_layer(scorer, shown)
     with Bar(job, quiet=quiet) as bar, Stop(lambda: _say_that_it_stops(bar)) as stop:
         try:
             report = score_files(
@@ -198,21 +190,15 @@ def _score(
     return 1 if report.totals.skipped else 0
 
 
-def _check_one_layer(scorer: "EstimeScorer", job: Job, shown: ShownOptions) -> None:
-    needs_one_layer = {
-        "threshold": job.threshold is not None,
-        "worst": bool(shown.worst),
-        "plot": shown.plot is not None,
-        "score_only": shown.score_only,
-    }
-    option = next((name for name, needs_it in needs_one_layer.items() if needs_it), None)
-    if option is None:
-        return
+def _check_one_layer(scorer: "EstimeScorer", shown: ShownOptions) -> None:
+    """A threshold is checked by the job."""
     layers = scorer.resolved_config.layer_tuple
-    if len(layers) > 1:
-        raise ValueError(
-            f"Expected one layer with `{option}`, but got the layers {', '.join(map(str, layers))}."
-        )
+    for option, value in (("--worst", shown.worst), ("--plot", shown.plot)):
+        if value and len(layers) > 1:
+            raise ValueError(
+                f"Expected one layer with {option}, but got the layers "
+                f"{', '.join(map(str, layers))}."
+            )
 
 
 def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:
@@ -221,7 +207,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
     for path in report.without_pairs:
         warn(f"{path} has no pair")
     explained = _explained(report, job, shown, scorer)
-    is_data = shown.json or shown.score_only
+    is_data = shown.json
     if shown.json:
         flags = {} if job.threshold is None else {"threshold": report.flagged_from}
         content = {
@@ -234,8 +220,6 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         if shown.number_of_worst(job):
             content["worst"] = worst_as_dicts(explained)
         say(json.dumps(content, ensure_ascii=False, indent=1))
-    elif shown.score_only:
-        say(f"{report.interval(RECOMMENDED).mean:.4f}")
     elif job.output is not None and files.is_standard(job.output):
         note(report.signature)
         is_data = True

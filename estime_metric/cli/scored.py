@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -17,7 +16,6 @@ from estime_metric.cli.screen import print_columns
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
 from estime_metric.report.tables import mean_cells
-from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -57,8 +55,8 @@ def print_pairs(report: Report, job: Job) -> None:
 
 
 def print_report(report: Report, job: Job) -> None:
-    """The counts, the means with their intervals, of each file too, the lines to look at, and both
-    forms of the signature.
+    """The counts, the means with their intervals, the lines to look at, and both forms of the
+    signature.
     """
     totals = report.totals
     say(
@@ -66,8 +64,6 @@ def print_report(report: Report, job: Job) -> None:
         f"{counted(totals.blank, 'blank summary')}\n"
     )
     _print_means(report)
-    if report.by_file:
-        _print_files(report.by_file)
     if report.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
@@ -75,14 +71,15 @@ def print_report(report: Report, job: Job) -> None:
             f"There are only {report.few_sources} different sources, so the intervals are too "
             "narrow."
         )
-    if totals.unchecked:
-        lines = _listed(totals.unchecked_lines, totals.unchecked, job)
-        shared = (
+    foreign = totals.unchecked - totals.blank
+    if foreign:
+        lines = _listed(totals.foreign_lines, foreign, job)
+        shares = (
             "shares no token with its source"
-            if totals.unchecked == 1
-            else ("share no token with their source")
+            if foreign == 1
+            else "share no token with their source"
         )
-        say(f"{counted(totals.unchecked, 'summary')} {shared}, so nothing was checked: {lines}")
+        say(f"{counted(foreign, 'summary')} {shares}, so nothing was checked: {lines}")
     if totals.blank:
         lines = _listed(totals.blank_lines, totals.blank, job)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
@@ -167,26 +164,6 @@ def _print_means(report: Report) -> None:
             "better is": [better[HIGHER_IS_BETTER.get(name)] for _, name in places],
         },
         texts=("measure", "better is"),
-    )
-
-
-def _print_files(by_file: Mapping[str, Mapping[str, Interval]]) -> None:
-    names = [Path(file).name for file in by_file]
-    is_unique = len(set(names)) == len(names)
-    means = list(by_file.values())
-    cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
-    print_columns(
-        {
-            "file": names if is_unique else list(by_file),
-            "pairs": [of_file[RECOMMENDED].count for of_file in means],
-            RECOMMENDED: [mean for mean, _ in cells],
-            "95% interval": [interval for _, interval in cells],
-            **{
-                name: [mean_cells(name, of_file[name])[0] for of_file in means]
-                for name in ("alarms", "tokens")
-            },
-        },
-        texts=("file",),
     )
 
 

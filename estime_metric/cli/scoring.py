@@ -1,16 +1,17 @@
-"""Files of texts -> tables of their scores, for the commands that read scores."""
+"""Files of scores or of texts -> tables of scores, for the commands that read scores."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from estime_metric import files
+from estime_metric.cli.console import warn_of_rows
 from estime_metric.cli.waiting import Bar
 from estime_metric.jobs import Job, score_files
 
@@ -22,18 +23,41 @@ if TYPE_CHECKING:
 _PREFIX = "estime_"  # of the scores, so that the texts can have any other columns
 
 
-def score_table(
+def read_or_score(
+    path: Path,
+    layout: files.Layout,
+    *,
+    is_scored: Callable[[pd.DataFrame], bool],
+    new_scorer: Callable[[], EstimeScorer],
+    own_columns: Collection[str],
+    quiet: bool,
+) -> tuple[pd.DataFrame, int]:
+    """The scores of a file as `read_scores` gives them, and how many invalid rows were skipped,
+    which the screen names. Text files, and a table that ``is_scored`` does not accept, are scored.
+    """
+    from estime_metric.comparison import read_scores  # imports pandas: slow
+
+    with _rereadable(path) as readable:
+        if layout.source_file is None:
+            problems: list[str] = []
+            table = read_scores(readable, layout, own_columns=own_columns, skipped=problems)
+            if is_scored(table):
+                warn_of_rows(problems)
+                return table, len(problems)
+            del table  # texts, which are read again
+        return _score(readable, new_scorer(), layout, own_columns, quiet=quiet)
+
+
+def _score(
     path: Path,
     scorer: EstimeScorer,
     layout: files.Layout,
+    own_columns: Collection[str],
     *,
-    own_columns: Collection[str] = (),
-    quiet: bool = False,
+    quiet: bool,
 ) -> tuple[pd.DataFrame, int]:
-    """The scores of a file of texts, with the texts, as `read_scores` gives them for the output of
-    ``estime score``, and how many invalid rows were skipped. The screen shows how far it is, and names these rows.
-    """
-    from estime_metric.comparison import read_scores  # imports pandas: slow
+    """The scores of a file of texts, with the texts; the screen shows how far it is."""
+    from estime_metric.comparison import read_scores
 
     with TemporaryDirectory() as folder:
         output = Path(folder) / "scores.jsonl"
@@ -46,7 +70,7 @@ def score_table(
 
 
 @contextmanager
-def rereadable(path: Path) -> Iterator[Path]:
+def _rereadable(path: Path) -> Iterator[Path]:
     """A file that can be read twice, with what standard input or a pipe contains; any other file as
     it is.
     """

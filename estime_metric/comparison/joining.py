@@ -9,6 +9,7 @@ import pandas as pd
 
 from estime_metric import files
 from estime_metric.comparison.keys import id_of
+from estime_metric.comparison.reading import check_column, check_filled
 from estime_metric.stats.bootstrap import source_id
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
@@ -121,16 +122,9 @@ def _numbered(ids: pd.Series) -> pd.Index:
 
 def _by_id(table: pd.DataFrame, name: str, column: str) -> pd.DataFrame:
     """The rows of a system by the cells of a column."""
-    if column not in table:
-        raise ValueError(
-            f"Expected a column {column!r} in {name}, but its columns are "
-            f"{', '.join(table.columns)}. Name another column with `id_column`."
-        )
+    check_column(table, column, name, "Name another column with `id_column`.")
     ids = table[column].map(id_of)
-    for line in ids.index[ids == ""]:
-        raise ValueError(
-            f"Expected a value in column {column!r} in each row of {name}, but line {line} has none."
-        )
+    check_filled(ids, name)
     for cell in ids[ids.duplicated()]:
         raise ValueError(
             f"Expected column {column!r} to identify the rows of {name}, but the value "

@@ -91,6 +91,28 @@ def read_scores(
     return table
 
 
+def check_column(table: pd.DataFrame, column: str, name: str, advice: str = "") -> None:
+    """Raises ValueError if a table lacks a column; the message names the file ``name`` and ends
+    with ``advice``.
+    """
+    if column not in table:
+        raise ValueError(
+            f"Expected a column {column!r} in {name}, but its columns are "
+            f"{', '.join(table.columns) or 'none'}. {advice}".rstrip()
+        )
+
+
+def check_filled(cells: pd.Series, name: str) -> None:
+    """Raises ValueError if a cell of a column of texts is empty; the message names its line and the
+    file ``name``.
+    """
+    for line in cells.index[cells == ""]:
+        raise ValueError(
+            f"Expected a value in column {cells.name!r} in each row of {name}, but line {line} has "
+            "none."
+        )
+
+
 def check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing: bool) -> None:
     """Raises ValueError if a cell of a column is not a number, or if it is empty, unless
     ``allow_missing``. The message names the line and the file ``name``.

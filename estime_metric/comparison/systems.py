@@ -12,7 +12,7 @@ import pandas as pd
 
 from estime_metric import files
 from estime_metric.comparison.joining import Joined, join_scores
-from estime_metric.comparison.reading import check_numbers
+from estime_metric.comparison.reading import check_column, check_numbers
 from estime_metric.comparison.verdicts import RULE, System, Verdict, Vote, unfit, vote
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.stats.bootstrap import intervals, source_id
@@ -328,11 +328,7 @@ def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.
     ``estime score``; NaN for an empty cell.
     """
     for column in columns:
-        if column not in table:
-            raise ValueError(
-                f"Expected a column {column!r} in {name}, but its columns are "
-                f"{', '.join(table.columns)}."
-            )
+        check_column(table, column, name)
     numbers = {}
     for column in table:
         if column in columns or measure_of(column) in PROPERTIES:
@@ -352,9 +348,7 @@ def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]
     }
     lacking = [measure for measure, of_measure in columns.items() if not of_measure]
     if lacking and (measures is not None or len(lacking) == len(columns)):
-        raise ValueError(
-            f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(table)}."
-        )
+        check_column(table, lacking[0], name)
     return [column for of_measure in columns.values() for column in of_measure]
 
 

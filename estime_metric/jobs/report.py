@@ -6,9 +6,8 @@ import heapq
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
@@ -19,11 +18,6 @@ from estime_metric.signature import Signature
 from estime_metric.stats.intervals import Interval
 from estime_metric.validation import check_choice
 
-if TYPE_CHECKING:
-    from estime_metric.stats.bootstrap import BootstrapMeans
-
-MEASURES_BY_FILE = (RECOMMENDED, "alarms", "tokens")
-FILES = 30  # more input files than this have no separate means
 LISTED = 30  # more pairs than this are not listed
 
 _NAMED = 10  # lines that are named before pairs are only counted
@@ -36,10 +30,11 @@ class Totals:
 
     Attributes:
         pairs, skipped: how many pairs were scored, and how many lines were invalid.
-        unchecked, blank: how many summaries share no token with their source, and how many have no
-            token at all.
+        unchecked: how many summaries share no token with their source, blank ones included.
+        blank: how many have no token at all.
         flagged: how many summaries are flagged.
-        unchecked_lines, blank_lines: the lines of the first of them, by input.
+        foreign_lines, blank_lines: the lines of the first unchecked summaries that are not blank,
+            and of the first blank ones, by input.
     """
 
     pairs: int = 0
@@ -47,7 +42,7 @@ class Totals:
     unchecked: int = 0
     blank: int = 0
     flagged: int = 0
-    unchecked_lines: dict[str, list[int]] = field(default_factory=dict)
+    foreign_lines: dict[str, list[int]] = field(default_factory=dict)
     blank_lines: dict[str, list[int]] = field(default_factory=dict)
 
 
@@ -105,6 +100,8 @@ class Report:
         flagged_from: float | None,
         worst: int,
     ) -> None:
+        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
+
         self.config, self.flagged_from = config, flagged_from
         self.done, self.resumed, self.seconds = False, 0, 0.0
         self.totals = Totals()
@@ -114,7 +111,7 @@ class Report:
         self.encoded = self.repeated = 0
         self._job, self._number_of_worst = job, worst
         self._names = files.measure_columns(config.reported_measures, config.layer_tuple)
-        self._means: dict[str, BootstrapMeans] = {}  # of each file, and of all under ""
+        self._means = BootstrapMeans(self._names)
         self._files: set[str] = set()
         self._sources: set[str] = set()
 
@@ -123,12 +120,11 @@ class Report:
         pairs = [self._pair(row) for row in rows]
         self._note_sources({pair.source_id for pair in pairs})
         self._count(pairs)
-        self._add_to_means("", self._names, pairs)
+        if pairs:
+            columns = {name: [pair.values[name] for pair in pairs] for name in self._names}
+            self._means.add([pair.source_id for pair in pairs], columns)
         if len(self.config.layer_tuple) > 1:
             return
-        if 1 < len(self._job.inputs) <= FILES:
-            for file, of_file in groupby(pairs, lambda pair: pair.file):
-                self._add_to_means(file, MEASURES_BY_FILE, list(of_file))
         defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
         self.values.extend(map(_badness, defined))
         self.worst = heapq.nlargest(self._number_of_worst, [*self.worst, *defined], key=_badness)
@@ -153,19 +149,12 @@ class Report:
         """For each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the mean
         of all pairs with its 95% interval by source.
         """
-        return _intervals(self._means[""])
+        return {name: self._means.interval(name) for name in self._names}
 
     @property
     def few_sources(self) -> int | None:
         """As `BootstrapMeans.few_sources`."""
-        return self._means[""].few_sources
-
-    @property
-    def by_file(self) -> dict[str, dict[str, Interval]]:
-        """File -> the means of `MEASURES_BY_FILE`, if one layer is read from several files and not
-        more than `FILES`.
-        """
-        return {file: _intervals(means) for file, means in self._means.items() if file}
+        return self._means.few_sources
 
     @property
     def without_pairs(self) -> list[Path]:
@@ -181,23 +170,21 @@ class Report:
         layers = self.config.layer_tuple
         name = measure if layer is None else reported_name(measure, layer, layers)
         check_choice("measure", name, self._names)
-        return self._means[""].interval(name)
+        return self._means.interval(name)
 
     def to_dict(self) -> dict[str, Any]:
         """The totals and the means of all pairs as plain numbers, for JSON: as
-        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), with a threshold ``flagged``
-        (summaries), and with several files ``files``, the means of each.
+        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), and with a threshold ``flagged``
+        (summaries).
         """
         totals = self.totals
-        by_file = {file: _to_dicts(means) for file, means in self.by_file.items()}
         return {
             "pairs": totals.pairs,
             "skipped": totals.skipped,
             "blank": totals.blank,
             "unchecked": totals.unchecked,
             **({} if self.flagged_from is None else {"flagged": totals.flagged}),
-            "measures": _to_dicts(self.means),
-            **({"files": by_file} if by_file else {}),
+            "measures": {name: mean.to_dict() for name, mean in self.means.items()},
         }
 
     def _pair(self, row: files.Row) -> ScoredPair:
@@ -231,20 +218,14 @@ class Report:
         self._files.update(pair.file for pair in pairs)
         for pair in pairs:
             totals.flagged += pair.is_flagged
-            if pair.values[coverage] == 0:
-                totals.unchecked += 1
-                _name_line(totals.unchecked_lines, pair)
+            if pair.values[coverage] != 0:
+                continue
+            totals.unchecked += 1
             if pair.values[tokens] == 0:
                 totals.blank += 1
                 _name_line(totals.blank_lines, pair)
-
-    def _add_to_means(self, group: str, names: Sequence[str], pairs: Sequence[ScoredPair]) -> None:
-        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
-
-        means = self._means.setdefault(group, BootstrapMeans(names))
-        if pairs:
-            columns = {name: [pair.values[name] for pair in pairs] for name in names}
-            means.add([pair.source_id for pair in pairs], columns)
+            else:
+                _name_line(totals.foreign_lines, pair)
 
 
 def _badness(pair: ScoredPair) -> float:
@@ -259,11 +240,3 @@ def _name_line(lines: dict[str, list[int]], pair: ScoredPair) -> None:
 def _number(cell: object) -> files.Number:
     """A value of a measure as a row has it; cells of CSV are text."""
     return None if cell is None or cell == "" else float(str(cell))
-
-
-def _intervals(means: BootstrapMeans) -> dict[str, Interval]:
-    return {name: means.interval(name) for name in means.names}
-
-
-def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:
-    return {name: mean.to_dict() for name, mean in means.items()}

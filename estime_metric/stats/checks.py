@@ -48,24 +48,6 @@ def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     return list(arrays.values())
 
 
-def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, the given number and all different; TypeError or ValueError if they are not."""
-    if isinstance(systems, str):
-        raise TypeError(
-            f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}."
-        )
-    names = tuple(systems)
-    if len(names) != number:
-        raise ValueError(
-            f"Expected argument `systems` to contain {number} names, but got {len(names)}."
-        )
-    if twice := [name for index, name in enumerate(names) if name in names[:index]]:
-        raise ValueError(
-            f"Expected argument `systems` to contain different names, but got {twice[0]!r} twice."
-        )
-    return names
-
-
 def listed(cells: Sequence[Any]) -> str:
     """The first few of ``cells``, and how many more there are."""
     shown = ", ".join(map(str, cells[:LISTED]))

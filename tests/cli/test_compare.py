@@ -22,7 +22,7 @@ from estime_metric.comparison import (
     to_dict,
     to_rows,
 )
-from tests.command import SHORT, json_rows, run_command, write_jsonl
+from tests.command import json_rows, run_command, write_jsonl
 
 run = partial(run_command, "compare")
 
@@ -62,11 +62,6 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def options(bert_folder: str) -> list[str]:
-    return ["-m", bert_folder, "-q", *SHORT]
-
-
-@pytest.fixture
 def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, window=60, margin=10, measures=("copied",))
 
@@ -87,29 +82,27 @@ def means(out: Path) -> dict[str, tuple[float, float]]:
 
 def expected(scorer: EstimeScorer) -> dict[str, Any]:
     """The means of both systems, computed by the library."""
-    found = compare_results(*(scorer.score(each, SOURCES) for each in SUMMARIES.values()))
+    results = [scorer.score(summaries, SOURCES) for summaries in SUMMARIES.values()]
     return {
         measure: pytest.approx((test.mean_first, test.mean_second), abs=2e-6)
-        for measure, tests in found.tests.items()
+        for measure, tests in compare_results(*results).tests.items()
         for test in tests.values()
     }
 
 
 def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path: Path) -> None:
-    found = compare_scores({path.stem: read_scores(path) for path in files}, n=500, seed=4)
-    given = [*files, "-n", 500, "--seed", 4]
-    out = tmp_path / "out.jsonl"
-    shown = run(*given, "-o", out).stdout
-    assert json_rows(out) == to_rows(found)
-    for note in notes(found, advice=True):
-        assert note in shown
-    assert f"wrote 2 rows to {out}" in shown
-    assert json.loads(run(*given, "--json").stdout) == json.loads(json.dumps(to_dict(found)))
-    run(*given, "-o", tmp_path / "out.json")
-    assert json.loads((tmp_path / "out.json").read_text()) == json.loads(json.dumps(to_dict(found)))
-    run(*given, "-o", tmp_path / "out.csv", "--plot", tmp_path / "plot.svg")
-    assert "<svg" in (tmp_path / "plot.svg").read_text()
-    refused = run(*given, "--json", "-o", "-", status=2).stderr
+    comparison = compare_scores({path.stem: read_scores(path) for path in files}, n=500, seed=4)
+    arguments = [*files, "-n", 500, "--seed", 4]
+    rows, everything, plot = (tmp_path / name for name in ("out.jsonl", "out.json", "plot.pdf"))
+    shown = run(*arguments, "-o", rows, "--plot", plot).stdout
+    assert json_rows(rows) == to_rows(comparison)
+    assert plot.read_bytes().startswith(b"%PDF")
+    for line in (*notes(comparison, advice=True), f"wrote 2 rows to {rows}"):
+        assert line in shown
+    run(*arguments, "-o", everything)
+    for text in (run(*arguments, "--json").stdout, everything.read_text()):
+        assert json.loads(text) == json.loads(json.dumps(to_dict(comparison)))
+    refused = run(*arguments, "--json", "-o", "-", status=2).stderr
     assert "Expected --json or the rows on standard output" in refused
 
 
@@ -121,21 +114,19 @@ def test_a_written_table_says_what_the_library_says(
     out = tmp_path / f"table{ending}"
     assert f"wrote the tables to {out}" in run(*paths, "-n", 500, "-o", out).stdout
     text = out.read_text().replace("\\", "").replace("textless{}", "<").replace("textbar{}", "|")
-    found = compare_scores({path.stem: read_scores(path) for path in paths}, n=500)
-    for note in notes(found):
+    for note in notes(compare_scores({path.stem: read_scores(path) for path in paths}, n=500)):
         assert note in text
     assert "caption{Systems compared}" in text or "**Systems compared**" in text
 
 
-def test_score_and_compare_print_the_same_interval(options: list[str], tmp_path: Path) -> None:
+def test_score_and_compare_print_the_same_interval(encoder: list[str], tmp_path: Path) -> None:
+    outputs = [tmp_path / "a.csv", tmp_path / "b.csv"]
     reported = {}
-    for name in "ab":
-        table = pairs(tmp_path / f"{name}.jsonl", name)
-        out = tmp_path / f"{name}-scores.csv"
-        shown = run_command("score", table, *options, "-o", out, "--json").stdout
-        reported[f"{name}-scores"] = json.loads(shown)["measures"]
-    shown = run(tmp_path / "a-scores.csv", tmp_path / "b-scores.csv", "--json").stdout
-    compared = json.loads(shown)["means"]
+    for out in outputs:
+        table = pairs(out.with_suffix(".jsonl"), out.stem)
+        shown = run_command("score", table, *encoder, "-o", out, "--json").stdout
+        reported[out.stem] = json.loads(shown)["measures"]
+    compared = json.loads(run(*outputs, "--json").stdout)["means"]
     assert set(compared) == set(RULE)
     for measure, systems in compared.items():
         assert systems == {name: measures[measure] for name, measures in reported.items()}
@@ -147,12 +138,15 @@ def test_broken_rows_and_those_without_a_partner_are_named(
     files[0].write_text(files[0].read_text() + "{bad\n")
     rows = json_rows(files[1])
     write_jsonl(files[1], [*rows[:0:-1], {**rows[0], "id": "stranger"}])
-    given = [*files, "--id-column", "id", "-o", tmp_path / "out.jsonl"]
-    said = run(*given, status=1).stderr
-    assert "skipped a.jsonl line 9: is not JSON" in said
-    assert "a: 'e0' has no matching row in b" in said
-    assert "b: 'stranger' has no matching row in a" in said
-    assert json_rows(tmp_path / "out.jsonl")[0]["examples"] == 7
+    out = tmp_path / "out.jsonl"
+    warnings = run(*files, "--id-column", "id", "-o", out, status=1).stderr
+    for line in (
+        "skipped a.jsonl line 9: is not JSON",
+        "a: 'e0' has no matching row in b",
+        "b: 'stranger' has no matching row in a",
+    ):
+        assert line in warnings
+    assert json_rows(out)[0]["examples"] == 7
 
 
 def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
@@ -161,7 +155,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     missing = ["-m", "nobody/nothing"]
     table = pairs(tmp_path / "pairs.jsonl", "a")
     empty = write_jsonl(tmp_path / "empty.csv", [])
-    for given, message in [
+    for arguments, message in [
         ([files[0], empty], "empty.csv to have scores or pairs, but it has no rows"),
         (
             [table],
@@ -175,14 +169,12 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         (["-s", table, "-i", table], "a text file of summaries for each system, but got only one"),
         ([], "a file for each system, or one file of all systems, but got none"),
     ]:
-        assert re.search(message, run(*given, *missing, status=2).stderr)
+        assert re.search(message, run(*arguments, *missing, status=2).stderr)
 
 
 def test_nothing_is_written_if_a_plot_is_impossible(tmp_path: Path) -> None:
-    paths = []
-    for name in "ab":
-        rows = [{**row, "copied": None} for row in json_rows(scored(tmp_path / "x.jsonl", A))]
-        paths.append(write_jsonl(tmp_path / f"{name}.jsonl", rows))
+    none = [None] * len(A)
+    paths = [scored(tmp_path / f"{name}.jsonl", A, copied=none) for name in "ab"]
     out, plot = tmp_path / "out.json", tmp_path / "plot.png"
     refused = run(*paths, "-o", out, "--plot", plot, status=2).stderr
     assert "has none. Score it again with --measures copied.\n" in refused
@@ -192,7 +184,7 @@ def test_nothing_is_written_if_a_plot_is_impossible(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["pairs", "one table", "texts", "one output", "standard input"])
 def test_systems_are_scored_first_from_files_of_every_kind(
-    kind: str, tmp_path: Path, options: list[str], scorer: EstimeScorer
+    kind: str, tmp_path: Path, encoder: list[str], scorer: EstimeScorer
 ) -> None:
     """Their columns may have the names of outputs."""
     strange = {"line": 7, "tokens": "many", "signature": "J. Doe", "alarms_layer3": 5, "blank": 1}
@@ -200,35 +192,32 @@ def test_systems_are_scored_first_from_files_of_every_kind(
     texts: list[Any] = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", tmp_path / "b.txt"]
     for name, lines in {"s": SOURCES, **SUMMARIES}.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-    given: list[Any] = paths
+    arguments: list[Any] = paths
     typed = ""
     if kind == "one table":
         rows = [{**row, "by": path.stem} for path in paths for row in json_rows(path)]
-        given = [write_jsonl(tmp_path / "all.jsonl", rows), "--system-column", "by"]
+        arguments = [write_jsonl(tmp_path / "all.jsonl", rows), "--system-column", "by"]
     elif kind == "texts":
-        given = texts
+        arguments = texts
     elif kind == "one output":
-        run_command("score", *texts, *options, "--measures", "copied", "-o", tmp_path / "all.csv")
-        given = [tmp_path / "all.csv", "--system-column", "file"]
+        run_command("score", *texts, *encoder, "--measures", "copied", "-o", tmp_path / "all.csv")
+        arguments = [tmp_path / "all.csv", "--system-column", "file"]
     elif kind == "standard input":
-        given, typed = ["-", paths[1]], paths[0].read_text()
+        arguments, typed = ["-", paths[1]], paths[0].read_text()
     out = tmp_path / "out.jsonl"
-    run(*given, *options, "-o", out, stdin=typed)
+    run(*arguments, *encoder, "-o", out, stdin=typed)
     assert means(out) == expected(scorer)
 
 
-def test_a_scored_file_and_pairs_with_its_settings(tmp_path: Path, options: list[str]) -> None:
+def test_a_scored_file_and_pairs_with_its_settings(
+    tmp_path: Path, encoder: list[str], scorer: EstimeScorer
+) -> None:
     first, second = (pairs(tmp_path / f"{name}.jsonl", name) for name in "ab")
-    scores = tmp_path / "scores.csv"
-    run_command("score", second, "-o", scores, *options, "--prefix", "my_")
-    found = []
-    for other in (scores, second):
-        run(first, other, *options, "-o", tmp_path / "out.jsonl", "--overwrite")
-        found.append(means(tmp_path / "out.jsonl"))
-    assert found[0].keys() == found[1].keys()
-    for measure, both in found[0].items():
-        assert both == pytest.approx(found[1][measure], abs=2e-6)
-    refused = run(first, scores, *options, "--distance", "4", status=2).stderr
+    scores, out = tmp_path / "scores.csv", tmp_path / "out.jsonl"
+    run_command("score", second, "-o", scores, *encoder, "--prefix", "my_")
+    run(first, scores, *encoder, "-o", out)
+    assert means(out) == expected(scorer)
+    refused = run(first, scores, *encoder, "--distance", "4", status=2).stderr
     assert "Expected all rows to have the same signature" in refused
 
 
@@ -240,10 +229,9 @@ def test_a_baseline_is_named_by_its_file_or_its_system(files: tuple[Path, Path])
 
 
 def test_a_row_without_a_system_is_named(tmp_path: Path) -> None:
-    rows = [row | {"system": "x"} for row in json_rows(scored(tmp_path / "x.jsonl", A))]
-    table = write_jsonl(tmp_path / "all.jsonl", [*rows, {**rows[0], "system": None}])
+    table = scored(tmp_path / "all.jsonl", A, system=[*"xxxxxxx", None])
     refused = run(table, status=2).stderr
-    assert "in column 'system' in each row of all.jsonl, but line 9 has none" in refused
+    assert "in column 'system' in each row of all.jsonl, but line 8 has none" in refused
 
 
 def test_the_tables_fit_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ FILES = {
     "explain --example": "out.html",
     "corrupt a.jsonl": "out.csv",
     "compare a.csv b.csv": "out.csv",
-    "calibrate a.csv": "out.png",
+    "calibrate a.csv": "out.jsonl",
     "coherence a.csv": "out.parquet",
     "meta-evaluate a.csv b.csv": "out.md",
 }

@@ -69,7 +69,7 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
 
 
 @pytest.mark.parametrize(
-    ("number", "noun", "said"),
+    ("number", "noun", "text"),
     [
         (0, "row", "0 rows"),
         (1, "row", "1 row"),
@@ -78,8 +78,8 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
         (3, "day", "3 days"),
     ],
 )
-def test_numbers_of_things(number: int, noun: str, said: str) -> None:
-    assert console.counted(number, noun) == said
+def test_numbers_of_things(number: int, noun: str, text: str) -> None:
+    assert console.counted(number, noun) == text
 
 
 def test_messages_of_the_library_name_the_options_of_the_command(

@@ -42,10 +42,8 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     pairs = [json_rows(verify.EXAMPLES)[row] for row in tied["embedded", "word", 8]]
     texts = [pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]
     explanations = EstimeScorer(unit="word", distance=8).explain_pairs(*texts)
-    assert (
-        min(abs(one.relative_margin) for shown in explanations for one in shown.units if one.margin)
-        > 3e-5
-    )
+    units = [unit for shown in explanations for unit in shown.units if unit.margin]
+    assert min(abs(unit.relative_margin) for unit in units) > 3e-5
 
     recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
     recorded["values"]["embedded-small, token, distance 2, alarms"][0] += 1

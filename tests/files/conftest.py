@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 PAIR = {"source": "A cat sat.", "summary": "A cat."}
@@ -20,3 +22,15 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return write
+
+
+def save_in_all_formats(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
+    """Files with these rows, as pandas writes them."""
+    frame = pd.DataFrame(rows)
+    frame.to_json(folder / "p.jsonl", orient="records", lines=True)
+    frame.to_json(folder / "p.ndjson", orient="records", lines=True)
+    frame.to_json(folder / "p.json", orient="records", indent=1)
+    frame.to_csv(folder / "p.csv", index=False)
+    frame.to_csv(folder / "p.tsv", index=False, sep="\t")
+    frame.to_parquet(folder / "p.parquet")
+    return list(folder.iterdir())

@@ -72,15 +72,15 @@ def seeds(rng: random.Random, rows_of_each: int) -> dict[str, bytes]:
     """Whole files by their names."""
     rows = table(rng, rows_of_each)
     flat = [{**row, "nested": json.dumps(row["nested"])} for row in rows]
-    found = {
+    whole = {
         "lines.jsonl": files.encode_json_lines(rows),
         "array.json": json.dumps(rows, ensure_ascii=False).encode(),
         "indented.json": json.dumps(rows, indent=1).encode(),
         "table.csv": delimited(flat, ","),
         "table.tsv": delimited(flat, "\t"),
     }
-    for name in list(found):
-        found[f"{name}.gz"] = gzip.compress(found[name], mtime=0)
+    for name in list(whole):
+        whole[f"{name}.gz"] = gzip.compress(whole[name], mtime=0)
     kinds: dict[str, dict[str, Any]] = {
         "snappy": {},
         "zstd": {"compression": "zstd", "row_group_size": 100},
@@ -90,8 +90,8 @@ def seeds(rng: random.Random, rows_of_each: int) -> dict[str, bytes]:
     for name, options in kinds.items():
         stream = io.BytesIO()
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), stream, **options)
-        found[f"{name}.parquet"] = stream.getvalue()
-    return found
+        whole[f"{name}.parquet"] = stream.getvalue()
+    return whole
 
 
 def delimited(rows: list[dict[str, Any]], delimiter: str) -> bytes:

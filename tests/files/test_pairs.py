@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from estime_metric import files
-from tests.files.conftest import PAIR
+from tests.files.conftest import PAIR, save_in_all_formats
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -54,19 +53,8 @@ def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> Non
     """An empty summary is a blank one, an empty source none: the scores do not depend on the
     format.
     """
-    rows = [
-        {"source": "A cat sat.", "summary": "A cat."},
-        {"source": "A cat sat.", "summary": ""},
-        {"source": "", "summary": "A cat."},
-        {"source": " ", "summary": " "},
-    ]
-    frame = pd.DataFrame(rows)
-    frame.to_json(tmp_path / "p.jsonl", orient="records", lines=True)
-    frame.to_json(tmp_path / "p.json", orient="records")
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    frame.to_csv(tmp_path / "p.tsv", index=False, sep="\t")
-    frame.to_parquet(tmp_path / "p.parquet")
-    for path in tmp_path.iterdir():
+    rows = [PAIR, {**PAIR, "summary": ""}, {**PAIR, "source": ""}, {"source": " ", "summary": " "}]
+    for path in save_in_all_formats(tmp_path, rows):
         pairs = files.read_pairs(path)
         assert pairs.lines == [1, 2, 4]
         assert pairs.summaries == ["A cat.", "", " "]
@@ -76,14 +64,14 @@ def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> Non
 def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) -> None:
     text = "text,summary\n" + "a,b\n" * 5
     for path in (write("p.csv", text), write("p.jsonl", '{"text": "a", "summary": "b"}\n' * 5)):
-        with pytest.raises(files.ColumnError) as found:
+        with pytest.raises(files.ColumnError) as raised:
             files.read_pairs(path)
-        assert str(found.value) == (
+        assert str(raised.value) == (
             f"Expected a column 'source' in {path.name}, but its columns are text, summary. "
             "Name the right one with `source_column`."
         )
-        assert found.value.argument == "source_column"
-        assert found.value.columns == ["text", "summary"]
+        assert raised.value.argument == "source_column"
+        assert raised.value.columns == ["text", "summary"]
     for delimiter in (";", "\t", "|"):
         with pytest.raises(files.ColumnError, match=re.escape(f"separated by {delimiter!r}")):
             files.read_pairs(write("p.csv", f"source{delimiter}summary\na{delimiter}b\n"))
@@ -136,9 +124,7 @@ def test_pairs_are_selected_in_any_order(write: Write) -> None:
 def cut(sources: list[str], pairs: int, size: int) -> list[list[int]]:
     """The numbers of the lines in each chunk; a line without a source has a problem."""
     lines = [
-        files.Line(Path(), number, {"source": source, "summary": "12"} if source else {}, "")
-        if source
-        else files.Line(Path(), number, problem="is bad")
+        files.Line(Path(), number, {"source": source, "summary": "12"}, "" if source else "is bad")
         for number, source in enumerate(sources, start=1)
     ]
     limits = files.ChunkLimits(pairs=pairs, size=size)

@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow
 import pyarrow.parquet
 import pytest
 
 from estime_metric import files
 from tests.command import table_rows
+from tests.files.conftest import save_in_all_formats
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -45,79 +45,54 @@ def test_a_bad_line_is_named_and_the_rest_is_read(write: Write, line: bytes, pro
     """A blank line is skipped; a bad element of an array is named if the array can be read."""
     good = b'{"a": 1}'
     lines = list(files.read_rows(write("p.jsonl", b"\n".join([good, line, good]))))
-    bad = {2: problem} if problem else {}
-    assert [(one.number, one.row) for one in lines if not one.problem] == [
-        (1, {"a": 1}),
-        (3, {"a": 1}),
-    ]
-    assert [one.number for one in lines if one.problem] == list(bad)
-    assert all(re.fullmatch(bad[one.number], one.problem) for one in lines if one.problem)
+    first, *bad, last = lines
+    assert [(line.number, line.row) for line in (first, last)] == [(1, {"a": 1}), (3, {"a": 1})]
+    assert len(bad) == bool(problem)
+    assert all(line.number == 2 and re.fullmatch(problem, line.problem) for line in bad)
     path = write("p.json", b"[" + b",\n".join([good, line, good]) + b"]")
     if line.startswith((b"null", b"[1")):
-        assert [one.row for one in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
+        assert [line.row for line in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
         assert re.fullmatch(problem, problems(path)[2])
     else:
         with pytest.raises(ValueError, match=r"Expected p\.json to be a JSON array of objects"):
             list(files.read_rows(path))
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "ndjson", "json", "csv", "tsv"])
-def test_every_text_format_is_read_plain_and_compressed(write: Write, kind: str) -> None:
-    rows = [
-        {"id": str(number), "source": f"A cat, {number}.", "summary": "A\tcat."}
-        for number in range(3000)
-    ]
-    frame = pd.DataFrame(rows)
-    text = {
-        "jsonl": frame.to_json(orient="records", lines=True),
-        "ndjson": frame.to_json(orient="records", lines=True),
-        "json": frame.to_json(orient="records", indent=1),
-        "csv": frame.to_csv(index=False),
-        "tsv": frame.to_csv(index=False, sep="\t"),
-    }[kind]
-    expected = list(enumerate(rows, start=1))
-    assert table_rows(write(f"p.{kind}", text)) == expected
-    data = gzip.compress(text.encode())
-    assert table_rows(write(f"p.{kind}.gz", data)) == expected
-    for damaged in (data[: len(data) // 2], data[:99] + b"x" * 99 + data[198:], b"no gzip" * 9):
-        with pytest.raises(ValueError, match=rf"Expected p\.{kind}\.gz to be whole"):
-            list(files.read_rows(write(f"p.{kind}.gz", damaged)))
-
-
-def test_lines_count_alike_in_all_formats(tmp_path: Path) -> None:
-    rows = [{"id": str(number), "text": "a\nb" if number % 2 else "c"} for number in range(6)]
-    frame = pd.DataFrame(rows)
-    frame.to_json(tmp_path / "p.jsonl", orient="records", lines=True)
-    frame.to_json(tmp_path / "p.json", orient="records")
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    frame.to_csv(tmp_path / "p.tsv", index=False, sep="\t")
-    frame.to_parquet(tmp_path / "p.parquet")
-    for path in tmp_path.iterdir():
+def test_lines_count_alike_in_all_formats_plain_and_compressed(tmp_path: Path) -> None:
+    texts = ["A\tcat.", "a\nb", "c, d"]
+    rows = [{"id": str(number), "text": texts[number % 3]} for number in range(3000)]
+    for path in save_in_all_formats(tmp_path, rows):
         assert table_rows(path) == list(enumerate(rows, start=1))
+        if path.suffix == ".parquet":
+            continue
+        compressed, data = path.with_name(f"{path.name}.gz"), gzip.compress(path.read_bytes())
+        compressed.write_bytes(data)
+        assert table_rows(compressed) == list(enumerate(rows, start=1))
+        for damaged in (data[: len(data) // 2], data[:99] + b"x" * 99 + data[198:], b"no gzip" * 9):
+            compressed.write_bytes(damaged)
+            with pytest.raises(ValueError, match=f"Expected {compressed.name} to be whole"):
+                list(files.read_rows(compressed))
 
 
 def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
-    assert [line.number for line in files.read_rows(write("p.jsonl", '{"a": 1}\n\n{"a": 2}'))] == [
-        1,
-        3,
-    ]
-    assert [line.number for line in files.read_rows(write("p.csv", "a\n\n1\n\n2\n"))] == [2, 4]
+    for path, numbers in (
+        (write("p.jsonl", '{"a": 1}\n\n{"a": 2}'), [1, 3]),
+        (write("p.csv", "a\n\n1\n\n2\n"), [2, 4]),
+    ):
+        assert [line.number for line in files.read_rows(path)] == numbers
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{}", "it is not an array. If it has one object per line, name it .jsonl"),
         ("", "it is not JSON (Expecting value at column 1)"),
         ('{"a": 1}\n{"a": 2}\n', "Extra data at line 2, column 1). If it has one object per line"),
-        ('[{"a": 1}', "Expecting ',' delimiter at column 10"),
         ('[{"a": 1},\n {"a": ', "Expecting value at line 2, column 8"),
-        ('[{"a": 1} x]', "Expecting ',' delimiter at column 11"),
-        ('[{"a": 1}] garbage', "Extra data at column 12"),
     ],
 )
-def test_what_is_no_array_is_refused(write: Write, text: str, said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_what_is_no_array_is_refused(write: Write, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         list(files.read_rows(write("p.json", text)))
 
 
@@ -158,10 +133,6 @@ def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
     source = "word " * 100_000
     path = write("p.csv", f",source,summary\n7,{source},b\n")
     assert table_rows(path) == [(1, {"Unnamed: 0": "7", "source": source, "summary": "b"})]
-    with pytest.raises(
-        ValueError, match=r"larger than field limit.* Is a quotation mark not closed"
-    ):
-        list(files.read_rows(write("p.csv", 'a,b\n1,"' + "x" * 10_000_001)))
 
 
 def test_long_cells_are_read_in_several_threads_at_the_same_time(write: Write) -> None:
@@ -178,7 +149,7 @@ def test_long_cells_are_read_in_several_threads_at_the_same_time(write: Write) -
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         ('1,"Anna.\n2,Peter.\n3,Kim.\n', 2, "unexpected end of data"),
         ('1,a\n2,"Anna.\n3,b\n4,"Peter.\n', 3, "',' expected after '\"'"),
@@ -189,13 +160,13 @@ def test_long_cells_are_read_in_several_threads_at_the_same_time(write: Write) -
     ],
 )
 def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_cell(
-    write: Write, text: str, line: int, said: str
+    write: Write, text: str, line: int, message: str
 ) -> None:
     for name, delimiter in (("p.csv", ","), ("p.tsv", "\t")):
         path = write(name, f"id,note\n{text}".replace(",", delimiter))
         expected = (
             f"Expected {name} to be CSV, but a cell that begins on line {line} of the file is not: "
-            f"{said.replace(',', delimiter)}. Is a quotation mark not closed? If quotation marks "
+            f"{message.replace(',', delimiter)}. Is a quotation mark not closed? If quotation marks "
             "are ordinary characters in this file, set `unquoted`."
         )
         with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
@@ -204,9 +175,9 @@ def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_cell(
 
 def test_rows_that_two_quotation_marks_may_have_joined_are_named_once(write: Write) -> None:
     text = 'id\tnote\n1\ta\n2\t"Anna said:\n3\tno."\n4\t"Peter said:\n5\tyes."\n'
-    with pytest.warns(RuntimeWarning) as said:
+    with pytest.warns(RuntimeWarning) as warned:
         assert len(table_rows(write("p.tsv", text))) == 3
-    assert [str(one.message) for one in said] == [
+    assert [str(warning.message) for warning in warned] == [
         "The row that begins on line 3 of p.tsv has a cell with a tab and a line break. If two "
         "quotation marks have joined several rows there, set `unquoted`."
     ]
@@ -227,7 +198,10 @@ def test_what_follows_an_open_quotation_mark_is_not_all_read(
     path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 100_000)
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="begins on line 2 of the file is not: field larger"):
+        message = (
+            "begins on line 2 of the file is not: field larger .* Is a quotation mark not closed"
+        )
+        with pytest.raises(ValueError, match=message):
             list(files.read_rows(path))
     finally:
         csv.field_size_limit(before)
@@ -238,18 +212,13 @@ def test_what_follows_an_open_quotation_mark_is_not_all_read(
 
 
 def test_quotation_marks_can_be_ordinary_characters(write: Write) -> None:
-    rows = [
-        {"id": "1", "note": '"Anna said so.'},
-        {"id": "2", "note": '"Anna" bought a boat.'},
-        {"id": "3", "note": 'She said "no"'},
-        {"id": "4", "note": '"Well."'},
-    ]
-    text = "id\tnote\n" + "".join(f"{row['id']}\t{row['note']}\n" for row in rows)
+    notes = ['"Anna said so.', '"Anna" bought a boat.', 'She said "no"', '"Well."']
     unquoted = files.Layout(unquoted=True)
-    found = list(files.read_rows(write("p.tsv", text), unquoted))
-    assert [(line.number, line.row) for line in found] == list(enumerate(rows, start=1))
-    path = write("p.csv", text.replace("\t", ","))
-    assert [line.row for line in files.read_rows(path, unquoted)] == rows
+    for name, delimiter in (("p.tsv", "\t"), ("p.csv", ",")):
+        path = write(name, "\n".join(f"x{delimiter}{note}" for note in ["note", *notes]))
+        lines = files.read_rows(path, unquoted)
+        expected = [{"x": "x", "note": note} for note in notes]
+        assert [(line.number, line.row) for line in lines] == list(enumerate(expected, start=1))
     with pytest.raises(
         ValueError, match=r"begins on line 2 of the file is not: field larger .*\)\.$"
     ):
@@ -258,16 +227,18 @@ def test_quotation_marks_can_be_ordinary_characters(write: Write) -> None:
 
 def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
     text = "text;note\nCafé für alle;1\n"
-    expected = [(1, {"text": "Café für alle", "note": "1"})]
-    for encoding in ("latin-1", "utf-8", "utf-16", "cp1252"):
-        path = write("p.csv", text.encode(encoding))
-        options = files.Layout(delimiter=";", encoding=encoding)
-        assert [(line.number, line.row) for line in files.read_rows(path, options)] == expected
-    assert table_rows(write("p.tsv", text.replace(";", "\t"))) == expected
-    tabs = write("p.csv", text.replace(";", "\t"))
-    for delimiter in ("\t", r"\t"):
-        options = files.Layout(delimiter=delimiter)
-        assert next(files.read_rows(tabs, options)).row == expected[0][1]
+    tabs = text.replace(";", "\t").encode()
+    for name, content, options in (
+        *(
+            ("p.csv", text.encode(encoding), {"delimiter": ";", "encoding": encoding})
+            for encoding in ("latin-1", "utf-8", "utf-16", "cp1252")
+        ),
+        ("p.tsv", tabs, {}),
+        ("p.csv", tabs, {"delimiter": "\t"}),
+        ("p.csv", tabs, {"delimiter": r"\t"}),
+    ):
+        (line,) = files.read_rows(write(name, content), files.Layout(**options))
+        assert (line.number, line.row) == (1, {"text": "Café für alle", "note": "1"})
     latin = write("p.csv", text.encode("latin-1"))
     assert problems(latin, delimiter=";") == {
         1: "is not UTF-8 (line 2 of the file); if the file has another encoding, set `encoding`"
@@ -284,7 +255,7 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("p.csv", "source,summary\na,b\n".encode("utf-16"), "looks like UTF-16"),
         ("p.jsonl", '{"a": 1}'.encode("utf-16-le"), "looks like UTF-16"),
@@ -300,9 +271,9 @@ def test_the_delimiter_and_the_encoding_can_be_named(write: Write) -> None:
     ],
 )
 def test_what_is_no_table_is_refused(
-    write: Write, name: str, content: str | bytes, said: str
+    write: Write, name: str, content: str | bytes, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         list(files.read_rows(write(name, content)))
 
 
@@ -331,7 +302,7 @@ def test_parquet_of_all_types_is_read_as_python_has_them(tmp_path: Path) -> None
     )
     pyarrow.parquet.write_table(texts, path)
     assert [row for _, row in table_rows(path)] == [
-        {"large": one, "coded": one} for one in ("a", "b")
+        {"large": text, "coded": text} for text in ("a", "b")
     ]
 
 
@@ -339,12 +310,14 @@ def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(tmp_path: 
     path = tmp_path / "p.parquet"
     far = pyarrow.array([0, 2**62, 1], pyarrow.timestamp("us"))
     broken = pyarrow.array([b"a", b"\xff", b"b"]).view(pyarrow.string())
-    pyarrow.parquet.write_table(pyarrow.table({"text": ["x", "y", "z"], "far": far}), path)
-    assert list(problems(path)) == [2]
-    assert problems(path)[2].startswith("column 'far' cannot be read")
-    pyarrow.parquet.write_table(pyarrow.table({"text": broken}), path)
-    assert list(problems(path)) == [2]
-    assert problems(path)[2].startswith("column 'text' cannot be read ('utf-8' codec")
+    for column, problem in (
+        (far, "column 'x' cannot be read"),
+        (broken, "column 'x' cannot be read ('utf-8' codec"),
+    ):
+        pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2, 3], "x": column}), path)
+        (bad,) = problems(path).items()
+        assert bad[0] == 2
+        assert bad[1].startswith(problem)
 
 
 def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
-"""Input for jobs: pairs of the examples, made many and different."""
+"""Input for jobs: pairs of the examples, made many and different; and jobs that are watched."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from estime_metric import files
+from estime_metric import EstimeResult, EstimeScorer, files
+from estime_metric.jobs import Job, Progress, Report, score_files
 from tests.command import SHORT, write_jsonl
 from tests.families import SENTENCES
 
@@ -33,3 +36,51 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     return write_jsonl(tmp_path / "pairs.jsonl", rows(40))
+
+
+@pytest.fixture(scope="session")
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, window=60, margin=10)
+
+
+def result_of(scorer: EstimeScorer, pairs: Sequence[files.Row]) -> EstimeResult:
+    """What the library gives for the pairs of some rows."""
+    return scorer.score([row["summary"] for row in pairs], [row["source"] for row in pairs])
+
+
+class Watched(Progress):
+    """Remembers how many pairs each chunk adds, and what is wrong with lines."""
+
+    def __init__(self) -> None:
+        self.chunks: list[int] = []
+        self.problems: list[str] = []
+        self._kept = 0
+
+    def start(self, resumed: int) -> None:
+        self._kept = resumed
+
+    def keep(self, pairs: int, problems: Sequence[str]) -> None:
+        self.chunks.append(pairs - self._kept)
+        self._kept = pairs
+        self.problems += problems
+
+
+def score(
+    job: Job,
+    scorer: EstimeScorer,
+    existing: str = "refuse",
+    *,
+    stop_after: int | None = None,
+    watched: Watched | None = None,
+    **options: Any,
+) -> Report:
+    """Scores a job, or its first chunks."""
+    watched = watched or Watched()
+    return score_files(
+        job,
+        scorer,
+        existing=existing,
+        progress=watched,
+        stop=lambda: len(watched.chunks) == stop_after,
+        **options,
+    )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 import datasets
 import pytest
@@ -14,34 +13,28 @@ from datasets.fingerprint import Hasher
 
 from estime_metric import EstimeScorer
 from tests.command import run_python
-from tests.jobs.conftest import rows
+from tests.jobs.conftest import result_of, rows
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_map_adds_the_measures_with_one_process_several_and_a_stream(
-    bert_folder: str, tmp_path: Path
+    scorer: EstimeScorer,
 ) -> None:
-    datasets.Dataset.from_list(rows(12)).save_to_disk(tmp_path / "data")
-    dataset = datasets.load_from_disk(tmp_path / "data")
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    expected = scorer.score(dataset["summary"], dataset["source"]).values("alarms").tolist()
-    scored = dataset.map(scorer.map_batch, batched=True, batch_size=5)
-    assert list(scored["alarms"]) == expected
-    assert (
-        list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["alarms"])
-        == expected
-    )
-    stream = dataset.to_iterable_dataset().map(scorer.map_batch, batched=True, batch_size=5)
-    assert [row["alarms"] for row in stream] == expected
+    dataset = datasets.Dataset.from_list(rows(12))
+    expected = result_of(scorer, rows(12)).values("alarms").tolist()
+    batches = {"batched": True, "batch_size": 5}
     columns = {"source_column": "article", "signature_column": "made_by"}
     named = dataset.rename_column("source", "article").map(
-        scorer.map_batch, batched=True, fn_kwargs=columns
+        scorer.map_batch, fn_kwargs=columns, **batches
     )
-    assert list(named["alarms"]) == expected
+    for way in (
+        named,
+        dataset.map(scorer.map_batch, **batches),
+        dataset.map(scorer.map_batch, num_proc=2, **batches),
+        dataset.to_iterable_dataset().map(scorer.map_batch, **batches),
+    ):
+        assert [row["alarms"] for row in way] == expected
     assert set(named["made_by"]) == {scorer.signature}
-    scored.info.description = scorer.signature
-    scored.save_to_disk(tmp_path / "scored")
-    assert datasets.load_from_disk(tmp_path / "scored").info.description == scorer.signature
     with pytest.raises(ValueError, match="Expected a column named 'source'"):
         scorer.map_batch({"text": [], "summary": []})
 
@@ -61,25 +54,25 @@ def test_map_in_several_processes_after_the_encoder_was_loaded(
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 columns = [scorer.map_batch(batch) for _ in range(2)][-1]
-            said = " ".join(str(warning.message) for warning in caught)
+            warned = " ".join(str(warning.message) for warning in caught)
             number = len(batch["source"])
-            return {**columns, "said": [said] * number, "threads": [torch.get_num_threads()] * number}
+            return {**columns, "warned": [warned] * number, "threads": [torch.get_num_threads()] * number}
 
         datasets.disable_progress_bars()
         torch.set_num_threads(2)
         data = datasets.Dataset.from_list(json.loads(sys.argv[1]))
         scorer = EstimeScorer(model="embedded-small", device="cpu")
         scorer.signature
-        found = [data.map(scored, batched=True, num_proc=number).to_dict() for number in (None, 2)]
+        tables = [data.map(scored, batched=True, num_proc=number).to_dict() for number in (None, 2)]
         assert torch.get_num_threads() == 2
-        print(json.dumps(found))
+        print(json.dumps(tables))
     """
     pairs = [{"summary": summary, "source": source} for summary, source in summeval[:32:16]]
     alone, forked = json.loads(run_python(script, json.dumps(pairs)).stdout)
     assert forked["alarms"] == alone["alarms"]
     assert forked["threads"] == alone["threads"] == [2] * 2  # what was set is set again
-    assert alone["said"] == [""] * 2
-    assert all(said.count("forked") == 1 for said in forked["said"])
+    assert alone["warned"] == [""] * 2
+    assert all(warned.count("forked") == 1 for warned in forked["warned"])
 
 
 def test_the_fingerprint_depends_on_the_configuration_alone(bert_folder: str) -> None:
@@ -99,17 +92,6 @@ def test_the_fingerprint_does_not_depend_on_what_was_said() -> None:
         scorer.score([text], [text])
     scorer.score([text], [text])  # is said once
     assert Hasher.hash(scorer.map_batch) == before
-
-
-def test_several_layers_are_named_as_everywhere(bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=(1, 3))
-    batch = {"source": ["The cat sat on the mat."], "summary": ["The cat sat."]}
-    result = scorer.score(batch["summary"], batch["source"])
-    columns = scorer.map_batch(batch)
-    assert columns["tokens_layer1"] == result.values("tokens", 1).tolist()
-    assert set(columns) == {
-        f"{measure}_layer{layer}" for measure in result.measures for layer in (1, 3)
-    }
 
 
 def test_no_column_of_the_dataset_is_overwritten(bert_folder: str) -> None:

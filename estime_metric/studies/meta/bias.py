@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.stats.checks import Floats, alike, check_systems
+from estime_metric.stats.checks import Floats, alike
 from estime_metric.stats.ranks import ratio
 from estime_metric.validation import check_choice
 
@@ -73,7 +73,7 @@ def bias_matrix(
                [1, 0]])
     """
     scores, judgements = alike(2, scores=scores, judgements=judgements)
-    names = check_systems(systems, scores.shape[1])
+    names = _check_systems(systems, scores.shape[1])
     check_choice("compared", compared, BIAS_PAIRS)
     order = rank_systems(judgements)
     gold, guess = judgements[:, order], scores[:, order]
@@ -104,3 +104,21 @@ def _signs(first: Floats, second: Floats, compared: str) -> NDArray[np.int8]:
     """Signs of first system's values (d,) minus another's: of shape (d,), or (d, d) of all pairs."""
     differences = first - second if compared == "same_document" else first[:, None] - second
     return np.sign(differences).astype(np.int8)
+
+
+def _check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
+    """Names of systems, the given number and all different; TypeError or ValueError if they are not."""
+    if isinstance(systems, str):
+        raise TypeError(
+            f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}."
+        )
+    names = tuple(systems)
+    if len(names) != number:
+        raise ValueError(
+            f"Expected argument `systems` to contain {number} names, but got {len(names)}."
+        )
+    if twice := [name for index, name in enumerate(names) if name in names[:index]]:
+        raise ValueError(
+            f"Expected argument `systems` to contain different names, but got {twice[0]!r} twice."
+        )
+    return names
