@@ -82,22 +82,28 @@ class ShownOptions:
     Attributes:
         json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
             seconds, the signature and its short form; with --dry-run, the estimate.
+        score_only: Print the mean inconsistency and nothing else.
         worst: List the worst summaries with their lines and words, at most N. (default: 10 if
             --threshold is set, otherwise 0)
         plot: Plot how the inconsistency is distributed, and the worst summaries (.png, .svg, .pdf).
     """
 
     json: bool = False
+    score_only: Annotated[bool, Parameter(alias="-b")] = False
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
     plot: Path | None = None
 
     def check(self, output: Path | None) -> None:
-        """Refuses what standard output has no room for if it is for rows (ValueError)."""
-        if output is None or not files.is_standard(output):
-            return
-        for option, value in (("--json", self.json), ("--worst", self.worst)):
-            if value:
-                raise ValueError(f"Expected {option} or rows on standard output, but got both.")
+        """Refuses what cannot be on standard output together (ValueError)."""
+        is_rows = output is not None and files.is_standard(output)
+        streams = {"--json": self.json, "--score-only": self.score_only, "rows": is_rows}
+        printed = [name for name, is_printed in streams.items() if is_printed]
+        if self.worst and (self.score_only or is_rows):
+            printed.insert(0, "--worst")
+        if len(printed) > 1:
+            raise ValueError(
+                f"Expected {printed[0]} or {printed[1]} on standard output, but got both."
+            )
 
     def number_of_worst(self, job: Job) -> int:
         """How many of the worst summaries are listed."""
@@ -193,7 +199,11 @@ def _score(
 def _check_one_layer(scorer: "EstimeScorer", shown: ShownOptions) -> None:
     """A threshold is checked by the job."""
     layers = scorer.resolved_config.layer_tuple
-    for option, value in (("--worst", shown.worst), ("--plot", shown.plot)):
+    for option, value in (
+        ("--worst", shown.worst),
+        ("--plot", shown.plot),
+        ("--score-only", shown.score_only),
+    ):
         if value and len(layers) > 1:
             raise ValueError(
                 f"Expected one layer with {option}, but got the layers "
@@ -207,7 +217,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
     for path in report.without_pairs:
         warn(f"{path} has no pair")
     explained = _explained(report, job, shown, scorer)
-    is_data = shown.json
+    is_data = shown.json or shown.score_only
     if shown.json:
         flags = {} if job.threshold is None else {"threshold": report.flagged_from}
         content = {
@@ -220,6 +230,8 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         if shown.number_of_worst(job):
             content["worst"] = worst_as_dicts(explained)
         say(json.dumps(content, ensure_ascii=False, indent=1))
+    elif shown.score_only:
+        say(f"{report.interval(RECOMMENDED).mean:.4f}")
     elif job.output is not None and files.is_standard(job.output):
         note(report.signature)
         is_data = True

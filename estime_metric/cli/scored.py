@@ -19,6 +19,7 @@ from estime_metric.report.tables import mean_cells
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
+    from estime_metric.stats.intervals import Interval
 
 #: Measures that are listed for each pair, and measures with a printed mean, in addition to the
 #: requested ones.
@@ -55,8 +56,8 @@ def print_pairs(report: Report, job: Job) -> None:
 
 
 def print_report(report: Report, job: Job) -> None:
-    """The counts, the means with their intervals, the lines to look at, and both forms of the
-    signature.
+    """The counts, the means with their intervals, of each file too, the lines to look at, and both
+    forms of the signature.
     """
     totals = report.totals
     say(
@@ -64,6 +65,8 @@ def print_report(report: Report, job: Job) -> None:
         f"{counted(totals.blank, 'blank summary')}\n"
     )
     _print_means(report)
+    if report.means_of_files and len(report.config.layer_tuple) == 1:
+        _print_means_of_files(report.means_of_files)
     if report.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
@@ -164,6 +167,24 @@ def _print_means(report: Report) -> None:
             "better is": [better[HIGHER_IS_BETTER.get(name)] for _, name in places],
         },
         texts=("measure", "better is"),
+    )
+
+
+def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) -> None:
+    means = list(means_of_files.values())
+    cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
+    print_columns(
+        {
+            "file": list(means_of_files),
+            "pairs": [of_file["tokens"].count for of_file in means],
+            RECOMMENDED: [mean for mean, _ in cells],
+            "95% interval": [interval for _, interval in cells],
+            **{
+                name: [mean_cells(name, of_file[name])[0] for of_file in means]
+                for name in ("alarms", "tokens")
+            },
+        },
+        texts=("file",),
     )
 
 

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
@@ -18,6 +18,10 @@ from estime_metric.signature import Signature
 from estime_metric.stats.intervals import Interval
 from estime_metric.validation import check_choice
 
+if TYPE_CHECKING:
+    from estime_metric.stats.bootstrap import BootstrapMeans
+
+FILES = 30  # more input files than this have no separate means
 LISTED = 30  # more pairs than this are not listed
 
 _NAMED = 10  # lines that are named before pairs are only counted
@@ -112,6 +116,10 @@ class Report:
         self._job, self._number_of_worst = job, worst
         self._names = files.measure_columns(config.reported_measures, config.layer_tuple)
         self._means = BootstrapMeans(self._names)
+        has_files = 1 < len(job.inputs) <= FILES
+        self._means_of_files = {
+            str(path): BootstrapMeans(self._names) for path in job.inputs if has_files
+        }
         self._files: set[str] = set()
         self._sources: set[str] = set()
 
@@ -120,9 +128,9 @@ class Report:
         pairs = [self._pair(row) for row in rows]
         self._note_sources({pair.source_id for pair in pairs})
         self._count(pairs)
-        if pairs:
-            columns = {name: [pair.values[name] for pair in pairs] for name in self._names}
-            self._means.add([pair.source_id for pair in pairs], columns)
+        self._add_to(self._means, pairs)
+        for file, means in self._means_of_files.items():
+            self._add_to(means, [pair for pair in pairs if pair.file == file])
         if len(self.config.layer_tuple) > 1:
             return
         defined = [pair for pair in pairs if pair.values[RECOMMENDED] is not None]
@@ -149,7 +157,12 @@ class Report:
         """For each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the mean
         of all pairs with its 95% interval by source.
         """
-        return {name: self._means.interval(name) for name in self._names}
+        return _intervals(self._means)
+
+    @property
+    def means_of_files(self) -> dict[str, dict[str, Interval]]:
+        """File -> `means` of its pairs; empty if there is one file, or more than `FILES`."""
+        return {file: _intervals(means) for file, means in self._means_of_files.items()}
 
     @property
     def few_sources(self) -> int | None:
@@ -174,9 +187,10 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The totals and the means of all pairs as plain numbers, for JSON: as
-        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), and with a threshold ``flagged``
-        (summaries).
+        `EstimeResult.to_dict`, with ``skipped`` (invalid rows), with a threshold ``flagged``
+        (summaries), and with several files ``files``, the means of each.
         """
+        of_files = {file: _to_dicts(means) for file, means in self.means_of_files.items()}
         totals = self.totals
         return {
             "pairs": totals.pairs,
@@ -184,8 +198,14 @@ class Report:
             "blank": totals.blank,
             "unchecked": totals.unchecked,
             **({} if self.flagged_from is None else {"flagged": totals.flagged}),
-            "measures": {name: mean.to_dict() for name, mean in self.means.items()},
+            "measures": _to_dicts(self.means),
+            **({"files": of_files} if of_files else {}),
         }
+
+    def _add_to(self, means: BootstrapMeans, pairs: Sequence[ScoredPair]) -> None:
+        if pairs:
+            columns = {name: [pair.values[name] for pair in pairs] for name in self._names}
+            means.add([pair.source_id for pair in pairs], columns)
 
     def _pair(self, row: files.Row) -> ScoredPair:
         prefix = self._job.prefix
@@ -240,3 +260,11 @@ def _name_line(lines: dict[str, list[int]], pair: ScoredPair) -> None:
 def _number(cell: object) -> files.Number:
     """A value of a measure as a row has it; cells of CSV are text."""
     return None if cell is None or cell == "" else float(str(cell))
+
+
+def _intervals(means: BootstrapMeans) -> dict[str, Interval]:
+    return {name: means.interval(name) for name in means.names}
+
+
+def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:
+    return {name: mean.to_dict() for name, mean in means.items()}

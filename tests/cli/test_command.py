@@ -200,6 +200,8 @@ REFUSED = [
         for command in ("coherence", "corrupt", "compare", "calibrate", "meta-evaluate")
     ),
     ("score", "--json -o -", "Expected --json or rows on standard output, but got both"),
+    ("score", "-b --json", "Expected --json or --score-only on standard output, but got both"),
+    ("score", "-b --worst 1", "Expected --worst or --score-only on standard output"),
     ("score", "--worst 2 -o -", "Expected --worst or rows on standard output"),
     ("compare", "--measures soft", "a column 'soft' in "),
     ("compare", "-n 0", '"0" for -n. Must be >= 1.'),

@@ -145,9 +145,19 @@ def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> Non
     shown = score("-s", sources, "-i", first, second, columns=200).stdout
     listed = re.findall(r"^ *(\d) +\d.* (\S+\.txt)", shown, re.MULTILINE)
     assert listed == [(line, str(path)) for path in (first, second) for line in "12"]
+    content = json.loads(score("-s", sources, "-i", first, second, "--json").stdout)
+    for path in (first, second):
+        alone = json.loads(score("-s", sources, "-i", path, "--json").stdout)["measures"]
+        assert content["files"][str(path)] == alone
+        mean, low, high = (alone["inconsistency"][name] for name in ("mean", "low", "high"))
+        assert re.search(
+            rf"(?m)^{re.escape(str(path))} +2 +{mean:.4f} +\[{low:.4f}, {high:.4f}\] ", shown
+        )
 
 
-def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path: Path) -> None:
+def test_json_is_one_object_with_everything_and_score_only_one_number(
+    table: Path, score: Score, tmp_path: Path
+) -> None:
     out = tmp_path / "out.jsonl"
     shown = score(table, "--json", "-o", out, status=1)
     content = json.loads(shown.stdout)
@@ -165,6 +175,9 @@ def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path:
     ):
         assert content[name] == meta[name]
     assert (content["pairs"], content["skipped"]) == (2, 2)
+    shown = score(table, "-b", status=1)
+    assert shown.stdout == f"{content['measures']['inconsistency']['mean']:.4f}\n"
+    assert "skipped line 1" in shown.stderr
 
 
 def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
