@@ -33,9 +33,8 @@ from estime_metric.explanation import Explanation
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.frames import with_interval
 from experiments.training.data import documents
-from experiments.training.judged import CHOICE, JudgedSet, read_pairs, sets_of
+from experiments.training.judged import CHOICE, JudgedSet, read_pairs, sets_of, shown
 
 DOCUMENTS = 100  # set aside, into which errors are put
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
@@ -237,7 +236,8 @@ def score(
     for row, layer in enumerate(result.layers):
         explained = scorer.explain_pairs(list(cliff["summary"]), list(cliff["source"]), layer=layer)
         of_pairs = [token_counts(*pair) for pair in zip(explained, cliff["spans"], strict=True)]
-        for name, values in zip(TOKENS, zip(*of_pairs, strict=True), strict=False):
+        of_tokens = np.array(of_pairs).reshape(-1, len(TOKENS))
+        for name, values in zip(TOKENS, of_tokens.T, strict=True):
             counts[name][row, in_cliff] = values
     out.parent.mkdir(parents=True, exist_ok=True)
     stored: dict[str, Any] = {"places": scored.index, "layers": result.layers, "half": half}
@@ -364,14 +364,9 @@ def rank(injected: Path, data: Path, *files: Path) -> None:
     for name, mean in best.items():
         less = mean - first
         print(
-            f"{name}: mean {_shown(mean)}, less the first {_shown(less)}, "
+            f"{name}: mean {shown(mean)}, less the first {shown(less)}, "
             f"mean difference {np.nanmean(less[1:]):+.4f}, standard error {np.nanstd(less[1:], ddof=1):.4f}"
         )
-
-
-def _shown(values: Floats) -> str:
-    number = with_interval(values)
-    return f"{number['value']:.4f} [{number['low']:.3f}, {number['high']:.3f}]"
 
 
 if __name__ == "__main__":

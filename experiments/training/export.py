@@ -120,6 +120,7 @@ def write_int8(weights: Mapping[str, Tensor], file: Path) -> None:
         else:
             stored[name] = weight.detach().float().contiguous()
     save_file(stored, file, metadata={"format": "pt", "weights": "int8"})
+    file.chmod(0o644)  # it is written for its owner alone
 
 
 if __name__ == "__main__":

@@ -24,8 +24,7 @@ from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.scorer import EstimeScorer
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
-from estime_metric.studies.benchmarks.shared.frames import with_interval
-from experiments.training.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of
+from experiments.training.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
 ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
@@ -250,12 +249,6 @@ def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, str]:
         "mean of the rule": mean_of(of_sets),
     }
     return {name: shown(values) for name, values in columns.items()}
-
-
-def shown(drawn: Floats) -> str:
-    """A value with its 95% interval."""
-    number = with_interval(drawn)
-    return f"{number['value']:.3f} [{number['low']:.3f}, {number['high']:.3f}]"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.frank.partial import codes_of, weighted_partial
-from estime_metric.studies.benchmarks.shared.frames import Resamples
+from estime_metric.studies.benchmarks.shared.frames import Resamples, with_interval
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
 SETS = ("bump", "frank", "cliff", "summeval")
@@ -147,3 +147,9 @@ def sets_of(pairs: pd.DataFrame, half: str, resamples: int = RESAMPLES) -> dict[
     """The sets of one half of some pairs."""
     of_half = pairs[pairs["half"] == half].groupby("set", sort=False)
     return {str(name): JudgedSet(of_set, resamples) for name, of_set in of_half}
+
+
+def shown(drawn: Floats) -> str:
+    """A value with its 95% interval."""
+    number = with_interval(drawn)
+    return f"{number['value']:.4f} [{number['low']:.3f}, {number['high']:.3f}]"
