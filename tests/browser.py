@@ -41,6 +41,24 @@ def chromium() -> Iterator[Any]:
             browser.close()
 
 
+def problems_of(page: Any, *own: str) -> list[str]:
+    """What goes wrong on a page from now on: errors, dialogs, answers that failed, and requests to
+    addresses that begin with none of `own`.
+    """
+    problems: list[str] = []
+
+    def check(wrong: bool, problem: str) -> None:
+        if wrong:
+            problems.append(problem)
+
+    page.on("console", lambda message: check(message.type == "error", message.text))
+    page.on("pageerror", lambda error: check(True, str(error)))
+    page.on("dialog", lambda dialog: (check(True, dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: check(not request.url.startswith(own), request.url))
+    page.on("response", lambda answer: check(answer.status >= 400, answer.url))
+    return problems
+
+
 #: JavaScript: contrast (WCAG 2) of the text of each element that a selector finds, against the
 #: colors behind it.
 CONTRASTS = """

@@ -1,38 +1,26 @@
-"""How time and memory grow with the length of a source and with the number of pairs.
-
-    python -m experiments.speed growth --threads 1 --clock cpu --plot docs/images/growth
-
-Prints two tables with the exponents that fit them (1 is proportional), and draws them. One pair with
-sources of 1,000 to 100,000 words is scored by the small encoder at distance 2. For the number
-of pairs, files of 10 to 100,000 pairs of very short texts are scored into a file, chunk by chunk,
-with a random encoder of one block: so reading, chunks and writing count and not the encoder. Every
-row is a separate process; loading is not counted, and memory is the peak above the loaded encoder.
-"""
+"""How time and memory grow with the length of a source and with the number of pairs."""
 
 from __future__ import annotations
 
-import argparse
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
+import transformers
 
-from estime_metric import EstimeScorer
+from estime_metric import EstimeScorer, embedded
 from estime_metric.jobs import Job, score_files
 from estime_metric.report import style
 from experiments.speed import common
 
+WORDS = (1_000, 3_000, 10_000, 30_000, 100_000)  # of the source
+PAIRS = (10, 100, 1_000, 10_000, 100_000)
 SUMMARY_WORDS = 60
 SHORT_WORDS, SHORT_SUMMARY_WORDS, SHORT_EACH = 12, 4, 4  # of the many pairs
-OPTIONS = {
-    "words": ([1_000, 3_000, 10_000, 30_000, 100_000], "of the source"),
-    "counts": ([10, 100, 1_000, 10_000, 100_000], "of pairs"),
-    "plot": ("", "file of the plot, without its ending"),
-}
 
 
 @dataclass(frozen=True)
@@ -44,19 +32,17 @@ class Grown:
     megabytes: float
 
 
-def score_long(words: int, clock: str, threads: int) -> Grown:
+def score_long(words: int) -> Grown:
     """One pair with a source of that many words."""
-    torch.set_num_threads(threads)
-    scorer = EstimeScorer(model="embedded-small", distance=2, device="cpu")
+    scorer = EstimeScorer(model="embedded-small", device="cpu")
     summary, source = common.made_up(1, 1, 2 * words, SUMMARY_WORDS)[0]
     source = " ".join(source.split()[:words])  # exactly that many
     scorer.score([summary], ["A cat sat on the mat."])
-    return measure(words, lambda: scorer.score([summary], [source]), clock)
+    return measure(words, lambda: scorer.score([summary], [source]))
 
 
-def score_many(count: int, encoder: str, clock: str, threads: int) -> Grown:
+def score_many(count: int, encoder: str) -> Grown:
     """A file of that many short pairs, scored into a file."""
-    torch.set_num_threads(threads)
     scorer = EstimeScorer(model=encoder, layers=1, device="cpu")
     pairs = common.made_up(-(-count // SHORT_EACH), SHORT_EACH, SHORT_WORDS, SHORT_SUMMARY_WORDS)
     with tempfile.TemporaryDirectory() as folder:
@@ -66,17 +52,28 @@ def score_many(count: int, encoder: str, clock: str, threads: int) -> Grown:
         del pairs, table
         scorer.score(["A cat."], ["A cat sat."])
         job = Job(inputs=(path,), output=Path(folder) / "scores.jsonl")
-        return measure(count, lambda: score_files(job, scorer), clock)
+        return measure(count, lambda: score_files(job, scorer))
 
 
-def measure(size: int, run: Callable[[], object], clock: str) -> Grown:
-    """Runs once; the memory is what the process grows by."""
-    now = common.clock(clock)
-    before, start = common.resident(), now()
-    with common.Peak() as peak:
-        run()
-        seconds = now() - start
-    return Grown(size, seconds, (peak.most - before) / common.MEGABYTE)
+def measure(size: int, run: Callable[[], object]) -> Grown:
+    """Runs once."""
+    start = time.process_time()
+    peak = common.peak_above(run)
+    return Grown(size, time.process_time() - start, peak / common.MEGABYTE)
+
+
+def save_tiny_encoder(folder: str) -> None:
+    """Saves a random BERT of one block with the small encoder's tokenizer."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=256,
+    )
+    transformers.BertForMaskedLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def exponent(grown: Sequence[Grown]) -> float:
@@ -89,13 +86,18 @@ def exponent(grown: Sequence[Grown]) -> float:
 def print_growth(title: str, size: str, grown: Sequence[Grown]) -> None:
     """The table of some sizes, with the exponents of all and of the two largest."""
     rows = [
-        (f"{point.size:,}", f"{point.seconds:.2f}", f"{point.megabytes:.0f}") for point in grown
+        {
+            size: f"{point.size:,}",
+            "seconds": f"{point.seconds:.2f}",
+            "MB above the encoder": f"{point.megabytes:.0f}",
+        }
+        for point in grown
     ]
-    common.print_table(title, (size, "seconds", "MB above the encoder"), rows)
+    common.print_table(title, rows)
     print(f"\nexponent: {exponent(grown):.2f}, of the two largest: {exponent(grown[-2:]):.2f}")
 
 
-def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, ...]:
+def draw(panels: Mapping[str, Sequence[Grown]], path: Path) -> tuple[Path, ...]:
     """Seconds and memory over the sizes, on logarithmic axes: a row for each quantity, a column for
     each kind of size. Writes a PNG and an SVG.
     """
@@ -118,17 +120,23 @@ def draw(panels: dict[str, Sequence[Grown]], path: Path) -> tuple[Path, ...]:
     return style.save(figure, path)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Prints the tables, and draws them if a file is named."""
-    clock, threads = options.clock, torch.get_num_threads()
-    by_words = [common.apart(score_long, words, clock, threads) for words in options.words]
-    print_growth("One pair: embedded-small, distance 2, float32", "words", by_words)
+def growth(*, plot: Path | None = None) -> None:
+    """Time and memory over the length of the source and the number of pairs.
+
+    One pair with a long source is scored by the small encoder. Files of pairs of very short texts
+    are scored into a file, chunk by chunk, with a random encoder of one block: so reading, chunks
+    and writing count and not the encoder. Every row is a separate process; loading is not counted,
+    and memory is the peak above the loaded encoder.
+
+    Args:
+        plot: File of the plot, without its ending.
+    """
+    by_words = [common.apart(score_long, words) for words in WORDS]
+    print_growth("One pair: embedded-small", "words", by_words)
     with tempfile.TemporaryDirectory() as folder:
-        common.make_encoder(folder, blocks=1, width=64)
-        by_pairs = [
-            common.apart(score_many, count, folder, clock, threads) for count in options.counts
-        ]
+        save_tiny_encoder(folder)
+        by_pairs = [common.apart(score_many, count, folder) for count in PAIRS]
     print_growth("Many pairs of very short texts: a random encoder of one block", "pairs", by_pairs)
-    if options.plot:
-        for path in draw({"words of the source": by_words, "pairs": by_pairs}, Path(options.plot)):
+    if plot:
+        for path in draw({"words of the source": by_words, "pairs": by_pairs}, plot):
             print(f"wrote {path}")

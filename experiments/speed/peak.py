@@ -1,17 +1,11 @@
-"""The fastest products of this machine, and our share of them.
-
-    python -m experiments.speed peak --threads 1 --clock cpu
-
-Prints two tables: GFLOP/s of the three products of a base-size block, in each precision and by
-each library that PyTorch comes with; and GFLOP/s of scorings, with their shares of these products.
-"""
+"""The fastest products of this machine, and our share of them."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -24,7 +18,10 @@ from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.linear import PackedLinear, can_pack
 from experiments.speed import common
 
-ROWS = 4096
+ROWS = 4096  # of a product
+ROUNDS = 2
+SOURCES = 1  # of SummEval, with 16 summaries
+DISTANCES = (2, 8)
 
 
 @dataclass(frozen=True)
@@ -52,13 +49,6 @@ MKL = "float32, PyTorch's default (MKL)"
 ONEDNN = "float32, oneDNN, packed"
 BFLOAT16 = "bfloat16, PyTorch's default"
 ONEDNN_BFLOAT16 = "bfloat16, oneDNN, packed"
-
-OPTIONS = {
-    "model": ("embedded", "encoder"),
-    "sources": (3, "of SummEval, with 16 summaries each"),
-    "distances": ([2, 8], "of masks"),
-    "rounds": (3, "that are timed"),
-}
 
 Product = Callable[[], object]
 
@@ -97,25 +87,30 @@ class Speeds:
         )
 
 
-def product_speeds(rounds: int, now: Callable[[], float]) -> dict[str, Speeds]:
+def product_speeds() -> dict[str, Speeds]:
     """The fastest of some alternating runs of each product."""
     speeds: dict[str, dict[Shape, float]] = {}
     with torch.inference_mode():
         for shape in SHAPES:
-            for name, runs in common.alternate(products(shape), rounds, now).items():
+            for name, runs in common.alternate(products(shape), 2 * ROUNDS).items():
                 fastest = shape.operations / min(runs.seconds) / 1e9
                 speeds.setdefault(name, {})[shape] = fastest
     return {name: Speeds(by_shape) for name, by_shape in speeds.items()}
 
 
-def print_products(speeds: Mapping[str, Speeds]) -> None:
-    """The table of the products."""
-    rows = [
-        (name, *(f"{speed:.0f}" for speed in way.by_shape.values()), f"{way.of_block:.0f}")
+def rows_of_products(speeds: Mapping[str, Speeds]) -> list[dict[str, object]]:
+    """A row for each way to multiply."""
+    return [
+        {
+            "product": name,
+            **{
+                f"({ROWS}, {shape.inputs}) x ({shape.inputs}, {shape.outputs})": f"{speed:.0f}"
+                for shape, speed in way.by_shape.items()
+            },
+            "a block's maps": f"{way.of_block:.0f}",
+        }
         for name, way in speeds.items()
     ]
-    shapes = (f"({ROWS}, {shape.inputs}) x ({shape.inputs}, {shape.outputs})" for shape in SHAPES)
-    common.print_table("GFLOP/s", ("product", *shapes, "a block's maps"), rows)
 
 
 # Our share
@@ -158,53 +153,50 @@ def counted(scorer: EstimeScorer) -> Iterator[Counted]:
         yield work
 
 
-def print_shares(
-    scorers: Mapping[tuple[str, int], EstimeScorer],
-    pairs: Sequence[common.Pair],
-    speeds: Mapping[str, Speeds],
-    *,
-    rounds: int,
-    now: Callable[[], float],
-) -> None:
-    """The table of scorings, by dtype and distance."""
-
-    runs = {key: common.scoring(scorer, pairs) for key, scorer in scorers.items()}
-    timed = common.alternate(runs, rounds, now)
-    rows = []
+def rows_of_scorings(
+    pairs: Sequence[common.Pair], speeds: Mapping[str, Speeds]
+) -> list[dict[str, object]]:
+    """A row for each dtype and distance: the speed of scoring, and its shares of the products."""
+    scorers = {
+        (dtype, distance): EstimeScorer(dtype=dtype, distance=distance, device="cpu")
+        for dtype in ("float32", "bfloat16")
+        for distance in DISTANCES
+    }
+    timed = common.alternate(
+        {key: common.scoring(scorer, pairs) for key, scorer in scorers.items()}, ROUNDS
+    )
+    rows: list[dict[str, object]] = []
     for (dtype, distance), scorer in scorers.items():
         with counted(scorer) as work:
             scorer.score(*common.unzip(pairs))
         seconds = timed[dtype, distance].median
         speed = work.operations / seconds / 1e9
-        peaks = (MKL, ONEDNN) if dtype == "float32" else (BFLOAT16, ONEDNN_BFLOAT16)
-        shares = [f"{speed / speeds[way].of_block:.0%}" if way in speeds else "" for way in peaks]
-        padding = f"{1 - work.tokens / work.positions:.1%}"
-        numbers = f"{len(pairs) / seconds:.1f}", f"{work.tokens / seconds:,.0f}", f"{speed:.0f}"
-        rows.append((dtype, distance, *numbers, *shares, padding))
-    columns = (
-        "dtype",
-        "distance",
-        "pairs/s",
-        "tokens/s",
-        "GFLOP/s",
-        "of PyTorch's default product",
-        "of oneDNN's, packed",
-        "padding",
-    )
-    common.print_table(f"Whole scorings of {len(pairs)} pairs", columns, rows)
-
-
-def run(options: argparse.Namespace) -> None:
-    """Prints the tables."""
-    now = common.clock(options.clock)
-    speeds = product_speeds(2 * options.rounds, now)
-    print_products(speeds)
-    pairs, _ = common.pairs_of(options.summeval, options.sources)
-    scorers = {
-        (dtype, distance): EstimeScorer(
-            model=options.model, dtype=dtype, distance=distance, device="cpu"
+        default, packed = (MKL, ONEDNN) if dtype == "float32" else (BFLOAT16, ONEDNN_BFLOAT16)
+        rows.append(
+            {
+                "dtype": dtype,
+                "distance": distance,
+                "pairs/s": f"{len(pairs) / seconds:.1f}",
+                "tokens/s": f"{work.tokens / seconds:,.0f}",
+                "GFLOP/s": f"{speed:.0f}",
+                "of PyTorch's default product": f"{speed / speeds[default].of_block:.0%}",
+                "of oneDNN's, packed": (
+                    f"{speed / speeds[packed].of_block:.0%}" if packed in speeds else ""
+                ),
+                "padding": f"{1 - work.tokens / work.positions:.1%}",
+            }
         )
-        for dtype in ("float32", "bfloat16")
-        for distance in options.distances
-    }
-    print_shares(scorers, pairs, speeds, rounds=options.rounds, now=now)
+    return rows
+
+
+def peak(*, data: Path = common.DATA) -> None:
+    """The products of the machine, and our share of them.
+
+    Prints two tables: GFLOP/s of the three products of a base-size block, in each precision and by
+    each library that PyTorch comes with; and GFLOP/s of scorings, with their shares of these
+    products.
+    """
+    speeds = product_speeds()
+    common.print_table("GFLOP/s", rows_of_products(speeds))
+    pairs = common.pairs_of(data, SOURCES)
+    common.print_table(f"Whole scorings of {len(pairs)} pairs", rows_of_scorings(pairs, speeds))

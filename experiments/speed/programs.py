@@ -1,19 +1,10 @@
 """Seconds and cents of the same pairs by several programs: this package's settings, BERTScore, the released code.
 
-Two cases. ``cost`` times both bundled encoders on CNN/DailyMail articles of BUMP with their reference
-summaries, one for each article; without BUMP's files the texts are made up in the same lengths.
-``peers`` times `embedded-small` on SummEval, with the same layer for all programs; it adds the
-authors' released code (blanc 0.3.4), a BERTScore that encodes each text once, and this package with
-the blocks of `transformers`. Seconds are medians of alternating runs, without loading.
-
-The released code's splitter and tagger, which need data of NLTK, are replaced by this package's
-splitter and by none. ``peers`` fails if alarms differ from the released code's by more than the ties:
-then it would compare different work.
+Seconds are medians of alternating runs, without loading.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +15,15 @@ from unittest import mock
 
 import torch
 import transformers
+from torchmetrics.text.bert import BERTScore
 
 from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.fused import FusedBlock
+from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.text.words import split_words
+from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
-from estime_metric.studies.benchmarks.shared.records import read_records
 from experiments.speed import common
 
 BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics, the first 512 tokens"
@@ -44,37 +37,36 @@ SETTINGS: dict[str, EstimeConfig] = {
     'distance 8, `dtype="auto"`': EstimeConfig(distance=8, dtype="auto"),
 }
 
-WORDS, SUMMARY_WORDS = 700, 52  # of a source and of a summary of BUMP, on average
-
-COST = {
-    "bump": (common.SUMMEVAL.with_name("bump"), "folder of BUMP"),
-    "pairs": (8, "that are timed"),
-    "rounds": (2, "that are timed"),
-    "price": (5.0, "cents an hour"),
-}
-PEERS = {
-    "sources": (3, "of SummEval"),
-    "each": (16, "summaries of each source"),
-    "rounds": (3, "that are timed"),
-    "price": (5.0, "cents an hour"),
-}
+ARTICLES = 3  # of BUMP, for `cost`
+SOURCES = 3  # of SummEval, for `peers`
+PRICE = 5.0  # cents an hour
 
 Run = Callable[[], Any]
 
 
-def cost(options: argparse.Namespace) -> None:
-    """Prints a table for each bundled encoder."""
-    pairs, texts = news_pairs(options.bump, options.pairs)
+def cost(*, data: Path = common.DATA) -> None:
+    """Seconds and cents of a thousand pairs, by encoder and setting, and BERTScore.
+
+    The pairs are CNN/DailyMail articles of BUMP with their reference summaries, one for each
+    article.
+    """
+    pairs = news_pairs(data / "bump", ARTICLES)
     for model in ("embedded", "embedded-small"):
         with tempfile.TemporaryDirectory() as folder:
             layer = save(model, folder)
             runs = ours(model, SETTINGS, pairs) | {BERTSCORE: bertscore(folder, layer, pairs)}
-            print_times(f"{model}, {texts}", runs, len(pairs), options)
+            print_times(f"{model}, CNN/DailyMail (BUMP)", runs, len(pairs), rounds=1)
 
 
-def peers(options: argparse.Namespace) -> None:
-    """Prints the table, and whether the alarms equal the released code's."""
-    pairs, texts = common.pairs_of(options.summeval, options.sources, options.each)
+def peers(*, data: Path = common.DATA) -> None:
+    """The same, compared with blanc.Estime, BERTScore, and the blocks of transformers.
+
+    The pairs are those of SummEval, the encoder is embedded-small, with the same layer for all
+    programs. The released code (blanc 0.3.4) gets this package's splitter and no tagger, because
+    its own need data of NLTK. If alarms differ from the released code's by more than the ties, the
+    case fails: then it would compare different work.
+    """
+    pairs = common.pairs_of(data, SOURCES)
     with tempfile.TemporaryDirectory() as folder:
         layer = save("embedded-small", folder)
         settings = {WORD: EstimeConfig(unit="word", distance=8), **SETTINGS}
@@ -85,59 +77,56 @@ def peers(options: argparse.Namespace) -> None:
             BERTSCORE: bertscore(folder, layer, pairs),
             BERTSCORE_ONCE: bertscore_once(folder, layer, pairs),
         }
-        timed = print_times(f"embedded-small, layer {layer}, {texts}", runs, len(pairs), options)
-    if BLANC in timed:
-        check_alarms(timed[WORD].returned, timed[BLANC].returned)
+        title = f"embedded-small, layer {layer}, SummEval"
+        timed = print_times(title, runs, len(pairs), rounds=2)
+    check_alarms(timed[WORD].returned, timed[BLANC].returned)
 
 
 def print_times(
-    title: str, runs: Mapping[str, Run | None], pairs: int, options: argparse.Namespace
+    title: str, runs: Mapping[str, Run], pairs: int, rounds: int
 ) -> dict[str, common.Runs[Any]]:
-    """Runs the programs that are installed, in turn, and prints the table."""
-    installed = {name: run for name, run in runs.items() if run is not None}
-    timed = common.alternate(installed, options.rounds, common.clock(options.clock))
-    others = [name for name in (BLANC, BERTSCORE, BERTSCORE_ONCE) if name in timed]
-    columns = ("", "pairs/s", "seconds of 1,000 pairs", "cents")
-    common.print_table(
-        f"{title}; {pairs} pairs, {options.price:g} cents an hour",
-        (*columns, *(f"times {name}" for name in others)),
-        rows_of(timed, pairs, options.price, others),
-    )
+    """Runs the programs in turn, and prints the table."""
+    timed = common.alternate(runs, rounds)
+    title = f"{title}; {pairs} pairs, {PRICE:g} cents an hour"
+    common.print_table(title, rows_of(timed, pairs))
     return timed
 
 
-def rows_of(
-    timed: Mapping[str, common.Runs[Any]], pairs: int, price: float, others: Sequence[str]
-) -> list[list[str]]:
+def rows_of(timed: Mapping[str, common.Runs[Any]], pairs: int) -> list[dict[str, object]]:
     """A row for each program: its speed, the cost of a thousand pairs, and how many times the speed of others."""
-    rows = []
+    others = [name for name in (BLANC, BERTSCORE, BERTSCORE_ONCE) if name in timed]
+    rows: list[dict[str, object]] = []
     for name, runs in timed.items():
         seconds = runs.median * 1_000 / pairs
-        cells = [f"{pairs / runs.median:.1f}", f"{seconds:,.0f}", f"{seconds / 3600 * price:.2f}"]
-        rows.append([name, *cells, *(f"{timed[other].ratio_to(runs):.1f}" for other in others)])
+        rows.append(
+            {
+                "": name,
+                "pairs/s": f"{pairs / runs.median:.1f}",
+                "seconds of 1,000 pairs": f"{seconds:,.0f}",
+                "cents": f"{seconds / 3600 * PRICE:.2f}",
+                **{f"times {other}": f"{timed[other].ratio_to(runs):.1f}" for other in others},
+            }
+        )
     return rows
 
 
-def news_pairs(folder: Path, count: int) -> tuple[list[common.Pair], str]:
-    """Pairs of reference summary and article, and what they are."""
-    file = folder / "data" / "task1_dataset.json"
-    if not file.is_file():
-        pairs = common.made_up(count, 1, WORDS, SUMMARY_WORDS)
-        return pairs, "made-up texts of CNN/DailyMail's lengths"
-    records = read_records(file, ("article_id", "article", "reference_summary"))
-    summaries = {record["article"]: record["reference_summary"] for record in records}
-    return [(summaries[article], article) for article in summaries][:count], "CNN/DailyMail (BUMP)"
+def news_pairs(folder: Path, articles: int) -> list[common.Pair]:
+    """Pairs of reference summary and article."""
+    table = bump.read(folder, limit=articles).table
+    references = table[table["system"] == bump.REFERENCE].drop_duplicates("article")
+    return list(zip(references["summary"], references["source"], strict=True))
 
 
 def save(model: str, folder: str) -> int:
     """Saves a bundled encoder for programs that do not know its int8 weights; returns the layer that ESTIME reads."""
-    common.save_bundled(model, folder)
-    return EstimeScorer(model=model).resolved_config.layer_tuple[0]
+    pretrained = load_pretrained(model, None, torch.float32)
+    pretrained.save(folder)
+    return pretrained.info.layer
 
 
 def ours(
     model: str, settings: Mapping[str, EstimeConfig], pairs: Sequence[common.Pair]
-) -> dict[str, Run | None]:
+) -> dict[str, Run]:
     """A run of this package with each setting."""
     return {
         name: common.scoring(EstimeScorer(config, model=model, device="cpu"), pairs)
@@ -183,11 +172,11 @@ def _no_tags(words: list[str]) -> list[tuple[str, str]]:
     return [(word, "X") for word in words]
 
 
-def released(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run | None:
-    """A run of the released code, which returns the alarms; ``None`` if it is not installed."""
+def released(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run:
+    """A run of the released code, which returns the alarms."""
     module: Any = released_code()
     if module is None:
-        return None
+        raise SystemExit("blanc 0.3.4 is not installed: pip install --no-deps blanc==0.3.4")
     estime = module.Estime(path_mdl=folder, i_layer_context=layer, device="cpu", output=["alarms"])
     summaries: dict[str, list[str]] = {}
     for summary, source in pairs:
@@ -204,14 +193,8 @@ def released(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run | Non
     return run
 
 
-def bertscore(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run | None:
-    """A run of TorchMetrics' BERTScore, which cuts texts off after 512 tokens; ``None`` if it is
-    not installed.
-    """
-    try:
-        from torchmetrics.text.bert import BERTScore
-    except ImportError:
-        return None
+def bertscore(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run:
+    """A run of TorchMetrics' BERTScore, which cuts texts off after 512 tokens."""
     metric = BERTScore(model_name_or_path=folder, num_layers=layer, device="cpu", truncation=True)
     summaries, sources = common.unzip(pairs)
 

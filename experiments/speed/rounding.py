@@ -1,16 +1,11 @@
-"""What rounding changes: another token budget, another order of the pairs, bfloat16.
-
-    python -m experiments.speed rounding --threads 1
-
-Prints how often ``alarms`` change on SummEval, and how far the graded measures move.
-"""
+"""What rounding changes: another token budget, another order of the pairs, bfloat16."""
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -18,16 +13,12 @@ from torch import Tensor
 from estime_metric import EstimeConfig, EstimeScorer
 from experiments.speed import common
 
+SOURCES = 2  # of SummEval, with 16 summaries each
+
 #: Token budgets that are compared: the CPU's default and a larger one.
 BUDGETS = (2_000, 8_000)
 
 GRADED = ("graded_alarms", "inconsistency")
-
-OPTIONS = {
-    "model": ("embedded", "encoder"),
-    "distance": (2, "of masks"),
-    "sources": (20, "of SummEval, with 16 summaries each"),
-}
 
 
 def score(
@@ -41,39 +32,39 @@ def score(
     return {measure: result.values(measure)[back] for measure in ("alarms", *GRADED)}
 
 
-def moved(name: str, changed: Mapping[str, Tensor], first: Mapping[str, Tensor]) -> list[object]:
+def moved(
+    change: str, changed: Mapping[str, Tensor], first: Mapping[str, Tensor]
+) -> dict[str, object]:
     """A row: pairs whose alarms differ, and mean and largest absolute differences."""
     alarms = (changed["alarms"] - first["alarms"]).abs()
-    row: list[object] = [name, len(alarms), int((alarms > 0).sum()), f"{alarms.max():.0f}"]
+    row: dict[str, object] = {
+        "change": change,
+        "pairs": len(alarms),
+        "alarms differ": int((alarms > 0).sum()),
+        "by at most": f"{alarms.max():.0f}",
+    }
     for measure in GRADED:
         difference = (changed[measure] - first[measure]).abs()
-        row += [f"{difference.mean():.1e}", f"{difference.max():.1e}"]
+        row[f"{measure}, mean"] = f"{difference.mean():.1e}"
+        row[f"{measure}, largest"] = f"{difference.max():.1e}"
     return row
 
 
-def print_changes(pairs: Sequence[common.Pair], texts: str, model: str, distance: int) -> None:
-    """The table of changes from one way of scoring to another."""
+def rounding(*, data: Path = common.DATA) -> None:
+    """What changes with the token budget, the order and the dtype.
+
+    Prints how often ``alarms`` change on SummEval, and how far the graded measures move.
+    """
+    pairs = common.pairs_of(data, SOURCES)
     shuffled = random.Random(0).sample(range(len(pairs)), len(pairs))
-    rows: list[list[object]] = []
     default, larger = BUDGETS
-    exact = None
+    rows, plain = [], []
     for dtype in ("float32", "bfloat16"):
-        config = EstimeConfig(model=model, dtype=dtype, distance=distance, token_budget=default)
+        config = EstimeConfig(dtype=dtype, token_budget=default)
         first = score(pairs, config)
         other_budget = score(pairs, replace(config, token_budget=larger))
         rows.append(moved(f"{dtype}: budget {larger:,}, not {default:,}", other_budget, first))
         rows.append(moved(f"{dtype}: pairs shuffled", score(pairs, config, shuffled), first))
-        if exact is None:
-            exact = first
-        else:
-            rows.append(moved(f"{dtype}, not float32", first, exact))
-    columns = ["change", "pairs", "alarms differ", "by at most"]
-    columns += [f"{measure}, {kind}" for measure in GRADED for kind in ("mean", "largest")]
-    title = f"{texts}, {model}, distance {distance}: absolute differences"
-    common.print_table(title, columns, rows)
-
-
-def run(options: argparse.Namespace) -> None:
-    """Prints the table."""
-    pairs, texts = common.pairs_of(options.summeval, options.sources)
-    print_changes(pairs, texts, options.model, options.distance)
+        plain.append(first)
+    rows.append(moved("bfloat16, not float32", plain[1], plain[0]))
+    common.print_table("SummEval, absolute differences", rows)

@@ -7,39 +7,36 @@ down beforehand.
     python -m experiments.training.choose score FOLDER injected.jsonl DATA --half report -o report/NAME
     python -m experiments.training.choose rank injected.jsonl DATA report/A report/B ...
 
-`make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a
-prediction head, finds the wrong words. `score` measures one candidate at all layers; `DATA` has
-``bump``, ``frank``, ``cliff`` and ``summeval``. `rank` prints the figures of each layer, their mean,
-and for the best layer of each candidate the mean with its interval, and the difference from the
-first one's with its interval and standard error (paired bootstrap over documents). The rule is in
-experiments/training/README.md. The half ``report`` has no injected errors and no extracts; nothing is
-chosen by it.
+DATA has ``bump``, ``frank``, ``cliff`` and ``summeval``. The rule is in experiments/training/README.md. The half ``report``
+has no injected errors and no extracts; nothing is chosen by it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import pandas as pd
 import torch
+from cyclopts import App, Parameter
 
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.explanation import Explanation
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
-from estime_metric.studies.benchmarks.shared.frames import with_interval
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from experiments.training.data import documents
-from experiments.training.judged import CHOICE, HALVES, JudgedPair, JudgedSet, read_pairs, sets_of
+from experiments.training.judged import CHOICE, JudgedSet, read_pairs, sets_of, shown
 
+DOCUMENTS = 100  # set aside, into which errors are put
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
 LEADING_SENTENCES = 15  # sentences from which a pseudo-summary is drawn
 SUMMARIES = 4  # pseudo-summaries of each document
@@ -51,6 +48,11 @@ RESAMPLES = 500
 #: What is kept of each pair: measures, and of CLIFF `token_counts`.
 COUNTED = ("alarms", "graded_alarms", "overlap", "tokens")
 TOKENS = ("checked", "flagged", "marked", "marked_flagged")
+
+app = App(name="python -m experiments.training.choose", help=__doc__, result_action="return_value")
+
+
+# Texts with injected errors
 
 
 def shorten(text: str) -> str:
@@ -89,68 +91,67 @@ def pseudo_summary(sentences: Sequence[list[str]], rng: random.Random) -> list[s
     return words
 
 
-class WordReplacer:
-    """Replaces words of a summary: by words of its document, or by predictions of a masked language
-    model.
+def positions_to_replace(words: list[str], rng: random.Random) -> list[int]:
+    """One to three positions of plain words, at least four letters long."""
+    plain = [place for place, word in enumerate(words) if word.isalpha() and len(word) >= 4]
+    return sorted(rng.sample(plain, min(len(plain), rng.randint(1, 3))))
+
+
+def with_document_words(
+    words: list[str], positions: list[int], source: str, rng: random.Random
+) -> str:
+    """The summary with other words of the document at `positions`."""
+    pool = sorted({word for word in source.split() if word.isalpha() and len(word) >= 4})
+    corrupted = list(words)
+    for place in positions:
+        corrupted[place] = rng.choice(
+            [word for word in pool if word.lower() != words[place].lower()]
+        )
+    return " ".join(corrupted)
+
+
+@torch.inference_mode()
+def with_model_words(words: list[str], positions: list[int], model: Any, tokenizer: Any) -> str:
+    """The summary with the model's best differing word at `positions`, one after the other."""
+    corrupted = list(words)
+    for place in positions:
+        masked = [*corrupted[:place], tokenizer.mask_token, *corrupted[place + 1 :]]
+        inputs = tokenizer(" ".join(masked), return_tensors="pt", truncation=True)
+        position = int((inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero()[0])
+        best = model(**inputs).logits[0, position].topk(50).indices
+        candidates = tokenizer.convert_ids_to_tokens(best.tolist())
+        other = (word for word in candidates if word.isalpha() and word != words[place].lower())
+        corrupted[place] = next(other, words[place])
+    return " ".join(corrupted)
+
+
+@app.command
+def make(corpus: Path, maker: str, out: Path) -> None:
+    """Put errors into documents set aside, once for all candidates.
+
+    Args:
+        corpus: Folder of *.jsonl.gz files, as for train.
+        maker: Encoder with a prediction head, which finds wrong words.
+        out: A row for each pseudo-summary.
     """
-
-    def __init__(self, folder: str) -> None:
-        pretrained = load_pretrained(folder, None, torch.float32)
-        self.tokenizer, self.model = pretrained.tokenizer, pretrained.with_head().eval()
-        self.vocabulary = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
-
-    @staticmethod
-    def choose_positions(words: list[str], rng: random.Random) -> list[int]:
-        """One to three positions of plain words, at least four letters long."""
-        plain = [place for place, word in enumerate(words) if word.isalpha() and len(word) >= 4]
-        return sorted(rng.sample(plain, min(len(plain), rng.randint(1, 3))))
-
-    @staticmethod
-    def with_document_words(
-        words: list[str], positions: list[int], source: str, rng: random.Random
-    ) -> str:
-        """The summary with other words of the document at `positions`."""
-        pool = sorted({word for word in source.split() if word.isalpha() and len(word) >= 4})
-        corrupted = list(words)
-        for place in positions:
-            corrupted[place] = rng.choice(
-                [word for word in pool if word.lower() != words[place].lower()]
-            )
-        return " ".join(corrupted)
-
-    @torch.inference_mode()
-    def with_model_words(self, words: list[str], positions: list[int]) -> str:
-        """The summary with the model's best differing word at `positions`, one after the other."""
-        corrupted = list(words)
-        for place in positions:
-            masked = [*corrupted[:place], self.tokenizer.mask_token, *corrupted[place + 1 :]]
-            inputs = self.tokenizer(" ".join(masked), return_tensors="pt", truncation=True)
-            position = int((inputs["input_ids"][0] == self.tokenizer.mask_token_id).nonzero()[0])
-            logits = self.model(**inputs).logits[0, position]
-            best = (self.vocabulary[token] for token in logits.argsort(descending=True)[:50])
-            other = (word for word in best if word.isalpha() and word != words[place].lower())
-            corrupted[place] = next(other, words[place])
-        return " ".join(corrupted)
-
-
-def make(corpus: Path, maker: str, out: Path, count: int, seed: int) -> None:
-    """Writes the texts made from documents set aside, a row for each pseudo-summary."""
-    rng, replacer = random.Random(seed), WordReplacer(maker)
+    rng = random.Random(0)
+    pretrained = load_pretrained(maker, None, torch.float32)
+    model = pretrained.with_head().eval()
     aside = map(shorten, documents(corpus, aside=True))
     usable = (source for source in aside if len(sentences_of(source)) >= 6)
     with out.open("w", encoding="utf-8") as stream:
-        for source in islice(usable, count):
+        for source in islice(usable, DOCUMENTS):
             sentences = sentences_of(source)
             first = rng.randrange(len(sentences) - 2)
             scattered = [sentences[i] for i in sorted(rng.sample(range(len(sentences)), 3))]
             for number in range(SUMMARIES):
                 words = pseudo_summary(sentences, rng)
-                positions = replacer.choose_positions(words, rng)
+                positions = positions_to_replace(words, rng)
                 row = {
                     "source": source,
                     CLEAN: " ".join(words),
-                    "document word": replacer.with_document_words(words, positions, source, rng),
-                    "model word": replacer.with_model_words(words, positions),
+                    "document word": with_document_words(words, positions, source, rng),
+                    "model word": with_model_words(words, positions, model, pretrained.tokenizer),
                 }
                 if not number:
                     consecutive = sentences[first : first + 3]
@@ -159,14 +160,27 @@ def make(corpus: Path, maker: str, out: Path, count: int, seed: int) -> None:
                 stream.write(json.dumps(row) + "\n")
 
 
-def read_injected(path: Path) -> Iterator[JudgedPair]:
-    """What `make` wrote, as sets ``injected`` and ``extracts`` of the half for choices."""
-    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        for kind in (CLEAN, *INJECTED_KINDS, *EXTRACT_KINDS):
-            if kind in row:
-                of = "extracts" if kind in EXTRACT_KINDS else "injected"
-                right, source = float(kind not in INJECTED_KINDS), row["source"]
-                yield JudgedPair(of, CHOICE, source, kind, row[kind], source, right)
+def read_injected(path: Path) -> pd.DataFrame:
+    """What `make` wrote, as sets ``injected`` and ``extracts`` of the half for choices; columns as
+    those of `read_pairs`.
+    """
+    kinds = [CLEAN, *INJECTED_KINDS, *EXTRACT_KINDS]
+    table = pd.read_json(path, lines=True, dtype=False)
+    pairs = table.melt("source", kinds, var_name="group", value_name="summary").dropna()
+    return pairs.assign(
+        half=CHOICE,
+        document=pairs["source"],
+        set=np.where(pairs["group"].isin(EXTRACT_KINDS), "extracts", "injected"),
+        judged=(~pairs["group"].isin(INJECTED_KINDS)).astype(float),
+    )
+
+
+def pairs_of(injected: Path, data: Path) -> pd.DataFrame:
+    """All pairs of the rule."""
+    return pd.concat([read_injected(injected), read_pairs(data)], ignore_index=True)
+
+
+# Scores of a candidate
 
 
 def token_counts(explanation: Explanation, spans: Sequence[str]) -> list[int]:
@@ -182,41 +196,67 @@ def token_counts(explanation: Explanation, spans: Sequence[str]) -> list[int]:
     return [len(checked), int(alarm.sum()), int(marked.sum()), int((alarm & marked).sum())]
 
 
+@app.command
 def score(
-    pairs: Sequence[JudgedPair], places: Sequence[int], half: str, config: EstimeConfig, out: Path
+    folder: str,
+    injected: Path,
+    data: Path,
+    *,
+    out: Annotated[Path, Parameter(alias="-o")],
+    layers: list[int] | None = None,
+    distance: int = 2,
+    dtype: str = "float32",
+    every: int = 1,
+    half: Literal["choice", "report"] = "choice",
 ) -> None:
-    """Writes the counts of some pairs at every layer, arrays of shape (layers, places), into a file."""
-    scorer = EstimeScorer(config, cache=2 * 10**9)
-    scored = [pairs[place] for place in places]
-    result = scorer.score(
-        [pair.summary for pair in scored], [pair.source for pair in scored], progress=True
+    """Score the pairs with one candidate at every layer.
+
+    Args:
+        folder: Folder of the encoder, or the name of a bundled one.
+        injected: What `make` wrote.
+        data: Folder with bump, frank, cliff and summeval.
+        layers: All by default.
+        every: Use only every N-th source.
+    """
+    pairs = pairs_of(injected, data)
+    is_drawn = pairs["source"].map(lambda source: zlib.crc32(source.encode()) % every == 0)
+    scored = pairs[(pairs["half"] == half) & is_drawn]
+    config = EstimeConfig(
+        model=folder, layers=tuple(layers or ()) or "all", distance=distance, dtype=dtype
     )
-    layers = result.layers
-    counts = {name: np.stack([result.values(name, k).numpy() for k in layers]) for name in COUNTED}
+    scorer = EstimeScorer(config, cache=2 * 10**9)
+    result = scorer.score(list(scored["summary"]), list(scored["source"]), progress=True)
+    counts = {
+        name: np.stack([result.values(name, layer).numpy() for layer in result.layers])
+        for name in COUNTED
+    }
     counts |= {name: np.zeros_like(counts["tokens"]) for name in TOKENS}
-    of_cliff = [number for number, pair in enumerate(scored) if pair.of == "cliff"]
-    summaries = [scored[number].summary for number in of_cliff]
-    sources = [scored[number].source for number in of_cliff]
-    for row, layer in enumerate(layers):
-        explained = scorer.explain_pairs(summaries, sources, layer=layer)
-        for number, explanation in zip(of_cliff, explained, strict=True):
-            of_pair = token_counts(explanation, scored[number].spans)
-            for name, value in zip(TOKENS, of_pair, strict=True):
-                counts[name][row, number] = value
+    in_cliff = scored["set"].to_numpy() == "cliff"
+    cliff = scored[in_cliff]
+    for row, layer in enumerate(result.layers):
+        explained = scorer.explain_pairs(list(cliff["summary"]), list(cliff["source"]), layer=layer)
+        of_pairs = [token_counts(*pair) for pair in zip(explained, cliff["spans"], strict=True)]
+        of_tokens = np.array(of_pairs).reshape(-1, len(TOKENS))
+        for name, values in zip(TOKENS, of_tokens.T, strict=True):
+            counts[name][row, in_cliff] = values
     out.parent.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, Any] = {"places": places, "layers": layers, "half": half, **counts}
-    np.savez_compressed(out.with_suffix(".npz"), signature=result.signature, **arrays)
+    stored: dict[str, Any] = {"places": scored.index, "layers": result.layers, "half": half}
+    stored |= {"signature": result.signature, **counts}
+    np.savez_compressed(out.with_suffix(".npz"), **stored)
+
+
+# The rule
 
 
 class Candidate:
     """What `score` wrote of one encoder."""
 
-    def __init__(self, file: Path, pairs: Sequence[JudgedPair], resamples: int = RESAMPLES) -> None:
+    def __init__(self, file: Path, pairs: pd.DataFrame) -> None:
         stored = np.load(file.with_suffix(".npz"))
         self.name = file.stem
         self.layers: list[int] = stored["layers"].tolist()
-        scored = [pairs[place] for place in stored["places"]]
-        self.sets = sets_of(scored, str(stored["half"]), resamples)
+        scored = pairs.loc[stored["places"]].reset_index(drop=True)
+        self.sets = sets_of(scored, str(stored["half"]), RESAMPLES)
         self._counts = {name: stored[name] for name in (*COUNTED, *TOKENS)}
 
     def figures(self, layer: int) -> dict[str, Floats]:
@@ -227,76 +267,66 @@ class Candidate:
         counts = {name: values[row].astype(np.float64) for name, values in self._counts.items()}
         counts["unsupported"] = counts["alarms"] + counts["tokens"] - counts["overlap"]
         counts["rate"] = counts["unsupported"] / np.maximum(counts["tokens"], 1)
-        of_sets = {
-            name: FIGURES[name](
-                judged, {name: values[judged.rows] for name, values in counts.items()}
+        return {
+            figure: np.mean(
+                FIGURES[figure](
+                    judged, {name: values[judged.rows] for name, values in counts.items()}
+                ),
+                axis=0,
             )
-            for name, judged in self.sets.items()
+            for figure, judged in (*self.sets.items(), ("words", self.sets["cliff"]))
         }
-        return of_sets | {"words": _words(self.sets["cliff"], counts)}
 
 
-def _injected(judged: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
-    """How well alarms separate, mean over the two ways to inject errors."""
-    alarms = counts["alarms"]
-    mean: Floats = np.mean(
-        [judged.separation(-alarms, CLEAN, kind) for kind in INJECTED_KINDS], axis=0
-    )
-    return mean
+def _injected(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
+    """How well alarms separate, by both ways to inject errors."""
+    return [judged.separation(-counts["alarms"], CLEAN, kind) for kind in INJECTED_KINDS]
 
 
-def _extracts(judged: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
-    """Minus ten times the share of tokens with an alarm, mean over the two kinds."""
-    shares = [judged.share(counts["alarms"], counts["tokens"], kind) for kind in EXTRACT_KINDS]
-    mean: Floats = -10 * np.mean(shares, axis=0)
-    return mean
+def _extracts(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
+    """Minus ten times the share of tokens with an alarm, for both kinds."""
+    return [-10 * judged.share(counts["alarms"], counts["tokens"], kind) for kind in EXTRACT_KINDS]
 
 
-def _bump(judged: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
+def _bump(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
     """How much more pairs have fewer graded alarms in the reference than not, from -1 to 1."""
-    return 2 * judged.consistency(-counts["graded_alarms"]) - 1
+    return [2 * judged.consistency(-counts["graded_alarms"]) - 1]
 
 
-def _frank(judged: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
-    """The mean partial correlation with factuality, of three measures by two methods."""
-    correlations = [
+def _frank(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
+    """The partial correlations of three measures with factuality by two methods."""
+    return [
         judged.partial(-counts[name], method)
         for name in ("alarms", "unsupported", "rate")
         for method in ("pearson", "spearman")
     ]
-    mean: Floats = np.mean(correlations, axis=0)
-    return mean
 
 
-def _cliff(judged: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
+def _cliff(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
     """How well two measures separate on the two datasets."""
-    separations = [
+    return [
         judged.separation(-counts[name], origin)
         for origin in ORIGINS
         for name in ("alarms", "rate")
     ]
-    mean: Floats = np.mean(separations, axis=0)
-    return mean
 
 
-def _summeval(judged: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
-    """The mean of Spearman's rho with each quality."""
-    qualities = np.array([pair.qualities for pair in judged.pairs])
-    mean: Floats = np.mean(
-        [judged.rank_correlation(-counts["alarms"], column) for column in qualities.T], axis=0
-    )
-    return mean
-
-
-def _words(cliff: JudgedSet, counts: Mapping[str, Floats]) -> Floats:
+def _words(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
     """A quarter of the logarithm, to base 2, of the lift of alarms on marked tokens."""
-    sums = {name: cliff.weights @ counts[name][cliff.rows] for name in TOKENS}
+    sums = {name: judged.weights @ counts[name] for name in TOKENS}
     precision = np.maximum(sums["marked_flagged"], 1) / np.maximum(sums["flagged"], 1)
-    lift: Floats = np.log2(precision / (sums["marked"] / sums["checked"])) / 4
-    return lift
+    return [np.log2(precision / (sums["marked"] / sums["checked"])) / 4]
 
 
-#: Set -> its figure; experiments/training/README.md has the rule. CLIFF also has `_words`.
+def _summeval(judged: JudgedSet, counts: Mapping[str, Floats]) -> list[Floats]:
+    """Spearman's rho with each quality."""
+    return [
+        judged.rank_correlation(-counts["alarms"], judged.pairs[name].to_numpy(dtype=np.float64))
+        for name in QUALITIES
+    ]
+
+
+#: The values whose mean is a figure; experiments/training/README.md has the rule. ``words`` is also on CLIFF.
 FIGURES = {
     "injected": _injected,
     "extracts": _extracts,
@@ -304,13 +334,24 @@ FIGURES = {
     "frank": _frank,
     "cliff": _cliff,
     "summeval": _summeval,
+    "words": _words,
 }
 
 
-def rank(candidates: Sequence[Candidate]) -> None:
-    """Prints the figures of each layer, and compares the best layers with the first candidate's."""
+@app.command
+def rank(injected: Path, data: Path, *files: Path) -> None:
+    """Print the figures of each layer, their mean, and for the best layer of each candidate the mean
+    and its difference from the first candidate's, both with intervals (paired bootstrap over
+    documents).
+
+    Args:
+        injected: What `make` wrote.
+        data: Folder with bump, frank, cliff and summeval.
+        files: What `score` wrote; the first is compared with.
+    """
+    pairs = pairs_of(injected, data)
     best: dict[str, Floats] = {}
-    for candidate in candidates:
+    for candidate in (Candidate(file, pairs) for file in files):
         means = {}
         for layer in candidate.layers:
             figures = candidate.figures(layer)
@@ -323,64 +364,10 @@ def rank(candidates: Sequence[Candidate]) -> None:
     for name, mean in best.items():
         less = mean - first
         print(
-            f"{name}: mean {_shown(mean)}, less the first {_shown(less)}, "
+            f"{name}: mean {shown(mean)}, less the first {shown(less)}, "
             f"mean difference {np.nanmean(less[1:]):+.4f}, standard error {np.nanstd(less[1:], ddof=1):.4f}"
         )
 
 
-def _shown(values: Floats) -> str:
-    number = with_interval(values)
-    return f"{number['value']:.4f} [{number['low']:.3f}, {number['high']:.3f}]"
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` replace the arguments of the process."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    making = commands.add_parser("make", help="put errors into documents set aside")
-    making.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files, as for train.py")
-    making.add_argument("maker", help="encoder with a prediction head, which finds wrong words")
-    making.add_argument("out", type=Path)
-    making.add_argument("--documents", type=int, default=100, help="documents to use")
-    making.add_argument("--seed", type=int, default=0)
-    scoring = commands.add_parser("score", help="measure one candidate")
-    scoring.add_argument("folder", help="folder of the encoder, or the name of a bundled one")
-    ranking = commands.add_parser("rank", help="apply the rule")
-    for command in (scoring, ranking):
-        command.add_argument("injected", type=Path, help="what `make` wrote")
-        command.add_argument("data", type=Path, help="folder with bump, frank, cliff and summeval")
-    scoring.add_argument("-o", "--out", type=Path, required=True)
-    scoring.add_argument("--layers", type=int, nargs="+", help="default: all")
-    scoring.add_argument("--distance", type=int, default=2)
-    scoring.add_argument("--dtype", default="float32")
-    scoring.add_argument("--every", type=int, default=1, help="use only every N-th source")
-    scoring.add_argument("--half", choices=HALVES, default=CHOICE)
-    ranking.add_argument(
-        "files", type=Path, nargs="+", help="what `score` wrote; the first is compared with"
-    )
-    options = parser.parse_args(arguments)
-    if options.command == "make":
-        make(options.corpus, options.maker, options.out, options.documents, options.seed)
-        return
-    pairs = [*read_injected(options.injected), *read_pairs(options.data)]
-    if options.command == "rank":
-        rank([Candidate(file, pairs) for file in options.files])
-        return
-    places = [
-        place
-        for place, pair in enumerate(pairs)
-        if pair.half == options.half and zlib.crc32(pair.source.encode()) % options.every == 0
-    ]
-    config = EstimeConfig(
-        model=options.folder,
-        layers=tuple(options.layers or ()) or "all",
-        distance=options.distance,
-        dtype=options.dtype,
-    )
-    score(pairs, places, options.half, config, options.out)
-
-
 if __name__ == "__main__":
-    main()
+    app()

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -85,10 +85,10 @@ class Vocabulary:
         return cls(before, behind, mask, ends, vocabulary["."], vocabulary[","], continues)
 
 
-def tokenize(texts: Iterator[str], tokenizer: Tokenizer, limit: int = 10**12) -> list[np.ndarray]:
-    """Token ids of each text, without special tokens, until `limit` tokens are reached."""
+def tokenize(texts: Iterator[str], tokenizer: Tokenizer) -> list[np.ndarray]:
+    """Token ids of each text, without special tokens."""
     ids: list[np.ndarray] = []
-    while sum(map(len, ids)) < limit and (batch := list(islice(texts, 500))):
+    while batch := list(islice(texts, 500)):
         ids += [
             np.array(e.ids, np.uint16)
             for e in tokenizer.encode_batch_fast(batch, add_special_tokens=False)
@@ -119,47 +119,29 @@ class Corpus:
 
 class BlockStream:
     """Blocks of one length without end: each epoch cuts the documents again and shuffles the
-    blocks.
-
-    A block is within one document; the rest at a document's ends is dropped. The stream depends on
-    nothing but its arguments and `position`, the number of blocks drawn so far, so it resumes
-    exactly where it was left.
+    blocks. A block is within one document; the rest at a document's ends is dropped.
     """
 
-    def __init__(self, corpus: Corpus, length: int, seed: int, position: int = 0) -> None:
+    def __init__(self, corpus: Corpus, length: int, seed: int) -> None:
         self._corpus, self._length, self._seed = corpus, length, seed
-        self.position = position
-        self._epoch, self._first = -1, 0
-        self._starts = np.empty(0, np.int64)
-        while position >= self._first + len(self._starts):
-            self._next_epoch()
+        self._starts = self._drawn_starts()
 
     def draw(self, blocks: int) -> np.ndarray:
         """The next blocks, uint16 of shape (blocks, length)."""
-        starts = []
-        for _ in range(blocks):
-            if self.position >= self._first + len(self._starts):
-                self._next_epoch()
-            starts.append(self._starts[self.position - self._first])
-            self.position += 1
-        return self._corpus.ids[np.asarray(starts)[:, None] + np.arange(self._length)]
+        starts = np.fromiter(islice(self._starts, blocks), np.int64)
+        drawn: np.ndarray = self._corpus.ids[starts[:, None] + np.arange(self._length)]
+        return drawn
 
-    def _next_epoch(self) -> None:
-        self._first += len(self._starts)
-        self._epoch += 1
-        rng = np.random.default_rng([self._seed, self._length, self._epoch])
-        starts = []
-        for begin, end in zip(self._corpus.bounds[:-1], self._corpus.bounds[1:], strict=True):
-            slack = (end - begin) % self._length
-            if end - begin >= self._length:
-                starts.append(
-                    np.arange(begin + rng.integers(slack + 1), end - self._length + 1, self._length)
-                )
-        if not starts:
-            raise ValueError(
-                f"Expected documents of at least {self._length} tokens, but the corpus has none."
-            )
-        self._starts = rng.permutation(np.concatenate(starts))
+    def _drawn_starts(self) -> Iterator[int]:
+        for epoch in count():
+            rng = np.random.default_rng([self._seed, self._length, epoch])
+            starts = []
+            for begin, end in pairwise(self._corpus.bounds):
+                offset = rng.integers((end - begin) % self._length + 1)
+                starts.append(np.arange(begin + offset, end - self._length + 1, self._length))
+            places = np.concatenate(starts)
+            assert len(places), f"no document has {self._length} tokens"
+            yield from rng.permutation(places)
 
 
 @dataclass(frozen=True)

@@ -4,36 +4,27 @@
     python -m experiments.training.formula choose DATA parts/embedded parts/embedded-small
     python -m experiments.training.formula report DATA parts/embedded parts/embedded-small
 
-``measure`` explains every pair once and keeps what any formula of the rule needs. ``choose`` sees
-only the splits for choices and prints the best candidates, the chosen one, and the choices with one
-set excluded. ``report`` prints the held-out splits. DATA contains ``bump``, ``frank``, ``cliff``
-and ``summeval``.
+DATA contains ``bump``, ``frank``, ``cliff`` and ``summeval``.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import pandas as pd
+from cyclopts import App, Parameter
+from scipy.special import expit
 
-from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
+from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.scorer import EstimeScorer
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
-from estime_metric.studies.benchmarks.shared.frames import with_interval
-from experiments.training.judged import (
-    CHOICE,
-    REPORT,
-    SETS,
-    JudgedPair,
-    JudgedSet,
-    read_pairs,
-    sets_of,
-)
+from experiments.training.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
 ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
@@ -41,39 +32,38 @@ SIZES = (2, 3)
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
 ABSENT = ("tokens", "words")
 
-ENCODED_TOGETHER = 256  # pairs that are explained in one call
-
 #: What is kept of each pair; the margins of its checked units follow one another in ``margins``.
-COLUMNS = ("tokens", "absent", "words", "new_words", "new_bigrams", "new_trigrams", "checked")
+COLUMNS = ("tokens", "absent", "new_words", "new_bigrams", "new_trigrams", "checked")
+
+app = App(name="python -m experiments.training.formula", help=__doc__, result_action="return_value")
 
 
-def measure(pairs: Sequence[JudgedPair], scorer: EstimeScorer, out: Path) -> None:
+@app.command
+def measure(
+    data: Path,
+    *,
+    model: Annotated[str, Parameter(alias="-m")],
+    out: Annotated[Path, Parameter(alias="-o")],
+) -> None:
+    """Explain every pair once, and keep what any formula of the rule needs."""
+    keep_parts(read_pairs(data), EstimeScorer(model=model, distance=2), out)
+
+
+def keep_parts(pairs: pd.DataFrame, scorer: EstimeScorer, out: Path) -> None:
     """Explains every pair and writes `COLUMNS` and the relative margins of all checked units."""
-    table, margins = np.zeros((len(pairs), len(COLUMNS))), [np.zeros(0)] * len(pairs)
-    order = sorted(range(len(pairs)), key=lambda place: pairs[place].source)
-    for start in range(0, len(order), ENCODED_TOGETHER):
-        places = order[start : start + ENCODED_TOGETHER]
-        explained = scorer.explain_pairs(
-            [pairs[place].summary for place in places], [pairs[place].source for place in places]
-        )
-        for place, explanation in zip(places, explained, strict=True):
-            checked = [unit for unit in explanation.units if unit.verdict != "absent"]
-            margins[place] = np.array(
-                [
-                    np.inf if unit.relative_margin is None else unit.relative_margin
-                    for unit in checked
-                ]
-            )
-            units, words = len(explanation.units), len(lower_words(explanation.prediction))
-            new = SourceNgrams.of(pairs[place].source).new_shares(explanation.prediction)
-            table[place] = [units, units - len(checked), words, *new, len(checked)]
-        print(f"{start + len(places)} of {len(order)} pairs", flush=True)
+    table, margins = [], []
+    explained = scorer.explain_pairs(list(pairs["summary"]), list(pairs["source"]), progress=True)
+    for explanation, source in zip(explained, pairs["source"], strict=True):
+        checked = [unit for unit in explanation.units if unit.verdict != "absent"]
+        margins += [
+            np.inf if unit.relative_margin is None else unit.relative_margin for unit in checked
+        ]
+        units = len(explanation.units)
+        new = SourceNgrams.of(source).new_shares(explanation.prediction)
+        table.append([units, units - len(checked), *new, len(checked)])
     out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
-        out.with_suffix(".npz"),
-        table=table,
-        margins=np.concatenate(margins),
-        signature=scorer.signature,
+        out.with_suffix(".npz"), table=table, margins=margins, signature=scorer.signature
     )
 
 
@@ -117,8 +107,7 @@ class Parts:
 
     def graded(self, temperature: float) -> Floats:
         """The graded alarms of each summary."""
-        with np.errstate(over="ignore"):
-            return self._sums(1 / (1 + np.exp(self._margins / temperature)))
+        return self._sums(expit(-self._margins / temperature))
 
     def alarms(self) -> Floats:
         """The alarms of each summary."""
@@ -159,7 +148,7 @@ def mean_of(of_sets: Mapping[str, Floats], names: Iterable[str] = SETS) -> Float
     return mean
 
 
-def choose(means: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[Formula]]:
+def apply_rule(means: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[Formula]]:
     """The best formula, the chosen one, and all within one standard error of the best.
 
     ``means``: formula -> its score on the half and on each resample, of shape (1 + resamples,).
@@ -176,70 +165,80 @@ def choose(means: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[Form
     return best, chosen, near
 
 
-def print_choice(sets: Mapping[str, JudgedSet], encoders: Sequence[Parts]) -> Formula:
-    """Applies the rule, prints the best candidates and the choices with one set excluded; returns
-    the chosen one."""
+@app.command
+def choose(data: Path, *parts: Path) -> None:
+    """Apply the rule on the halves for choices: print the best candidates, the chosen one, and the
+    choices with one set excluded.
+
+    Args:
+        parts: what `measure` wrote, a file for each encoder.
+    """
+    sets = sets_of(read_pairs(data), CHOICE)
+    encoders = [Parts(file) for file in parts]
     of_sets: dict[Formula, dict[str, Floats]] = {}
     for formula in candidates():
-        of_encoders = [figures(sets, parts.values(formula)) for parts in encoders]
+        of_encoders = [figures(sets, encoder.values(formula)) for encoder in encoders]
         of_sets[formula] = {
             name: np.mean([encoder[name] for encoder in of_encoders], 0) for name in SETS
         }
     means = {formula: mean_of(by_name) for formula, by_name in of_sets.items()}
-    best, chosen, near = choose(means)
+    best, chosen, near = apply_rule(means)
     print(f"{len(means)} candidates; {len(near)} within one standard error of the best")
-    print(f"{'':<44} {', '.join(SETS)}, mean, less the best, standard error")
     ranked = sorted(means, key=lambda formula: -means[formula][0])[:10]
     shares = [replace(chosen, share=share) for share in SHARES]
+    rows = {}
     for formula in dict.fromkeys([*ranked, *(other for other in shares if other in means)]):
         less = means[formula] - means[best]
-        numbers = [*(of_sets[formula][name][0] for name in SETS), means[formula][0], less[0]]
-        cells = "".join(f"{number:>9.4f}" for number in (*numbers, np.std(less[1:], ddof=1)))
-        print(f"{formula!s:<44}{cells}")
+        rows[str(formula)] = {
+            **{name: of_sets[formula][name][0] for name in SETS},
+            "mean": means[formula][0],
+            "less the best": less[0],
+            "standard error": np.std(less[1:], ddof=1),
+        }
+    print(pd.DataFrame(rows).T.round(4).to_string())
     print(f"chosen: {chosen}")
     for excluded in SETS:
         others = [name for name in SETS if name != excluded]
         without = {formula: mean_of(by_name, others) for formula, by_name in of_sets.items()}
-        print(f"without {excluded}: {choose(without)[1]}")
-    return chosen
+        print(f"without {excluded}: {apply_rule(without)[1]}")
 
 
-def print_report(
-    sets: Mapping[str, JudgedSet], encoders: Sequence[Parts], formula: Formula
-) -> None:
-    """Prints the figures of several formulas and of trivial baselines with 95% intervals over documents."""
-    for parts in encoders:
-        columns, tokens = parts.columns, np.maximum(parts.columns["tokens"], 1)
+@app.command
+def report(data: Path, *parts: Path) -> None:
+    """Print the figures on the held-out halves, of several formulas and of trivial baselines, with
+    95% intervals over documents.
+
+    Args:
+        parts: what `measure` wrote, a file for each encoder.
+    """
+    sets = sets_of(read_pairs(data), REPORT)
+    for encoder in map(Parts, parts):
+        columns, tokens = encoder.columns, np.maximum(encoder.columns["tokens"], 1)
         new = [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")]
-        rows = {
-            f"inconsistency ({formula})": parts.values(formula),
-            "without n-grams": parts.values(replace(formula, share=0.0)),
-            "graded alarms per token": parts.graded(formula.temperature) / tokens,
-            "alarms": parts.alarms(),
-            "(absent + .5 alarms) / tokens": (columns["absent"] + 0.5 * parts.alarms()) / tokens,
+        values = {
+            f"inconsistency ({CHOSEN})": encoder.values(CHOSEN),
+            "without n-grams": encoder.values(replace(CHOSEN, share=0.0)),
+            "graded alarms per token": encoder.graded(CHOSEN.temperature) / tokens,
+            "alarms": encoder.alarms(),
+            "(absent + .5 alarms) / tokens": (columns["absent"] + 0.5 * encoder.alarms()) / tokens,
             "absent tokens": columns["absent"] / tokens,
             "new words": new[0],
             "new bigrams": new[1],
             "new trigrams": new[2],
             "mean of the three": np.mean(new, axis=0),
         }
-        print(f"\n{parts.name}: {parts.signature}")
-        for label, values in rows.items():
-            reported = _reported(sets, values)
-            cells = [
-                f"{number['value']:>6.3f} [{number['low']:.3f}, {number['high']:.3f}]"
-                for number in map(with_interval, reported.values())
-            ]
-            print(f"{label:<50} {' '.join(cells)}")
-        print(f"{'':<50} {', '.join(reported)}")
+        rows = {label: _reported(sets, of_label) for label, of_label in values.items()}
+        print(f"\n{encoder.name}: {encoder.signature}")
+        print(pd.DataFrame(rows).T.to_string())
 
 
-def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:
-    bump, frank, cliff = (sets[name] for name in ("bump", "frank", "cliff"))
+def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, str]:
+    """Column -> value and interval."""
+    frank, cliff = sets["frank"], sets["cliff"]
     of_frank, of_cliff = -values[frank.rows], -values[cliff.rows]
     of_sets = figures(sets, values)
-    return {
-        "BUMP consistency": bump.consistency(-values[bump.rows]),
+    columns = {
+        "BUMP consistency": (of_sets["bump"] + 1) / 2,
         "FRANK partial r": frank.partial(of_frank, "pearson"),
         "FRANK partial rho": of_sets["frank"],
         "CNN/DM partial r": frank.partial(of_frank, "pearson", "cnndm"),
@@ -249,36 +248,8 @@ def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats
         "SummEval consistency rho": of_sets["summeval"],
         "mean of the rule": mean_of(of_sets),
     }
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Command line; ``arguments`` replace the arguments of the process."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    measuring = commands.add_parser("measure", help="explain every pair once")
-    measuring.add_argument("data", type=Path)
-    measuring.add_argument("-m", "--model", required=True)
-    measuring.add_argument("-o", "--out", type=Path, required=True)
-    for name, text in (("choose", "apply the rule"), ("report", "print the held-out splits")):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("data", type=Path)
-        command.add_argument(
-            "parts", type=Path, nargs="+", help="what `measure` wrote, a file for each encoder"
-        )
-    options = parser.parse_args(arguments)
-    pairs = read_pairs(options.data)
-    if options.command == "measure":
-        measure(pairs, EstimeScorer(model=options.model, distance=2), options.out)
-        return
-    sets = sets_of(pairs, CHOICE if options.command == "choose" else REPORT)
-    encoders = [Parts(file) for file in options.parts]
-    if options.command == "choose":
-        print_choice(sets, encoders)
-    else:
-        print_report(sets, encoders, CHOSEN)
+    return {name: shown(values) for name, values in columns.items()}
 
 
 if __name__ == "__main__":
-    main()
+    app()

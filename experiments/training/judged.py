@@ -4,12 +4,11 @@ half for reports, and what scores reach on resamples of their documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.detection import areas
@@ -17,101 +16,76 @@ from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.frank.partial import codes_of, weighted_partial
-from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.frames import Resamples
+from estime_metric.studies.benchmarks.shared.frames import Resamples, with_interval
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
 SETS = ("bump", "frank", "cliff", "summeval")
 
 #: Halves of the sets, for choices and for the report.
 HALVES = CHOICE, REPORT = "choice", "report"
+_HALF_OF_SPLIT = {"valid": CHOICE, "val": CHOICE, "test": REPORT}
 
 SUMMEVAL_DOCUMENTS = 50  # the first ones are for choices
 RESAMPLES = 1000
 
 
-@dataclass(frozen=True)
-class JudgedPair:
-    """A summary of a set, with its source.
+def read_pairs(data: Path) -> pd.DataFrame:
+    """All pairs of all sets, both halves, from a folder with ``bump``, ``frank``, ``cliff`` and ``summeval``.
 
-    Attributes:
-        of: the set.
-        half: one of `HALVES`.
-        document: what is resampled.
-        group: the system, the dataset, or the pair of BUMP.
-        summary, source: the texts.
-        judged: higher is better; of BUMP 1 for the reference, 0 for the edited summary; of SummEval
-            consistency.
-        qualities: all qualities that were judged, of SummEval.
-        spans: texts that annotators marked in the summary, of CLIFF.
+    A row for each pair: its ``set`` and ``half``; ``document``, what is resampled; ``group``, the
+    system, the dataset, or the pair of BUMP; ``summary``, ``source``; ``judged``, higher is better:
+    of BUMP 1 for the reference, 0 for the edited summary, of SummEval consistency. Further columns
+    are those of the set.
     """
-
-    of: str
-    half: str
-    document: str
-    group: str
-    summary: str
-    source: str
-    judged: float
-    qualities: tuple[float, ...] = ()
-    spans: tuple[str, ...] = ()
+    tables = {
+        "bump": _bump(data / "bump"),
+        "frank": _frank(data / "frank"),
+        "cliff": _cliff(data),
+        "summeval": _summeval(data / "summeval"),
+    }
+    return pd.concat([table.assign(set=name) for name, table in tables.items()], ignore_index=True)
 
 
-def read_pairs(data: Path) -> list[JudgedPair]:
-    """All pairs of all sets, both halves, from a folder with ``bump``, ``frank``, ``cliff`` and ``summeval``."""
-    return [
-        *_bump(data / "bump"),
-        *_frank(data / "frank"),
-        *_cliff(data),
-        *_summeval(data / "summeval"),
+def _bump(folder: Path) -> pd.DataFrame:
+    splits = [
+        bump.read(folder, split=split).table.assign(split=split) for split in ("valid", "test")
     ]
+    table = pd.concat(splits)
+    return table.assign(
+        half=table["split"].map(_HALF_OF_SPLIT),
+        document=table["article"],
+        group=table["document"],
+        judged=(table["system"] == bump.REFERENCE).astype(float),
+    )
 
 
-def _bump(folder: Path) -> Iterator[JudgedPair]:
-    for split, half in (("valid", CHOICE), ("test", REPORT)):
-        for row in bump.read(folder, split=split).table.itertuples():
-            judged = float(row.system == bump.REFERENCE)
-            yield JudgedPair(
-                "bump", half, row.article, row.document, row.summary, row.source, judged
-            )
+def _frank(folder: Path) -> pd.DataFrame:
+    splits = [frank.read(folder, split).table.assign(split=split) for split in ("valid", "test")]
+    table = pd.concat(splits)
+    return table.assign(
+        half=table["split"].map(_HALF_OF_SPLIT),
+        group=table["dataset"] + " " + table["system"],
+        judged=table["factuality"],
+    )
 
 
-def _frank(folder: Path) -> Iterator[JudgedPair]:
-    for split, half in (("valid", CHOICE), ("test", REPORT)):
-        for row in frank.read(folder, split).table.itertuples():
-            group = f"{row.dataset} {row.system}"
-            yield JudgedPair(
-                "frank", half, row.document, group, row.summary, row.source, row.factuality
-            )
+def _cliff(folder: Path) -> pd.DataFrame:
+    table = aggrefact.with_spans(aggrefact.read(folder)).table
+    return table.assign(
+        half=table["split"].map(_HALF_OF_SPLIT),
+        group=table["origin"],
+        judged=table["label"].astype(float),
+    )
 
 
-def _cliff(folder: Path) -> Iterator[JudgedPair]:
-    for row in aggrefact.with_spans(aggrefact.read(folder)).table.itertuples():
-        yield JudgedPair(
-            "cliff",
-            CHOICE if row.split == "val" else REPORT,
-            row.document,
-            row.origin,
-            row.summary,
-            row.source,
-            float(row.label),
-            spans=tuple(row.spans),
-        )
-
-
-def _summeval(folder: Path) -> Iterator[JudgedPair]:
+def _summeval(folder: Path) -> pd.DataFrame:
     data = summeval.read_folder(folder)
-    for row in data.table.itertuples():
-        yield JudgedPair(
-            "summeval",
-            CHOICE if row.document in data.documents[:SUMMEVAL_DOCUMENTS] else REPORT,
-            row.document,
-            row.system,
-            row.summary,
-            row.source,
-            row.consistency,
-            qualities=tuple(getattr(row, name) for name in QUALITIES),
-        )
+    chosen = data.table["document"].isin(data.documents[:SUMMEVAL_DOCUMENTS])
+    return data.table.assign(
+        half=np.where(chosen, CHOICE, REPORT),
+        group=data.table["system"],
+        judged=data.table["consistency"],
+    )
 
 
 class JudgedSet:
@@ -121,18 +95,17 @@ class JudgedSet:
     (pairs of the set,), higher is better.
 
     Attributes:
-        rows: where its pairs are among all pairs.
-        pairs: its pairs.
+        pairs: its rows of all pairs.
+        rows: where these are among all pairs.
         weights: how often each resample contains each pair, (1 + resamples, pairs of the set).
     """
 
-    def __init__(self, pairs: Sequence[JudgedPair], rows: Sequence[int], resamples: int) -> None:
-        self.rows = np.array(rows)
-        self.pairs = [pairs[row] for row in rows]
-        drawn = Resamples([pair.document for pair in self.pairs], resamples, seed=0)
-        self.weights = drawn.weights(np.arange(len(self.pairs)))
-        self._judged = np.array([pair.judged for pair in self.pairs])
-        self._groups = np.array([pair.group for pair in self.pairs])
+    def __init__(self, pairs: pd.DataFrame, resamples: int = RESAMPLES) -> None:
+        self.pairs, self.rows = pairs, pairs.index.to_numpy()
+        drawn = Resamples(pairs["document"], resamples, seed=0)
+        self.weights = drawn.weights(np.arange(len(pairs)))
+        self._judged = pairs["judged"].to_numpy(dtype=np.float64)
+        self._groups = pairs["group"].to_numpy(dtype=str)
 
     def consistency(self, scores: Floats) -> Floats:
         """The share of BUMP's pairs in which the reference scores strictly better."""
@@ -145,7 +118,7 @@ class JudgedSet:
 
     def partial(self, scores: Floats, method: str, within: str = "") -> Floats:
         """The correlation with the judgements, controlling for the group; ``within`` begins the groups that count."""
-        kept = np.array([group.startswith(within) for group in self._groups])
+        kept = np.char.startswith(self._groups, within)
         codes = codes_of(self._groups[kept].tolist())
         return weighted_partial(
             self.weights[:, kept], scores[kept], self._judged[kept], codes, method
@@ -163,19 +136,20 @@ class JudgedSet:
         labels = self._judged[kept].astype(np.int64)
         return 2 * areas(labels, scores[kept], self.weights[:, kept]) - 1
 
-    def share(self, part: Floats, whole: Floats, *groups: str) -> Floats:
-        """The sum of ``part`` divided by the sum of ``whole``, on some groups, or on all if none is named."""
-        weights = self.weights * (np.isin(self._groups, groups) if groups else 1)
+    def share(self, part: Floats, whole: Floats, group: str) -> Floats:
+        """The sum of ``part`` divided by the sum of ``whole``, on a group."""
+        weights = self.weights * (self._groups == group)
         ratio: Floats = weights @ part / (weights @ whole)
         return ratio
 
 
-def sets_of(
-    pairs: Sequence[JudgedPair], half: str, resamples: int = RESAMPLES
-) -> dict[str, JudgedSet]:
+def sets_of(pairs: pd.DataFrame, half: str, resamples: int = RESAMPLES) -> dict[str, JudgedSet]:
     """The sets of one half of some pairs."""
-    rows: dict[str, list[int]] = {}
-    for row, pair in enumerate(pairs):
-        if pair.half == half:
-            rows.setdefault(pair.of, []).append(row)
-    return {name: JudgedSet(pairs, of_set, resamples) for name, of_set in rows.items()}
+    of_half = pairs[pairs["half"] == half].groupby("set", sort=False)
+    return {str(name): JudgedSet(of_set, resamples) for name, of_set in of_half}
+
+
+def shown(drawn: Floats) -> str:
+    """A value with its 95% interval."""
+    number = with_interval(drawn)
+    return f"{number['value']:.4f} [{number['low']:.3f}, {number['high']:.3f}]"

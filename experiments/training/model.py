@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForMaskedLM
+from transformers import AutoModelForMaskedLM
 
 from experiments.training.data import MaskedBatch
 
@@ -51,42 +51,28 @@ class Trainee(nn.Module):
 
     def __init__(self, body: Any, head: nn.Module, bias: Tensor) -> None:
         super().__init__()
-        self.body, self.head, self.bias = body, head, nn.Parameter(bias.detach().clone())
+        self.body, self.head, self.bias = body, head, nn.Parameter(bias)
 
     @classmethod
-    def start(cls, folder: Path, blocks: int | None, counts: np.ndarray | None = None) -> Trainee:
-        """The lowest `blocks` of the encoder in `folder` (all by default), random if it has no
-        weights.
+    def start(cls, folder: Path, blocks: int | None, counts: np.ndarray) -> Trainee:
+        """The lowest `blocks` of the encoder in `folder` (all by default), with a new head.
 
-        A BERT keeps its own head; another encoder begins with a `NormHead`. `counts` (v,) of the
-        tokens in the corpus set the bias of a head that `folder` lacks.
+        A BERT has its own kind of head, another encoder begins with a `NormHead`. `counts` (v,) of
+        the tokens in the corpus set the bias.
         """
-        config = AutoConfig.from_pretrained(
+        model = AutoModelForMaskedLM.from_pretrained(
             folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
         )
-        missing = {"all"}
-        if (folder / "model.safetensors").exists():
-            model, info = AutoModelForMaskedLM.from_pretrained(
-                folder, config=config, output_loading_info=True
-            )
-            missing = set(info["missing_keys"])
-        else:
-            model = AutoModelForMaskedLM.from_config(config)
-        body, own = model.base_model, model.get_output_embeddings()
-        del body.encoder.layer[blocks or config.num_hidden_layers :]
+        body, is_bert = model.base_model, model.config.model_type == "bert"
+        del body.encoder.layer[blocks or len(body.encoder.layer) :]
         body.config.num_hidden_layers = len(body.encoder.layer)
         body.pooler = None
-        head = (
-            model.cls.predictions.transform
-            if config.model_type == "bert"
-            else NormHead(config.hidden_size)
-        )
-        bias = own.bias
-        if counts is not None and (missing or config.model_type != "bert"):
-            bias = torch.from_numpy(np.log((counts + 0.1) / (counts + 0.1).sum())).float()
-        if config.model_type == "mpnet":
+        width = model.config.hidden_size
+        head = model.cls.predictions.transform if is_bert else NormHead(width)
+        if model.config.model_type == "mpnet":
             body.encoder.relative_attention_bias.requires_grad_(False)
-        return cls(body, head, bias)
+        shares = (counts + 0.1) / (counts + 0.1).sum()
+        return cls(body, head, torch.from_numpy(np.log(shares)).float())
 
     @property
     def table(self) -> Tensor:

@@ -9,13 +9,16 @@ DATA has the folders ``cliff`` and ``frank``. The entries of ``operating_points.
 
 from __future__ import annotations
 
-import argparse
 import json
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from cyclopts import App, Parameter
+from scipy.special import expit
 
 from estime_metric import files, operating_points
 from estime_metric.explain import marked
@@ -28,6 +31,10 @@ from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.aggrefact.words import judged_words
 from estime_metric.studies.benchmarks.shared.frames import drawn_weights, with_interval
 
+app = App(name="python -m experiments.training.record", help=__doc__, result_action="return_value")
+
+RESAMPLES = 1000
+
 #: Digits of a threshold that are kept.
 DIGITS = 3
 
@@ -35,15 +42,12 @@ DIGITS = 3
 EDGES = (0.0, 0.1, 0.5, 0.9)
 
 
-def operating_point(
-    data: aggrefact.AggreFact, scores: Floats, *, resamples: int = 1000, seed: int = 0
-) -> dict[str, Any]:
+def operating_point(data: aggrefact.AggreFact, scores: Floats) -> dict[str, Any]:
     """One threshold for all cells, and its accuracy on the test split of each.
 
     Args:
         data: both splits of every cell.
         scores: of each summary, lower is better.
-        resamples, seed: of the intervals.
 
     Returns:
         ``threshold``, from which on a summary is flagged: the one with the highest mean of the
@@ -71,7 +75,7 @@ def operating_point(
     accuracies = {}
     for place, half in halves.items():
         rows = half["test"]
-        weights = drawn_weights(len(rows), resamples, seed)
+        weights = drawn_weights(len(rows), RESAMPLES, seed=0)
         number = with_interval(balanced_accuracies(labels[rows], scores[rows] < threshold, weights))
         accuracies[place.name] = [*(round(end, 3) for end in number.values()), len(rows)]
     return {"threshold": threshold, "balanced_accuracy": accuracies}
@@ -87,39 +91,27 @@ def shares(words: pd.DataFrame) -> dict[str, Any]:
         ``absent``, and ``graded``: for the words that were checked, from each of `EDGES` on.
         Neighboring ranges are merged if the upper one has no larger share.
     """
-    checked = words[words.verdict != "absent"]
-    graded = graded_alarms(checked.margin.to_numpy(dtype=np.float64))
-    ranges: list[dict[str, Any]] = []
-    for least, end in zip(EDGES, (*EDGES[1:], np.inf), strict=True):
-        inside = checked.marked[(graded >= least) & (graded < end)]
-        new = {"least": least, "marked": int(inside.sum()), "words": len(inside)}
-        while ranges and _share(new) <= _share(ranges[-1]):
-            lower = ranges.pop()
-            new = {
-                "least": lower["least"],
-                "marked": lower["marked"] + new["marked"],
-                "words": lower["words"] + new["words"],
-            }
-        ranges.append(new)
-    absent = words.marked[words.verdict == "absent"]
-    counted = {"marked": int(absent.sum()), "words": len(absent)}
+    is_absent = words["verdict"] == "absent"
+    checked = words[~is_absent]
+    graded = expit(-checked["margin"].fillna(np.inf) / TEMPERATURE)  # 0 if nothing was compared
+    ranges: list[tuple[float, list[bool]]] = []
+    for least, end in pairwise((*EDGES, np.inf)):
+        marks = list(checked["marked"][(graded >= least) & (graded < end)])
+        while ranges and _share(marks) <= _share(ranges[-1][1]):
+            least, lower = ranges.pop()
+            marks = lower + marks
+        ranges.append((least, marks))
+    absent = list(words["marked"][is_absent])
     return {
-        "absent": {"share": _share(counted), "words": len(absent)},
+        "absent": {"share": _share(absent), "words": len(absent)},
         "graded": [
-            {"least": counts["least"], "share": _share(counts), "words": counts["words"]}
-            for counts in ranges
+            {"least": least, "share": _share(marks), "words": len(marks)} for least, marks in ranges
         ],
     }
 
 
-def graded_alarms(margins: Floats) -> Floats:
-    """The graded alarms of relative margins; 0 if nothing was compared (NaN)."""
-    graded: Floats = (1 - np.tanh(margins / TEMPERATURE / 2)) / 2
-    return np.nan_to_num(graded, nan=0.0)
-
-
-def _share(counted: dict[str, Any]) -> float:
-    return round(counted["marked"] / counted["words"], 4) if counted["words"] else 0.0
+def _share(marks: Sequence[bool]) -> float:
+    return round(sum(marks) / len(marks), 4) if marks else 0.0
 
 
 def put(path: Path, entry: dict[str, Any]) -> None:
@@ -130,23 +122,29 @@ def put(path: Path, entry: dict[str, Any]) -> None:
     files.write_text(path, json.dumps([*others, entry], indent=1) + "\n")
 
 
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path, help="folder with cliff and frank")
-    parser.add_argument("-m", "--model", default="embedded", help="the name of a bundled encoder")
-    parser.add_argument("--distance", type=int, help="instead of the encoder's default")
-    parser.add_argument("--dtype", default="float32", help="moves scores by rounding only")
-    args = parser.parse_args()
-    scorer = EstimeScorer(model=args.model, distance=args.distance, dtype=args.dtype)
-    data = aggrefact.read(args.data)
-    result = scorer.score(data.summaries, data.sources, progress=True)
-    point = operating_point(data, result.values(RECOMMENDED).numpy())
+@app.default
+def record(
+    data: Path,
+    *,
+    model: Annotated[str, Parameter(alias="-m")] = "embedded",
+    distance: int | None = None,
+    dtype: str = "float32",
+) -> None:
+    """Compute and store both.
+
+    Args:
+        data: Folder with cliff and frank.
+        model: The name of a bundled encoder.
+        distance: Instead of the encoder's default.
+        dtype: Moves scores by rounding only.
+    """
+    scorer = EstimeScorer(model=model, distance=distance, dtype=dtype)
+    summaries = aggrefact.read(data)
+    result = scorer.score(summaries.summaries, summaries.sources, progress=True)
+    point = operating_point(summaries, result.values(RECOMMENDED).numpy())
     print(json.dumps(point, indent=1))
     put(operating_points.PATH, {"signature": scorer.signature, **point})
-    half = aggrefact.with_spans(aggrefact.of_split(data, "val"))
+    half = aggrefact.with_spans(aggrefact.of_split(summaries, "val"))
     explained = scorer.explain_pairs(half.summaries, half.sources, progress=True)
     counted = shares(judged_words(explained, list(half.table["spans"])))
     print(json.dumps(counted, indent=1))
@@ -155,4 +153,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app()

@@ -26,13 +26,11 @@ def compared(*systems: pd.DataFrame, **options: Any) -> Comparison:
     return compare_scores(dict(zip("ABC", systems, strict=False)), **options)
 
 
-def result_of(alarms: Sequence[float], sources: Sequence[str] | None) -> EstimeResult:
-    """A result with these alarms in summaries of ten tokens."""
+def result_of(
+    alarms: Sequence[float], sources: Sequence[str] | None = None, **others: Any
+) -> EstimeResult:
+    """A result with these alarms in summaries of ten tokens, and perhaps other statistics."""
     statistics = torch.zeros(len(alarms), 1, len(STATISTICS), dtype=torch.float64)
-    for name, values in {
-        "tokens": [10.0] * len(alarms),
-        "overlap": [10.0] * len(alarms),
-        "alarms": [float(value) for value in alarms],
-    }.items():
-        statistics[:, 0, STATISTICS.index(name)] = torch.tensor(values, dtype=torch.float64)
+    for name, values in {"tokens": 10, "overlap": 10, "alarms": alarms, **others}.items():
+        statistics[:, 0, STATISTICS.index(name)] = torch.as_tensor(values, dtype=torch.float64)
     return EstimeResult(statistics, EstimeConfig(model="m", revision="r", layers=5), sources)

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from estime_metric import EstimeConfig, EstimeResult
 from estime_metric.comparison import (
     COVERAGE_GAP,
     Comparison,
@@ -22,7 +20,6 @@ from estime_metric.comparison import (
     to_rows,
 )
 from estime_metric.comparison.systems import LAST_DIGIT
-from estime_metric.measures import STATISTICS
 from estime_metric.stats.paired import compare_paired
 from tests.comparison.tables import compared, result_of, table
 
@@ -108,7 +105,7 @@ def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> 
     )
     assert of_files.means == comparison.means
     assert of_files.differences == comparison.differences
-    alone = compare_results(*(result_of(values, None) for values in scores[:2]), measures="alarms")
+    alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
     assert alone.sources is None
     requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
     assert set(requested.means) == {"winners", "alarms"}
@@ -132,16 +129,10 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
 def test_scores_that_differ_by_rounding_are_ties() -> None:
     """Equal summaries that were scored in another batch: 300 of 400."""
     rng = np.random.default_rng(0)
-    statistics = torch.zeros(400, 1, len(STATISTICS), dtype=torch.float64)
-    for name, low, high in (("tokens", 10, 30), ("overlap", 5, 10), ("graded_alarms", 0, 5)):
-        values = torch.tensor(rng.uniform(low, high, 400))
-        statistics[:, 0, STATISTICS.index(name)] = values
-    other = statistics.clone()
-    noise = torch.tensor(rng.uniform(-1e-5, 1e-5, 300))
-    other[:300, 0, STATISTICS.index("graded_alarms")] += noise
-    other[300:, 0, STATISTICS.index("graded_alarms")] += 1
-    config = EstimeConfig(model="m", revision="r", layers=5)
-    results = [EstimeResult(each, config) for each in (statistics, other)]
+    of_both = {"tokens": rng.uniform(10, 30, 400), "overlap": rng.uniform(5, 10, 400)}
+    graded = rng.uniform(0, 5, 400)
+    moved = graded + np.concatenate([rng.uniform(-1e-5, 1e-5, 300), np.ones(100)])
+    results = [result_of([0] * 400, **of_both, graded_alarms=values) for values in (graded, moved)]
     a, b = (result.values("inconsistency") for result in results)
     assert int((a == b).sum()) < 150
     test = compare_results(*results, measures="inconsistency").tests["inconsistency"]["A", "B"]

@@ -17,16 +17,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.browser import chromium
+from tests.browser import chromium, problems_of
 from tests.command import free_port
 
 SECONDS = 120  # to start, and for each press
 
 
 @contextmanager
-def served(command: Sequence[str], folder: Path, **environment: str) -> Iterator[str]:
+def served(
+    command: Sequence[str], folder: Path, printed: Path | None = None, **environment: str
+) -> Iterator[str]:
     """Starts a demo in a folder, without network; its address. Files outside of that folder and of
-    the temporary folder are not Gradio's to serve.
+    the temporary folder are not Gradio's to serve. `printed` is the file for what it prints.
     """
     port = free_port()
     with TemporaryDirectory() as temporary:
@@ -42,7 +44,7 @@ def served(command: Sequence[str], folder: Path, **environment: str) -> Iterator
             for name, value in os.environ.items()
             if not name.startswith(("GRADIO_", "PYTHON"))
         }
-        printed = Path(temporary, "printed.txt")
+        printed = printed or Path(temporary, "printed.txt")
         with printed.open("wb") as stream:
             process = subprocess.Popen(
                 command, cwd=folder, env={**kept, **own}, stdout=stream, stderr=subprocess.STDOUT
@@ -63,21 +65,10 @@ def press_every_button(url: str) -> list[str]:
     """The ids of the buttons, each pressed and seen to do its work; what goes wrong on the page is
     an AssertionError.
     """
-    problems: list[str] = []
     with chromium() as browser:
         page = browser.new_page()
         page.set_default_timeout(1000 * SECONDS)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on(
-            "console",
-            lambda message: problems.append(message.text) if message.type == "error" else None,
-        )
-        page.on(
-            "response",
-            lambda answer: (
-                problems.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None
-            ),
-        )
+        problems = problems_of(page, url, "data:", "blob:")
         page.goto(url)
         page.locator("#explain-result .estime-alarm").first.wait_for()
         pressed = [*_press_explain(page), *_press_compare(page), *_press_file(page)]

@@ -15,7 +15,7 @@ from estime_metric import Explanation
 from estime_metric.explain import to_html
 from estime_metric.explain.html import SCRIPT
 from estime_metric.explanation import Evidence
-from tests.browser import IN_SIGHT, STICKING_OUT, chromium
+from tests.browser import IN_SIGHT, STICKING_OUT, chromium, problems_of
 
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 780}
 
@@ -33,8 +33,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
     """Writes explanations to a page and opens it; at the end there may be no error, no dialog and
     no request.
     """
-    problems: list[str] = []
-    contexts = []
+    contexts, problems = [], []
 
     def open_page(shown: Explanation | list[Explanation], **options: Any) -> Any:
         path = tmp_path / "page.html"
@@ -42,20 +41,16 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
         context = browser.new_context(reduced_motion="reduce", **{"viewport": WIDE, **options})
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda message: problems.append(message.text))
-        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        page.on(
-            "request",
-            lambda sent: None if sent.url.startswith("file:") else problems.append(sent.url),
-        )
+        of_page = problems_of(page, "file:")
+        page.on("console", lambda message: of_page.append(message.text))  # whatever its kind
+        problems.append(of_page)
         page.goto(path.as_uri())
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert problems == []
+    assert not any(problems), problems
 
 
 def alarm(page: Any, text: str) -> Any:

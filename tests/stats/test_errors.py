@@ -13,6 +13,10 @@ from estime_metric.stats.paired import approximate_randomization
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda: approximate_randomization([1, 2], [3, 4], groups=["x"]),
+            "`groups` to have a value for each of 2 examples, but got 1",
+        ),
         (lambda: calibrate([1, 2], [1]), "`labels` to have the same shape"),
         (lambda: calibrate([1, 2], [1, 1]), "both 0 and 1, but got no 0"),
         (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to contain 0 and 1, but got 2"),
@@ -25,3 +29,8 @@ from estime_metric.stats.paired import approximate_randomization
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_groups_that_are_not_hashable_are_named() -> None:
+    with pytest.raises(TypeError, match="`groups` to contain hashable values, but got unhashable"):
+        calibrate([1, 2], [0, 1], groups=[["x"], ["y"]])

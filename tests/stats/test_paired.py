@@ -92,15 +92,6 @@ def test_a_comparison_of_nothing() -> None:
     assert np.isnan([compared.mean_first, compared.difference, compared.p_holm]).all()
 
 
-def test_groups_that_do_not_fit() -> None:
-    for groups, error, message in [
-        (["x"], ValueError, "`groups` to have a value for each of 2 examples, but got 1"),
-        ([["x"], ["y"]], TypeError, "`groups` to contain hashable values, but got unhashable"),
-    ]:
-        with pytest.raises(error, match=message):
-            approximate_randomization([1, 2], [3, 4], groups=groups)
-
-
 def test_holm_keeps_order_and_bounds() -> None:
     assert holm([]).tolist() == []
     assert holm([0.2, 0.9]).tolist() == pytest.approx([0.4, 0.9])

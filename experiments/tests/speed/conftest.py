@@ -1,11 +1,10 @@
-"""SummEval made up of short texts, and the tables that a script prints."""
+"""The tables that a case prints on made-up data."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,7 +12,6 @@ import transformers
 
 from experiments.speed import common
 from experiments.speed.__main__ import main
-from tests.studies.made import DATA
 
 
 @dataclass(frozen=True)
@@ -25,12 +23,6 @@ class PrintedTable:
     def column(self, name: str) -> list[str]:
         place = self.columns.index(name)
         return [row[place] for row in self.rows]
-
-
-@pytest.fixture
-def summeval() -> Path:
-    """A folder of four documents with three summaries each."""
-    return DATA / "summeval"
 
 
 @pytest.fixture

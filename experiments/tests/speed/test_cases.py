@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from unittest import mock
 
@@ -16,13 +15,13 @@ from estime_metric.engine.encoder.fused import FusedBlock
 from experiments.speed import common, growth, peak, programs, rounding
 from experiments.speed.common import Runs
 from experiments.speed.growth import Grown
+from tests.studies.made import DATA
 
-ONCE = ("--rounds", 1, "--threads", 1)
+ON_MADE_UP = ("--data", DATA)
 
 
-def test_cost(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "WORDS", 30)
-    for table in run("cost", "--bump", tmp_path, "--pairs", 2, *ONCE):
+def test_cost(run) -> None:
+    for table in run("cost", *ON_MADE_UP):
         assert table.column("") == [*programs.SETTINGS, programs.BERTSCORE]
 
 
@@ -30,9 +29,9 @@ def test_cost(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs.released_code() is None,
     reason="blanc 0.3.4 is not installed: pip install --no-deps blanc==0.3.4",
 )
-def test_peers(run, summeval: Path) -> None:
-    (table,) = run("peers", "--summeval", summeval, "--sources", 1, *ONCE)
-    assert table.title == "embedded-small, layer 5, SummEval; 3 pairs, 5 cents an hour"
+def test_peers(run) -> None:
+    (table,) = run("peers", *ON_MADE_UP)
+    assert table.title == "embedded-small, layer 5, SummEval; 9 pairs, 5 cents an hour"
     others = [programs.BLANC, programs.BERTSCORE, programs.BERTSCORE_ONCE]
     settings = [programs.WORD, *programs.SETTINGS, programs.WITH_TRANSFORMERS]
     assert table.column("") == settings + others
@@ -43,12 +42,11 @@ def test_peers(run, summeval: Path) -> None:
 
 
 def test_a_row_is_the_speed_and_the_cost_of_a_thousand_pairs() -> None:
-    timed = {"ours": Runs([1.0, 3.0, 2.0], None), "other": Runs([8.0, 8.0, 8.0], None)}
-    # 2 seconds for 4 pairs are 500 for a thousand, at 36 cents an hour 5 cents.
-    assert programs.rows_of(timed, 4, 36.0, ["other"]) == [
-        ["ours", "2.0", "500", "5.00", "4.0"],
-        ["other", "0.5", "2,000", "20.00", "1.0"],
-    ]
+    timed = {"ours": Runs([1.0, 3.0, 2.0], None), programs.BLANC: Runs([8.0, 8.0, 8.0], None)}
+    ours, other = programs.rows_of(timed, 4)
+    # 2 seconds for 4 pairs are 500 for a thousand, at 5 cents an hour .69.
+    assert list(ours.values()) == ["ours", "2.0", "500", "0.69", "4.0"]
+    assert list(other.values()) == [programs.BLANC, "0.5", "2,000", "2.78", "1.0"]
 
 
 def test_other_alarms_than_the_released_codes_end_it() -> None:
@@ -58,47 +56,32 @@ def test_other_alarms_than_the_released_codes_end_it() -> None:
         programs.check_alarms(result, [7.0])
 
 
-def test_the_blocks_of_transformers_score_alike(tmp_path: Path, summeval: Path) -> None:
+def test_the_blocks_of_transformers_score_alike(tmp_path: Path) -> None:
     layer = programs.save("embedded-small", str(tmp_path))
     other = programs.scorer_with_blocks_of_transformers(str(tmp_path), layer)
     assert not any(isinstance(module, FusedBlock) for module in other.encoder._model.modules())
     own = EstimeScorer(model="embedded-small", distance=8, device="cpu")
-    pairs = common.unzip(common.pairs_of(summeval, 2)[0])
+    pairs = common.unzip(common.pairs_of(DATA, 2))
     assert torch.equal(*(scorer.score(*pairs).values("alarms") for scorer in (own, other)))
 
 
-def test_news_pairs_are_a_reference_summary_for_each_article(tmp_path: Path) -> None:
-    records = [
-        {"article_id": f"{article}", "article": f"Text {article}.", "reference_summary": summary}
-        for article, summary in ((1, "a"), (1, "a"), (2, "b"), (3, "c"))
-    ]
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "task1_dataset.json").write_text(json.dumps(records))
-    pairs, _ = programs.news_pairs(tmp_path, 2)
-    assert pairs == [("a", "Text 1."), ("b", "Text 2.")]
-
-
-def test_epochs(run, summeval: Path) -> None:
-    small = ["--sources", 4, "--threads", 1, "--batch", 2, "--model", "embedded-small"]
-    (table,) = run("epochs", "--summeval", summeval, *small)
+def test_epochs(run) -> None:
+    (table,) = run("epochs", *ON_MADE_UP)
     assert table.column("cache") == ["none", *(f"holds {share}%" for share in (100, 75, 50, 25))]
     assert table.column("by its share")[0] == "1.000"
 
 
-def test_rounding(run, summeval: Path) -> None:
-    small = ["--sources", 4, "--model", "embedded-small", "--threads", 1]
-    (table,) = run("rounding", "--summeval", summeval, *small)
+def test_rounding(run) -> None:
+    (table,) = run("rounding", *ON_MADE_UP)
     shuffled, lower = table.rows[1], table.rows[-1]
     assert (shuffled[0], lower[0]) == ("float32: pairs shuffled", "bfloat16, not float32")
     assert shuffled[2] == "0"
     assert float(shuffled[-1]) < 1e-4 < float(lower[-1])
 
 
-def test_scores_are_in_the_order_of_the_pairs_whatever_order_they_are_scored_in(
-    summeval: Path,
-) -> None:
-    pairs, _ = common.pairs_of(summeval, 4)
-    config = EstimeConfig(model="embedded-small", distance=2)
+def test_scores_are_in_the_order_of_the_pairs_whatever_order_they_are_scored_in() -> None:
+    pairs = common.pairs_of(DATA, 4)
+    config = EstimeConfig(model="embedded-small")
     forward, backward = (
         rounding.score(pairs, config, order)["inconsistency"].tolist()
         for order in (None, list(range(len(pairs)))[::-1])
@@ -109,8 +92,9 @@ def test_scores_are_in_the_order_of_the_pairs_whatever_order_they_are_scored_in(
 
 def test_growth(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(common, "apart", lambda score, *arguments: score(*arguments))
-    sizes = ["--words", 40, 90, "--counts", 3, 9, "--threads", 1]
-    words, pairs = run("growth", *sizes, "--plot", tmp_path / "growth")
+    monkeypatch.setattr(growth, "WORDS", (40, 90))
+    monkeypatch.setattr(growth, "PAIRS", (3, 9))
+    words, pairs = run("growth", "--plot", tmp_path / "growth")
     assert words.column("words") == ["40", "90"]
     assert pairs.column("pairs") == ["3", "9"]
     assert (tmp_path / "growth.svg").read_text().count("<svg") == 1
@@ -122,10 +106,9 @@ def test_the_exponent_is_the_power_of_the_size(power: float) -> None:
     assert growth.exponent(grown) == pytest.approx(power)
 
 
-def test_peak(run, summeval: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_peak(run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peak, "ROWS", 64)
-    small = ["--model", "embedded-small", "--sources", 1, *ONCE]
-    products, shares = run("peak", "--summeval", summeval, *small)
+    products, shares = run("peak", *ON_MADE_UP)
     assert {peak.MKL, peak.BFLOAT16} <= set(products.column("product"))
     settings = [(dtype, distance) for dtype in ("float32", "bfloat16") for distance in "28"]
     assert [tuple(row[:2]) for row in shares.rows] == settings

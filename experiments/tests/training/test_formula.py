@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.measures import ALARM_WEIGHT, NEW_SHARE, TEMPERATURE
 from experiments.training import formula, judged
 from experiments.training.formula import CHOSEN, Formula, Parts
-from experiments.training.judged import CHOICE, JudgedPair, JudgedSet
+from experiments.training.judged import CHOICE, JudgedSet
 from tests.studies.made import DATA
 
 SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
@@ -35,8 +36,8 @@ def test_the_measures_have_the_constants_that_were_chosen() -> None:
 
 def test_the_chosen_formula_is_the_measure(tmp_path: Path) -> None:
     scorer = EstimeScorer(model="embedded-small", distance=2)
-    pairs = [JudgedPair("summeval", CHOICE, "d", "s", text, SOURCE, 1) for text in SUMMARIES]
-    formula.measure(pairs, scorer, tmp_path / "parts")
+    pairs = pd.DataFrame({"summary": SUMMARIES, "source": SOURCE})
+    formula.keep_parts(pairs, scorer, tmp_path / "parts")
     result = scorer.score(SUMMARIES, [SOURCE] * len(SUMMARIES))
     parts = Parts(tmp_path / "parts")
     assert parts.values(CHOSEN) == pytest.approx(result.values("inconsistency").numpy(), abs=1e-6)
@@ -48,14 +49,14 @@ def test_the_chosen_formula_is_the_measure(tmp_path: Path) -> None:
 
 def test_consistency_is_the_share_of_pairs_whose_reference_is_strictly_better() -> None:
     rng = np.random.default_rng(0)
-    pairs = [
-        JudgedPair("bump", CHOICE, f"article {number // 3}", f"pair {number}", "", "", judged)
+    pairs = pd.DataFrame(
+        {"document": f"article {number // 3}", "group": f"pair {number}", "judged": judged}
         for number in range(9)
         for judged in (1.0, 0.0)
-    ]
+    )
     scores = rng.integers(0, 3, len(pairs)).astype(float)
     expected = np.mean([scores[2 * n] > scores[2 * n + 1] for n in range(9)])
-    computed = JudgedSet(pairs, range(len(pairs)), resamples=20).consistency(scores)
+    computed = JudgedSet(pairs, resamples=20).consistency(scores)
     assert computed[0] == pytest.approx(expected)
     assert computed.shape == (21,)
     assert len(set(computed.tolist())) > 1
@@ -69,32 +70,32 @@ def test_the_rule_takes_the_smallest_share_of_new_ngrams_within_one_standard_err
         return Formula(0.05, 0.5, "words", 3, share), np.concatenate([[value], drawn])
 
     best, near, far = scored(0.4, 0.50), scored(0.1, 0.47, moved=1), scored(0.0, 0.40, moved=1)
-    chosen = formula.choose(dict([best, near, far]))
+    chosen = formula.apply_rule(dict([best, near, far]))
     assert chosen == (best[0], near[0], [best[0], near[0]])
     sure = scored(0.1, 0.47)  # as far behind in every resample
-    assert formula.choose(dict([best, sure]))[1] == best[0]
+    assert formula.apply_rule(dict([best, sure]))[1] == best[0]
 
 
-def test_the_commands(tmp_path: Path, pairs: list[JudgedPair], capsys) -> None:
+def test_the_commands(tmp_path: Path, pairs: pd.DataFrame, capsys) -> None:
     files = [str(tmp_path / model) for model in ("embedded", "embedded-small")]
     for model, file in zip(("embedded", "embedded-small"), files, strict=True):
-        formula.main(["measure", "data", "-m", model, "-o", file])
-    formula.main(["choose", "data", *files])
+        formula.app(["measure", "data", "-m", model, "-o", file])
+    formula.app(["choose", "data", *files])
     assert "288 candidates" in capsys.readouterr().out
-    formula.main(["report", "data", *files])
+    formula.app(["report", "data", *files])
     assert capsys.readouterr().out.count(f"inconsistency ({CHOSEN})") == 2
 
 
 def test_sets_are_read_with_both_halves() -> None:
     """The other set, BUMP, has the made-up articles of one split."""
     frank, cliff, summeval = (
-        list(read(DATA / folder))
+        read(DATA / folder)
         for read, folder in (
             (judged._frank, "frank"),
             (judged._cliff, "aggrefact-lines"),
             (judged._summeval, "summeval"),
         )
     )
-    assert {pair.half for pair in frank} == {pair.half for pair in cliff} == {CHOICE, "report"}
-    assert {pair.judged for pair in cliff} == {0.0, 1.0}
-    assert {len(pair.qualities) for pair in summeval} == {4}
+    assert set(frank["half"]) == set(cliff["half"]) == {CHOICE, "report"}
+    assert set(cliff["judged"]) == {0.0, 1.0}
+    assert summeval["judged"].tolist() == summeval["consistency"].tolist()

@@ -10,15 +10,17 @@ import random
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.benchmarks.frank.partial import partial_correlation
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from experiments.training import choose
 from experiments.training.choose import CLEAN, EXTRACT_KINDS, INJECTED_KINDS, Candidate
 from experiments.training.data import held_out
-from experiments.training.judged import CHOICE, JudgedPair
+from experiments.training.judged import CHOICE
 from tests.families import SENTENCES
 
 
@@ -33,14 +35,20 @@ def test_tokens_are_marked_where_they_touch_a_span() -> None:
     assert choose.token_counts(shown, ["a"]) == [3, 2, 1, 0]
 
 
-def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: list[JudgedPair]) -> None:
-    made = [
-        JudgedPair(of, CHOICE, f"{number // 2}", kind, "", "", float(kind not in INJECTED_KINDS))
+def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: pd.DataFrame) -> None:
+    made = pd.DataFrame(
+        {
+            "set": of,
+            "half": CHOICE,
+            "document": f"{number // 2}",
+            "group": kind,
+            "judged": float(kind not in INJECTED_KINDS),
+        }
         for of, kinds in (("injected", (CLEAN, *INJECTED_KINDS)), ("extracts", EXTRACT_KINDS))
         for kind in kinds
         for number in range(6)
-    ]
-    scored = [*made, *(pair for pair in pairs if pair.half == CHOICE)]
+    )
+    scored = pd.concat([made, pairs[pairs["half"] == CHOICE]], ignore_index=True)
     rng = np.random.default_rng(0)
     tokens = rng.integers(8, 15, len(scored)).astype(float)
     counts = {
@@ -49,7 +57,7 @@ def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: list[JudgedPair])
         "overlap": tokens - rng.integers(0, 4, len(scored)),
         "tokens": tokens,
     }
-    in_cliff = np.array([pair.of == "cliff" for pair in scored])
+    in_cliff = (scored["set"] == "cliff").to_numpy()
     of_tokens = {"checked": 20, "flagged": 4, "marked": 5, "marked_flagged": 2}
     arrays = counts | {name: in_cliff * value for name, value in of_tokens.items()}
     np.savez(
@@ -59,19 +67,16 @@ def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: list[JudgedPair])
         half=np.array(CHOICE),
         **{name: values[None] for name, values in arrays.items()},
     )
-    candidate = Candidate(tmp_path / "a", scored, resamples=20)
+    candidate = Candidate(tmp_path / "a", scored)
     computed = {name: values[0] for name, values in candidate.figures(3).items()}
 
     def rows(of: str, *groups: str) -> list[int]:
-        return [
-            row
-            for row, pair in enumerate(scored)
-            if pair.of == of and (not groups or pair.group in groups)
-        ]
+        of_set = scored[scored["set"] == of]
+        return list(of_set.index[of_set["group"].isin(groups)] if groups else of_set.index)
 
     def separation(values: np.ndarray, places: list[int]) -> float:
         right, wrong = (
-            [values[row] for row in places if scored[row].judged == judged] for judged in (1, 0)
+            [values[row] for row in places if scored["judged"][row] == judged] for judged in (1, 0)
         )
         return float(np.mean([np.sign(bad - good) for bad in wrong for good in right]))
 
@@ -88,14 +93,14 @@ def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: list[JudgedPair])
     partials = [
         partial_correlation(
             -values[frank],
-            [scored[row].judged for row in frank],
-            [scored[row].group for row in frank],
+            scored["judged"][frank],
+            list(scored["group"][frank]),
             method=method,
         )
         for values in measures
         for method in ("pearson", "spearman")
     ]
-    qualities = np.array([scored[row].qualities for row in rows("summeval")]).T
+    summeval = scored.loc[rows("summeval")]
     expected = {
         "injected": np.mean(
             [separation(alarms, rows("injected", CLEAN, kind)) for kind in INJECTED_KINDS]
@@ -111,33 +116,36 @@ def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: list[JudgedPair])
             ]
         ),
         "summeval": np.mean(
-            [spearmanr(-alarms[rows("summeval")], column).statistic for column in qualities]
+            [spearmanr(-alarms[summeval.index], summeval[name]).statistic for name in QUALITIES]
         ),
         "words": np.log2((2 / 4) / (5 / 20)) / 4,
     }
     assert computed == {name: pytest.approx(value) for name, value in expected.items()}
 
 
-def test_the_commands(tmp_path: Path, pairs: list[JudgedPair], capsys) -> None:
+def test_the_commands(tmp_path: Path, pairs: pd.DataFrame, capsys) -> None:
     rng = random.Random(0)
     texts = ("\n".join(rng.choices(SENTENCES, k=40)) for _ in range(1000))
     aside = [text for text in texts if held_out(text)][:2]
     with gzip.open(tmp_path / "made-up.jsonl.gz", "wt", encoding="utf-8") as stream:
         stream.writelines(json.dumps({"text": text, "source": "made up"}) + "\n" for text in aside)
     injected = str(tmp_path / "injected.jsonl")
-    choose.main(["make", str(tmp_path), "embedded-small", injected])
-    made = list(choose.read_injected(Path(injected)))
+    choose.app(["make", str(tmp_path), "embedded-small", injected])
+    made = choose.read_injected(Path(injected))
     assert len(made) == 2 * (4 * 3 + 2)
-    assert all(pair.summary != made[0].summary for pair in made[1:3])  # with other words
+    clean, *injected_errors = (
+        made["summary"][made["group"] == kind].to_numpy() for kind in (CLEAN, *INJECTED_KINDS)
+    )
+    assert all((clean != errors).all() for errors in injected_errors)  # with other words
     for name, half in (("a", "choice"), ("b", "choice"), ("c", "report")):
-        out = ["--half", half, "--layers", "4", "5", "-o", str(tmp_path / name)]
-        choose.main(["score", "embedded-small", injected, "data", *out])
-    choose.main(["rank", injected, "data", *(str(tmp_path / name) for name in "ab")])
+        out = ["--half", half, "--layers", "4", "--layers", "5", "-o", str(tmp_path / name)]
+        choose.app(["score", "embedded-small", injected, "data", *out])
+    choose.app(["rank", injected, "data", *(str(tmp_path / name) for name in "ab")])
     *layers, _, second = capsys.readouterr().out.splitlines()[-6:]
     assert [line.split(":")[0] for line in layers] == [
         f"{name}, layer {layer}" for name in "ab" for layer in (4, 5)
     ]
     assert "injected" in layers[0]
     assert "less the first 0.0000" in second  # the same encoder
-    choose.main(["rank", injected, "data", str(tmp_path / "c")])
+    choose.app(["rank", injected, "data", str(tmp_path / "c")])
     assert "injected" not in capsys.readouterr().out
