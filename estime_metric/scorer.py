@@ -16,6 +16,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import store
+from estime_metric.engine.encoder.forks import in_flight
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import inference_context
@@ -133,6 +134,7 @@ class EstimeScorer:
             TypeError, ValueError: the arguments are not lists of strings of the same length, or a
                 source is empty; the message names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
+            RuntimeError: this process was forked while its parent was loading or scoring.
         """
         return self._score(*check_pairs(predictions, sources), progress)
 
@@ -235,24 +237,28 @@ class EstimeScorer:
 
     def _load(self) -> _Loaded:
         if self._loaded is None:
-            encoder, config = store.STORE.get(self.config)
-            soft_encoder = encoder
-            if config.soft_model is not None and "soft" in config.measures:
-                soft_encoder, soft_config = store.STORE.get(
-                    replace(
-                        config,
-                        model=config.soft_model,
-                        revision=config.soft_revision,
-                        layers=0,
-                        window=1,
-                        margin=0,
-                        measures=(),
-                    )
-                )
-                soft_encoder.check_vocabulary(encoder)
-                config = replace(config, soft_revision=soft_config.revision)
-            self._loaded = _Loaded(encoder, config, soft_encoder)
+            with in_flight():
+                self._loaded = self._encoders()
         return self._loaded
+
+    def _encoders(self) -> _Loaded:
+        encoder, config = store.STORE.get(self.config)
+        soft_encoder = encoder
+        if config.soft_model is not None and "soft" in config.measures:
+            soft_encoder, soft_config = store.STORE.get(
+                replace(
+                    config,
+                    model=config.soft_model,
+                    revision=config.soft_revision,
+                    layers=0,
+                    window=1,
+                    margin=0,
+                    measures=(),
+                )
+            )
+            soft_encoder.check_vocabulary(encoder)
+            config = replace(config, soft_revision=soft_config.revision)
+        return _Loaded(encoder, config, soft_encoder)
 
     def _matches(
         self,
@@ -276,7 +282,7 @@ class EstimeScorer:
             every_unit=every_unit,
         )
         embedder = Embedder(encoder, config, self.cache)
-        with _progress_bar(len(predictions), progress) as advance:
+        with in_flight(), _progress_bar(len(predictions), progress) as advance:
             for batch, embeddings in embedder.embed(batches, advance):
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)

@@ -26,10 +26,6 @@ LOGGED = (RECOMMENDED, "alarms")
 #: forked at that moment inherits it locked.
 _THREADS: dict[int, ThreadPoolExecutor] = {}
 
-#: The processes of the calls that judge or wait for their turn. A process that is forked inherits what
-#: its parent was doing at that moment, and with it locks that nobody will release.
-_JUDGING: dict[object, int] = {}
-
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -136,27 +132,9 @@ class Judge:
     def __call__(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
         """One judgement for each pair, in input order. Arguments and errors as
         `EstimeScorer.score`.
-
-        Raises RuntimeError in a process that was forked while its parent was judging.
         """
-        process = os.getpid()
-        if set(_JUDGING.values()) - {process}:
-            raise RuntimeError(
-                "This process was forked while its parent was judging with ESTIME, so the encoder may be locked for good. "
-                'Start processes with `spawn`, as in multiprocessing.get_context("spawn"), or fork them before anything '
-                "is judged."
-            )
-        call = object()
-        _JUDGING[call] = process
-
-        def judge() -> list[Judgement]:
-            try:
-                return self._judge(predictions, sources)
-            finally:
-                del _JUDGING[call]
-
-        thread = _THREADS.setdefault(process, ThreadPoolExecutor(1, "estime-judge"))
-        return thread.submit(judge).result()
+        thread = _THREADS.setdefault(os.getpid(), ThreadPoolExecutor(1, "estime-judge"))
+        return thread.submit(self._judge, predictions, sources).result()
 
     def _judge(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
         result = self.scorer.score(predictions, sources)

@@ -28,12 +28,12 @@ from estime_metric.engine.encoder.batching import (
     text_windows,
 )
 from estime_metric.engine.encoder.blocks import BlockTaps
+from estime_metric.engine.encoder.forks import one_thread_after_fork
 from estime_metric.engine.encoder.loading import Pretrained, load_commit
 from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory
 from estime_metric.engine.encoder.precision import (
     cpu_by_default,
     inference_context,
-    one_thread_after_fork,
     warn_where_slower,
 )
 from estime_metric.engine.encoder.shipped import load_shipped

@@ -4,19 +4,19 @@ autocast, device.
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
 
 from estime_metric.config import AUTO
 from estime_metric.engine.encoder import processor
+from estime_metric.engine.encoder.forks import one_thread_after_fork
 
 #: Precisions of products that lose nothing; products in "none" are in float32 too.
 _FULL = ("none", "ieee")
@@ -26,10 +26,6 @@ _FULL = ("none", "ieee")
 _LOCK = threading.Lock()
 _INSIDE: dict[str, int] = defaultdict(int)  # by type of device
 _BEFORE: dict[str, list[Callable[[], None]]] = {}
-
-_computed_in: int | None = (
-    None  # the process that computed first: this one or one it is forked from
-)
 
 
 @contextmanager
@@ -77,41 +73,9 @@ def _raise(device_type: str) -> list[Callable[[], None]]:
 
 
 @contextmanager
-def one_thread_after_fork() -> Iterator[None]:
-    """One thread while somebody is inside, in a process that was forked from one that had computed.
-
-    The threads of OpenMP do not survive a fork, and a product that waits for them waits forever.
-    """
-    global _computed_in
-    _computed_in = _computed_in or os.getpid()
-    threads = torch.get_num_threads()
-    if _computed_in == os.getpid() or threads == 1:
-        yield
-        return
-    _warn_of_fork()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-@cache
-def _warn_of_fork() -> None:
-    """Warns, once per process."""
-    warnings.warn(
-        "This process was forked from one that had already used ESTIME, so it scores with one "
-        "thread: after a fork, PyTorch cannot compute with several. To use several, start processes "
-        "with `spawn`.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-
-
-@contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
     """No gradients, no autocast, float32 products in float32, new tensors on the CPU, whatever the
-    code around has set; one thread in a process that was forked after its parent had computed.
+    code around has set; one thread in a process that was forked.
 
     Of several CUDA devices ``device`` is the one in use, for memory that is pinned too.
     """

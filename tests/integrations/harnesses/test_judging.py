@@ -185,12 +185,18 @@ def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned(
         other = Judge(model="embedded-small", device="cpu")
         assert in_child(lambda: 0) == 0  # immediately: `opened` is not set
         assert in_child(lambda: bool(other([pair[0]], [pair[1]]))) == 256
+        assert in_child(lambda: bool(other.scorer.score([pair[0]], [pair[1]]))) == 256
         assert not judged
         opened.set()
         thread.join()
         assert judged[0].measures["tokens"] == 3
         assert in_child(lambda: not other([pair[0]], [pair[1]])) == 0
     """
-    (message,) = run_python(textwrap.dedent(FORK) + textwrap.dedent(script)).stdout.splitlines()
-    assert message.startswith("RuntimeError: This process was forked while its parent was judging")
-    assert 'multiprocessing.get_context("spawn")' in message
+    of_judge, of_scorer = run_python(
+        textwrap.dedent(FORK) + textwrap.dedent(script)
+    ).stdout.splitlines()
+    assert of_judge == of_scorer
+    assert of_scorer.startswith(
+        "RuntimeError: This process was forked while its parent was scoring"
+    )
+    assert 'multiprocessing.get_context("spawn")' in of_scorer

@@ -1,0 +1,68 @@
+"""Scoring in a process that was forked from one that had imported this package."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import torch
+
+#: This process, or the one that it was forked from. Any code of that process may have computed.
+_IMPORTED_IN = os.getpid()
+
+#: The processes of the calls that load or score. A process that is forked inherits what its parent was
+#: doing at that moment, and with it locks that nobody will release.
+_IN_FLIGHT: dict[object, int] = {}
+
+
+@contextmanager
+def in_flight() -> Iterator[None]:
+    """A call that loads or scores. RuntimeError in a process that was forked while its parent was
+    inside: the encoder that it inherited may be locked for good.
+    """
+    process = os.getpid()
+    if set(_IN_FLIGHT.values()) - {process}:
+        raise RuntimeError(
+            "This process was forked while its parent was scoring with ESTIME, so the encoder may be locked for good. "
+            'Start processes with `spawn`, as in multiprocessing.get_context("spawn"), or fork them before anything '
+            "is scored."
+        )
+    call = object()
+    _IN_FLIGHT[call] = process
+    try:
+        yield
+    finally:
+        del _IN_FLIGHT[call]
+
+
+@contextmanager
+def one_thread_after_fork() -> Iterator[None]:
+    """One thread while somebody is inside, in a process that was forked.
+
+    The threads of OpenMP do not survive a fork, and a product that waits for them waits forever.
+    """
+    threads = torch.get_num_threads()
+    if os.getpid() == _IMPORTED_IN or threads == 1:
+        yield
+        return
+    _warn_of_fork()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def _warn_of_fork() -> None:
+    """Warns, once per process."""
+    warnings.warn(
+        "This process was forked from one that had already imported ESTIME, so it scores with one "
+        "thread: after a fork, PyTorch may wait forever for its other threads. To use several, start "
+        "processes with `spawn`.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
