@@ -103,20 +103,19 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
 def plot_intra_system(
     values: Mapping[str, ArrayLike],
     systems: Sequence[str],
-    intervals: Mapping[str, ArrayLike] | None = None,
-    statistic: str = "Kendall's τ-b",
-    title: str = "Agreement with the judgements within each system",
+    intervals: Mapping[str, ArrayLike],
+    title: str,
 ) -> Figure:
     """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one
-    scale. ``values``: measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper
-    ends, NaN if there is none; ``statistic``: what the values are, for the axis."""
+    scale. ``values``: measure -> (s,) values of Kendall's tau-b, ``intervals``: measure -> (s, 2)
+    lower and upper ends, NaN if there is none; a measure without an entry has bars alone."""
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for panel, (measure, of_measure) in zip(panels, values.items(), strict=True):
         heights = np.asarray(of_measure, dtype=np.float64)
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
         panel.bar(range(len(systems)), heights, width=0.72, color=COLORS[0])
-        if intervals is not None and measure in intervals:
+        if measure in intervals:
             ends = np.asarray(intervals[measure], dtype=np.float64)
             bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
             middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
@@ -131,5 +130,5 @@ def plot_intra_system(
     panels[-1].set_xticks(
         range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
-    figure.supylabel(statistic, fontsize=LABEL)
+    figure.supylabel("Kendall's τ-b", fontsize=LABEL)
     return figure
