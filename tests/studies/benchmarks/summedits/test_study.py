@@ -106,7 +106,7 @@ def test_published_models_have_their_accuracies_and_the_mean_of_these_domains(
     results: Results[Summaries],
 ) -> None:
     frame = results.frames[DETECTION].query("column == 'published:DAE'").set_index("domain")
-    domains = PUBLISHED["DAE"].domains
+    domains = PUBLISHED.loc["DAE"]
     assert frame["accuracy"].to_dict() == {
         "podcast": domains["podcast"],
         "news": domains["news"],
