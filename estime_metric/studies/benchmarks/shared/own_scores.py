@@ -48,7 +48,7 @@ NO_SCORES = {
 }
 
 #: Rows of the paper by their names in lower case: a column of that name is shown above that row.
-_PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.TABLE_1}
+_PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.CORRELATIONS.index}
 
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
