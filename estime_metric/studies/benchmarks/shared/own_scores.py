@@ -103,7 +103,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         if not scores.index.isin(data.keys).any():
             raise ValueError(
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
-                f"the first is {scores.index[0]}, the first summary {tuple(data.keys[0])}."
+                f"the first is {scores.index[0]}, the first summary {data.keys[0]}."
             )
         of_data = scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
         return {column.name: of_data[header].to_numpy() for header, column in columns.items()}

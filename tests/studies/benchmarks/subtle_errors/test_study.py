@@ -63,7 +63,7 @@ def test_rise_and_positions_agree_with_the_scores(results: Results[Versions]) ->
     for column, number in enumerate((1, 2, 4), start=1):
         rows = results.frames[POSITIONS].query("n_errors == @number")
         assert set(rows["alarms"]) == {alarms[data.complete(number), column].sum()}
-        assert rows["recall_of_all"].is_monotonic_increasing
+        assert rows["checkable"].is_monotonic_increasing
     rows = results.frames[AGREEMENT].query("n_errors == 2").set_index("measure")
     assert rows.loc["(-)length", "preferred"] == 0.5  # a word for a word
 

@@ -96,7 +96,7 @@ def test_intervals_draw_documents(
     frame = results.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
     areas, labels = [], data.table["label"].to_numpy()
     for drawn in drawn_rows(data.table["text"], 30):
-        of_news = [row for row in drawn if data.keys[row].document == "news"]
+        of_news = [row for row in drawn if data.keys[row][0] == "news"]
         if of_news:
             areas.append(100 * area(labels[of_news], guesses[of_news]))
     assert ends(areas) == (frame.loc["news", "area_low"], frame.loc["news", "area_high"])
