@@ -261,19 +261,16 @@ def compare_all(
                 result = TESTS[test](first, second, level=level, method=method, **options)
             except UndefinedCorrelationError:
                 rows.append({**names, "note": "one of the two has no value"})
-                continue
-            rows.append(
-                {
-                    **names,
+            else:
+                numbers = {
                     "first_value": result.first,
                     "second_value": result.second,
                     "difference": result.difference,
                     "low": result.low,
                     "high": result.high,
                     "p_value": result.p_value,
-                    "note": "",
                 }
-            )
+                rows.append({**names, **numbers, "note": ""})
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
     for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])
