@@ -33,20 +33,14 @@ from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     statistics_of,
 )
 from estime_metric.studies.meta import shuffle_accuracy
-from tests.conftest import SUMMEVAL
+from tests.studies.made import real_folder
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import read_by_hand
-
-DATA = SUMMEVAL.parent
 
 
 @pytest.fixture(scope="module")
 def data() -> CoherenceScores:
-    if not (DATA / "measures.csv").is_file():
-        pytest.skip(
-            "the published scores are missing: they are looked for in shared/data next to the repository"
-        )
-    return read(DATA)
+    return read(real_folder("coherence_scores").parent)
 
 
 def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: CoherenceScores) -> None:

@@ -11,6 +11,7 @@ import pytest
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 from estime_metric.stats.detection import areas, choose_threshold
 from estime_metric.studies.benchmarks.aggrefact import BENCHMARK, data
+from estime_metric.studies.benchmarks.aggrefact.data import Place
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN
 from estime_metric.studies.benchmarks.aggrefact.words import (
@@ -22,8 +23,16 @@ from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import run
 from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
-from tests.studies.benchmarks.aggrefact.conftest import PLACE
-from tests.studies.made import DATA
+from tests.studies.made import DATA, made_folder
+
+#: The place that the made-up data have.
+PLACE = Place("cnndm", "CLIFF", "recent")
+
+
+@pytest.fixture
+def authors(tmp_path: Path) -> Path:
+    return made_folder(tmp_path / "AggreFact", "aggrefact")
+
 
 VERDICT = {"m": "match", "a": "alarm", "-": "absent"}
 
