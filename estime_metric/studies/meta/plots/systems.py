@@ -13,16 +13,13 @@ from estime_metric.report.style import (
     GRAY,
     LABEL,
     TICK,
-    TITLE,
     WIDTH,
     make_grid,
     new_figure,
 )
 from estime_metric.studies.meta.bias import BiasMatrix
 
-_WIDEST = (
-    26  # widest circle of a bias matrix, in points: the key next to the matrix has room for it
-)
+_MATRIX, _WIDEST = 230, 26  # in points: the width of a bias matrix, and of its widest circle
 
 
 def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
@@ -33,16 +30,20 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     always prefers has a blue row and a red column. ``bias`` contains at least one system;
     ``measure`` is its name, for the title.
     """
-    size = len(bias.systems)
-    labels = bias.systems
-    margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
-    side = max(WIDTH - margin - right, 2.4)
-    width, height = margin + side + right, margin + side + top
-    figure = Figure(figsize=(width, height), facecolor="white")
-    axes = figure.add_axes((margin / width, margin / height, side / width, side / height))
-    bar = axes.inset_axes((1 + 0.22 / side, 0.04, 0.14 / side, 0.5))
-    counts, matrix, widest = bias.counts, bias.matrix, min(0.95 * 72 * side / size, _WIDEST)
+    size, counts, matrix = len(bias.systems), bias.counts, bias.matrix
+    compared = "of one document" if bias.compared == "same_document" else "of all documents"
+    figure = new_figure(WIDTH, WIDTH * 0.95, f"Bias matrix of {measure}")
+    axes = figure.add_subplot(aspect="equal")
+    figure.supxlabel(
+        f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
+        "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) "
+        "the worse one did.",
+        fontsize=TICK,
+        x=0.02,
+        ha="left",
+    )
     (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
+    widest = min(_MATRIX / size, _WIDEST)
     circles = axes.scatter(
         columns,
         rows,
@@ -56,46 +57,27 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     )
     empty = np.argwhere((counts == 0) & ~np.eye(size, dtype=bool))
     axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GRAY)
-    axes.plot(
-        [-0.5, size - 0.5], [-0.5, size - 0.5], color=GRAY, alpha=0.45, linewidth=0.8, zorder=0
-    )
+    axes.axline((0, 0), slope=1, color=GRAY, alpha=0.45, linewidth=0.8, zorder=0)
     axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
-    axes.set_xticks(range(size), labels, rotation=90, fontsize=TICK)
-    axes.set_yticks(range(size), labels, fontsize=TICK)
-    axes.tick_params(length=0)
-    compared = "of one document" if bias.compared == "same_document" else "of all documents"
-    figure.text(
-        0.015, 0.99, f"Bias matrix of {measure}", fontsize=TITLE, fontweight="bold", va="top"
-    )
-    figure.text(
-        0.015,
-        0.955,
-        f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
-        "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) the worse one did.",
-        fontsize=TICK,
-        va="top",
-        linespacing=1.4,
-    )
-    figure.colorbar(circles, cax=bar, ticks=[-1.0, -0.5, 0.0, 0.5, 1.0])
-    bar.set_yticklabels(["−1  all wrong", "−0.5", "0", "0.5", "1  all right"], fontsize=TICK)
-    bar.set_title("τ", fontsize=LABEL)
+    axes.set_xticks(range(size), bias.systems, rotation=90, fontsize=TICK)
+    axes.set_yticks(range(size), bias.systems, fontsize=TICK)
+    bar = figure.colorbar(circles, ax=axes, shrink=0.5, anchor=(0, 0), ticks=[-1, -0.5, 0, 0.5, 1])
+    labels = ["−1  all wrong", "−0.5", "0", "0.5", "1  all right"]
+    bar.ax.set_yticklabels(labels, fontsize=TICK)
+    bar.ax.set_title("τ", fontsize=LABEL)
     if len(rows):
-        for count in dict.fromkeys((largest, max(largest // 4, 1))):
-            area = widest**2 * count / largest
-            axes.scatter(
-                [], [], s=area, color="white", edgecolors=GRAY, linewidths=0.8, label=f"{count:,}"
-            )
-        axes.legend(
+        numbers = circles.legend_elements(
+            "sizes", num=2, color=GRAY, func=lambda area: area * largest / widest**2
+        )
+        bar.ax.legend(
+            *numbers,
             title="pairs",
-            loc="upper left",
-            bbox_to_anchor=(1, 1),
+            loc="lower left",
+            bbox_to_anchor=(-0.5, 1.2),
             frameon=False,
             fontsize=TICK,
             title_fontsize=LABEL,
-            alignment="left",
-            handlelength=widest / TICK,
-            handleheight=widest / TICK,
-            scatteryoffsets=[0.15],
+            labelspacing=widest / TICK,
         )
     return figure
 
