@@ -67,7 +67,10 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     bar.ax.set_title("τ", fontsize=LABEL)
     if len(rows):
         numbers = circles.legend_elements(
-            "sizes", num=2, color=GRAY, func=lambda area: np.round(area * largest / widest**2, 6)
+            "sizes",
+            num=sorted({max(largest // 4, 1), largest}),
+            color=GRAY,
+            func=lambda area: np.round(area * largest / widest**2, 6),
         )
         bar.ax.legend(
             *numbers,
