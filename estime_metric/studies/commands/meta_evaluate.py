@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from estime_metric.studies.meta import Grid
 
 WRITABLE = (".csv", ".md", ".tex")
-WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")
 #: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
 #: it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
@@ -178,6 +177,8 @@ def _check_significance(
     test: str, tests: Collection[str], levels: Iterable[str], methods: Iterable[str]
 ) -> None:
     """Raises ValueError for an unknown test, and for what Williams' test does not have."""
+    from estime_metric.studies.meta.significance import WILLIAMS_LEVELS, WILLIAMS_METHODS
+
     if test not in tests:
         raise ValueError(
             f"Expected --significance to be one of {', '.join(tests)}, but got {test!r}."

@@ -43,11 +43,11 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
         ha="left",
     )
     (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
-    widest = min(_MATRIX / size, _WIDEST)
+    area = min(_MATRIX / size, _WIDEST) ** 2 / largest  # of a circle, per pair
     circles = axes.scatter(
         columns,
         rows,
-        s=widest**2 * counts[rows, columns] / largest,
+        s=area * counts[rows, columns],
         c=matrix[rows, columns],
         cmap="RdBu",
         vmin=-1.0,
@@ -70,7 +70,7 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
             "sizes",
             num=sorted({max(largest // 4, 1), largest}),
             color=GRAY,
-            func=lambda area: np.round(area * largest / widest**2, 6),
+            func=lambda areas: np.round(np.asarray(areas, dtype=np.float64) / area, 6),
         )
         bar.ax.legend(
             *numbers,
@@ -80,7 +80,7 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
             frameon=False,
             fontsize=TICK,
             title_fontsize=LABEL,
-            labelspacing=widest / TICK,
+            labelspacing=np.sqrt(area * largest) / TICK,
         )
     return figure
 
