@@ -12,10 +12,11 @@ import pandas as pd
 
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.detection import areas
+from estime_metric.stats.groups import group_codes
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.frank import data as frank
-from estime_metric.studies.benchmarks.frank.partial import codes_of, weighted_partial
+from estime_metric.studies.benchmarks.frank.partial import weighted_partial
 from estime_metric.studies.benchmarks.shared.frames import Resamples, with_interval
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
@@ -119,7 +120,7 @@ class JudgedSet:
     def partial(self, scores: Floats, method: str, within: str = "") -> Floats:
         """The correlation with the judgements, controlling for the group; ``within`` begins the groups that count."""
         kept = np.char.startswith(self._groups, within)
-        codes = codes_of(self._groups[kept].tolist())
+        codes = group_codes(self._groups[kept].tolist(), int(kept.sum()))
         return weighted_partial(
             self.weights[:, kept], scores[kept], self._judged[kept], codes, method
         )

@@ -1,4 +1,4 @@
-"""The made-up data in ``data``, as they are and with other rows."""
+"""The made-up data in ``data``, as they are and with other rows, and the real data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.command import json_rows, write_jsonl
+from tests.conftest import SUMMEVAL
 
 DATA = Path(__file__).parent / "data"
 #: Benchmark -> its file of judged summaries.
@@ -39,4 +42,12 @@ def made_folder(
         write_jsonl(path, rows)
     elif rows is not None:
         path.write_text(json.dumps(rows), encoding="utf-8")
+    return folder
+
+
+def real_folder(name: str) -> Path:
+    """The real data of a benchmark; the test is skipped without it."""
+    folder = SUMMEVAL.parent / name
+    if not folder.is_dir():
+        pytest.skip(f"shared/data/{name} is missing next to the repository")
     return folder

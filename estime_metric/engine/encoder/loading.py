@@ -321,13 +321,14 @@ def _sources(model: str, revision: str | None) -> dict[str, Any]:
     """
     from huggingface_hub import constants
 
-    if (
-        os.path.isdir(_origin(model))
-        or constants.HF_HUB_OFFLINE
-        or _hub_answers(int(time.monotonic() // _ANSWER_LASTS))
-    ):
+    if os.path.isdir(_origin(model)) or constants.HF_HUB_OFFLINE or hub_answers():
         return {"revision": revision}
     return {"revision": revision, "local_files_only": True}
+
+
+def hub_answers() -> bool:
+    """Whether the Hub answers; the answer is kept for a while."""
+    return _hub_answers(int(time.monotonic() // _ANSWER_LASTS))
 
 
 @lru_cache(maxsize=1)

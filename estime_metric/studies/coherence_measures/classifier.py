@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +21,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    get_linear_schedule_with_warmup,
+)
 
 from estime_metric import embedded
 from estime_metric.engine.encoder.loading import load_pretrained, longest_input, quiet
@@ -170,25 +175,17 @@ def train_classifier(
     classes = [kind for _, forms in pairs[held:] for kind in (ORIGINAL, *[SHUFFLED] * len(forms))]
     training = list(zip(classifier.encode(texts), classes, strict=True))
     steps = options.epochs * -(-len(training) // options.batch_size)
-    best: tuple[float, dict[str, torch.Tensor]] | None = None
+    best: tuple[float, Any] | None = None
     with _seeded(options.seed):
         optimizer = torch.optim.AdamW(network.parameters(), lr=options.learning_rate)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: max(0.0, 1 - step / steps)
-        )
+        schedule = get_linear_schedule_with_warmup(optimizer, 0, steps)
         for number in range(1, options.epochs + 1):
             rng.shuffle(training)
             loss = _train_epoch(classifier, training, options.batch_size, optimizer, schedule)
             f1 = _f1(classifier, validation) if validation else float("nan")
             on_epoch(number, loss, f1)
             if validation and (best is None or f1 > best[0]):
-                best = (
-                    f1,
-                    {
-                        name: value.detach().cpu().clone()
-                        for name, value in network.state_dict().items()
-                    },
-                )
+                best = f1, deepcopy(network.state_dict())
     if best is not None:
         network.load_state_dict(best[1])
     network.eval()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -77,93 +76,65 @@ def coherence(
     scoring.check_measures(names, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
-    summary_column, source_column = table.summary_column, table.source_column
-    read = _read(file, table, with_sources="bartscore" in names, reserved=("line", *names))
+    with_sources = "bartscore" in names
+    read = _read(file, table, with_sources=with_sources, reserved=(files.LINE, *names))
     warn_of_rows(read.problems)
-    if not read.rows:
+    if not len(read):
         raise ValueError(f"Expected summaries in {file}, but got none.")
-    summaries = [row.cells[summary_column] for row in read.rows]
-    sources = [row.cells[source_column] for row in read.rows] if "bartscore" in names else None
-    scores_of = scoring.coherence_scores(summaries, names, sources=sources, options=needed)
+    sources = read.sources if with_sources else None
+    scores_of = scoring.coherence_scores(read.summaries, names, sources=sources, options=needed)
     signature = scoring.coherence_signature(names, needed)
     if output is not None:
-        written = []  # as `estime score` writes them: line, further columns, measures
-        for index, row in enumerate(read.rows):
-            others = {
-                name: value
-                for name, value in row.cells.items()
-                if name not in (source_column, summary_column)
-            }
-            measured = {
-                name: files.plain(float(scores[index])) for name, scores in scores_of.items()
-            }
-            written.append({"line": row.line, **others, **measured})
-        files.write_rows(output, written, {"signature": signature})
-    elif len(read.rows) <= LISTED:
-        _print_rows([row.line for row in read.rows], summaries, scores_of)
+        columns = {name: scores.tolist() for name, scores in scores_of.items()}
+        rows = files.rows_with(read, files.measure_values(columns))
+        files.write_rows(output, rows, {"signature": signature})
+    elif len(read) <= LISTED:
+        _print_rows(read, scores_of)
     if output is None or not files.is_standard(output):
-        scored, skipped = counted(len(read.rows), "summary"), counted(len(read.problems), "row")
+        scored, skipped = counted(len(read), "summary"), counted(len(read.problems), "row")
         say(f"{scored} scored, {skipped} skipped")
         for name, scores in scores_of.items():
             say(f"{name}: mean {scores.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
-            say_wrote(counted(len(read.rows), "row"), output)
+            say_wrote(counted(len(read), "row"), output)
     return 1 if read.problems else 0
-
-
-@dataclass(frozen=True)
-class _NumberedRow:
-    """A row of the file, with its line."""
-
-    line: int
-    cells: dict[str, Any]
-
-
-@dataclass
-class _Summaries:
-    """The rows with a summary, and a sentence for each row without one."""
-
-    rows: list[_NumberedRow] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
 
 
 def _read(
     path: Path, layout: files.Layout, *, with_sources: bool, reserved: Sequence[str]
-) -> _Summaries:
-    """The summaries of a file, with their sources if these are needed.
+) -> files.Pairs:
+    """The summaries of a file; their sources are empty unless they are needed.
 
     Raises ColumnError if no row has a column, ValueError for a column of the output.
     """
     arguments = ["summary_column", *(["source_column"] if with_sources else [])]
     columns = [getattr(layout, argument) for argument in arguments]
-    summaries = _Summaries()
-    known: dict[str, None] = {}
-    for read in files.read_rows(path, layout):
-        line, row = read.number, read.row
-        if read.problem:
-            summaries.problems.append(f"line {line}: {read.problem}")
-            continue
-        taken = next((name for name in reserved if name in row and name not in columns), None)
-        if taken is not None:
-            raise ValueError(
-                f"Expected no column {taken!r} in {path.name}, because the output has a column with that name."
-            )
+    summaries, known = files.Pairs(), dict[str, None]()
+    for line in files.read_rows(path, layout):
+        row = line.row
         known |= dict.fromkeys(row)
-        problem = next(filter(None, (files.text_problem(row, name) for name in columns)), "")
+        problem = line.problem or next(
+            filter(None, (files.text_problem(row, name) for name in columns)), ""
+        )
         if problem:
-            summaries.problems.append(f"line {line}: {problem}")
-            continue
-        summaries.rows.append(_NumberedRow(line, row))
+            summaries.problems.append(f"line {line.number}: {problem}")
+        else:
+            source = row[layout.source_column] if with_sources else ""
+            others = files.other_columns(row, layout)
+            summaries.add(line.number, source, row[layout.summary_column], others)
+    for name in reserved:
+        if name in known and name not in columns:
+            raise ValueError(
+                f"Expected no column {name!r} in {path.name}, because the output has a column with that name."
+            )
     for argument, column in zip(arguments, columns, strict=True):
         if known and column not in known:
             raise files.ColumnError(path, argument, column, list(known))
     return summaries
 
 
-def _print_rows(
-    lines: Sequence[int], summaries: Sequence[str], scores_of: Mapping[str, NDArray[Any]]
-) -> None:
+def _print_rows(read: files.Pairs, scores_of: Mapping[str, NDArray[Any]]) -> None:
     from estime_metric.report.tables import Cell, Column, Section, Table
 
     columns = (
@@ -172,8 +143,8 @@ def _print_rows(
         *(Column(name) for name in scores_of),
     )
     rows: list[tuple[Cell, ...]] = []
-    for index, line in enumerate(lines):
-        text = " ".join(summaries[index].split())
+    for index, (line, summary) in enumerate(zip(read.lines, read.summaries, strict=True)):
+        text = " ".join(summary.split())
         beginning = text if len(text) <= 36 else f"{text[:35]}…"
         rows.append((line, beginning, *(float(scores[index]) for scores in scores_of.values())))
     print_table(Table("coherence", "", columns, (Section("", tuple(rows)),)))

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from estime_metric.studies.meta import Grid
 
 WRITABLE = (".csv", ".md", ".tex")
-WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")
-NAMED = 3  # correlations that a note names, before it only counts them
 #: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
 #: it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
@@ -179,6 +177,8 @@ def _check_significance(
     test: str, tests: Collection[str], levels: Iterable[str], methods: Iterable[str]
 ) -> None:
     """Raises ValueError for an unknown test, and for what Williams' test does not have."""
+    from estime_metric.studies.meta.significance import WILLIAMS_LEVELS, WILLIAMS_METHODS
+
     if test not in tests:
         raise ValueError(
             f"Expected --significance to be one of {', '.join(tests)}, but got {test!r}."
@@ -265,35 +265,20 @@ def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str)
 
 
 def _exclusions(frame: DataFrame, n: int) -> list[str]:
-    """What rests on fewer groups or resamples than there are; many cases are one note."""
-    constant = frame[frame["left_out"] > 0]
-    undefined = frame[frame["undefined"] > 0]
-    if len(constant) > NAMED:
-        notes = [
+    """What rests on fewer groups or resamples than there are."""
+    constant, undefined = frame[frame["left_out"] > 0], frame[frame["undefined"] > 0]
+    notes = []
+    if len(constant):
+        notes.append(
             f"{len(constant)} of {len(frame)} correlations exclude groups with constant values, at "
             f"most {constant['left_out'].max()} of {constant['groups'].max()} groups."
-        ]
-    else:
-        notes = [
-            f"{_name(row)}: {row.left_out} of {row.groups} groups have constant values and are "
-            "excluded."
-            for row in constant.itertuples()
-        ]
-    if len(undefined) > NAMED:
+        )
+    if len(undefined):
         notes.append(
             f"{len(undefined)} of {len(frame)} intervals exclude resamples without a defined value, "
             f"at most {undefined['undefined'].max()} of {n} resamples."
         )
-    else:
-        notes += [
-            f"{_name(row)}: {row.undefined} of {n} resamples have no defined value and are excluded."
-            for row in undefined.itertuples()
-        ]
     return notes
-
-
-def _name(row: Any) -> str:
-    return f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
 
 
 def _difference_table(frame: DataFrame, test: str) -> Table:

@@ -175,17 +175,8 @@ def _wide(
         raise ValueError(
             f"Expected `{side}` to contain each summary once, but {cell_names(twice)} occurs twice."
         )
-    cells = table[column].set_axis(keys)
-    values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     where = f"column {column!r} of `{side}`"
-    if len(unread := cells[values.isna() & cells.notna()]):
-        raise TypeError(
-            f"Expected {where} to contain numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
-        )
-    if len(infinite := values[np.isinf(values)]):
-        raise ValueError(
-            f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}."
-        )
+    values = as_numbers(table[column].set_axis(keys), where)
     if not drop and values.isna().any():
         raise ValueError(
             f"Expected {where} to be finite, but there is NaN at {cell_names(values.index[values.isna()])}. "
@@ -196,6 +187,22 @@ def _wide(
     return values.unstack().loc[
         keys.get_level_values(0).unique(), keys.get_level_values(1).unique()
     ]
+
+
+def as_numbers(cells: pd.Series, where: str) -> pd.Series:
+    """Cells by document and system as float64, NaN if they are empty; TypeError for text, ValueError
+    for an infinity. ``where`` they are, for messages.
+    """
+    values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    if len(unread := cells[values.isna() & cells.notna()]):
+        raise TypeError(
+            f"Expected {where} to contain numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
+        )
+    if len(infinite := values[np.isinf(values)]):
+        raise ValueError(
+            f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}."
+        )
+    return values
 
 
 def cell_names(keys: Iterable[tuple[str, str]]) -> str:

@@ -33,6 +33,9 @@ from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import resampled
 from estime_metric.validation import check_choice, integer
 
+#: The levels and methods of `williams_test`.
+WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")
+
 _ROUNDING = 1e-12  # differences of correlations below this are rounding
 _TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
 
@@ -56,14 +59,14 @@ _DIFFERENCES = [
 @dataclass(frozen=True)
 class Difference:
     """Two measures' correlations with the same judgements, ``first`` and ``second``, with the
-    two-sided ``p_value``; the interval of their difference, ``None`` if the test gives
-    none; and the excluded samples as ``undefined``."""
+    two-sided ``p_value``; the interval of their difference, NaN if the test gives none; and the
+    excluded samples as ``undefined``."""
 
     first: float
     second: float
     p_value: float
-    low: float | None = None
-    high: float | None = None
+    low: float = math.nan
+    high: float = math.nan
     undefined: int = 0
 
     @property
@@ -149,8 +152,8 @@ def williams_test(
     `permutation_test`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
     ``"spearman"`` as an approximation."""
     _check_same(first, second, level, method)
-    check_choice("level", level, ("system", "summary"))
-    check_choice("method", method, ("pearson", "spearman"))
+    check_choice("level", level, WILLIAMS_LEVELS)
+    check_choice("method", method, WILLIAMS_METHODS)
     of_first, of_second = _value(first, level, method), _value(second, level, method)
     test = williams(
         of_first,
@@ -261,19 +264,16 @@ def compare_all(
                 result = TESTS[test](first, second, level=level, method=method, **options)
             except UndefinedCorrelationError:
                 rows.append({**names, "note": "one of the two has no value"})
-                continue
-            rows.append(
-                {
-                    **names,
+            else:
+                numbers = {
                     "first_value": result.first,
                     "second_value": result.second,
                     "difference": result.difference,
                     "low": result.low,
                     "high": result.high,
                     "p_value": result.p_value,
-                    "note": "",
                 }
-            )
+                rows.append({**names, **numbers, "note": ""})
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
     for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])

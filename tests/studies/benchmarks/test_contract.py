@@ -97,6 +97,11 @@ class Made:
     blocks: list[Block]
 
 
+def benchmark_of(name: str) -> Benchmark:
+    benchmark: Benchmark = import_module(f"estime_metric.studies.benchmarks.{name}").BENCHMARK
+    return benchmark
+
+
 @pytest.fixture(scope="module", params=CASES)
 def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
     name, case = request.param, CASES[request.param]
@@ -112,17 +117,14 @@ def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
             data,
             experiment.measure_blocks(scorer, baselines=False),
         )
-    data = import_module(f"estime_metric.studies.benchmarks.{name}.data").read(DATA / name)
     if name == "coherence_scores":
-        return Made(
-            case,
-            coherence_scores.benchmark(runs=2),
-            data,
-            [coherence_scores.published_scores(data)],
-        )
+        benchmark = coherence_scores.benchmark(runs=2)
+        data = benchmark.read(DATA / name)
+        return Made(case, benchmark, data, [coherence_scores.published_scores(data)])
+    benchmark = benchmark_of(name)
+    data = benchmark.read(DATA / name)
     blocks = [trivial_block(), *([published_block(data)] if len(data.published.columns) else [])]
-    package = import_module(f"estime_metric.studies.benchmarks.{name}")
-    return Made(case, package.BENCHMARK, data, blocks)
+    return Made(case, benchmark, data, blocks)
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +144,8 @@ def test_the_folder_has_everything_and_nothing_else(
     assert not results.scores.problems
     assert list(results.frames) == [f"{name}.csv" for name in case.frames]
     assert sorted(results.tables) == sorted(case.tables)
+    # `summeval` shows two more if there are several layers or scores of files.
+    assert set(made.benchmark.shown) - {"own", "layers"} <= set(case.tables)
     files = {"scores.csv", "run.json", *(f"{name}.csv" for name in case.frames)}
     files |= {f"{name}.{ending}" for name in case.tables for ending in ("md", "csv", "tex")}
     if case.plots is not None:
@@ -220,7 +224,7 @@ JUDGED = {
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_the_digest_is_of_texts_and_judgements(name: str, tmp_path: Path) -> None:
-    read = import_module(f"estime_metric.studies.benchmarks.{name}.data").read
+    read = benchmark_of(name).read
     digests = []
     for number, change in enumerate([("", ""), ("", ""), ("the ", "this "), JUDGED[name]]):
         folder = made_folder(tmp_path / str(number), name)
@@ -237,7 +241,7 @@ FIELDS = {"bump": "article", "frank": "summary", "summedits": "doc", "summeval":
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_what_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
-    read = import_module(f"estime_metric.studies.benchmarks.{name}.data").read
+    read = benchmark_of(name).read
     with pytest.raises(OSError, match=r"\.jsonl?"):
         read(tmp_path)
     with pytest.raises(ValueError, match="to be at least 1, but got 0"):

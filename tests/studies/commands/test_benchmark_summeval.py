@@ -42,19 +42,6 @@ def test_the_folder_has_what_the_screen_says(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_pictures")
-def test_a_later_run_computes_what_an_option_changes(
-    folder: Path, bert_folder: str, tmp_path: Path
-) -> None:
-    options = [*quick(folder, bert_folder), "-q", "-o", tmp_path / "out"]
-    assert "|" not in run(*options).stderr  # no progress bar
-    shown = run(*options, "--resume", "--bertscore-model", "none").stdout
-    assert (
-        "Scores of the earlier run: ESTIME by token, Jensen-Shannon, BLEU, ROUGE, Trivial" in shown
-    )
-
-
-@pytest.mark.slow
 def test_what_cannot_be_measured_is_said(
     folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def test_the_screen_shows_tables_and_a_later_run_resumes(
     assert {"(-)inconsistency-4", "(-)new words", label} <= set(rows)
     assert label in shown.stdout
     assert f"{table}.md" in shown.stdout
+    assert "|" not in shown.stderr  # no progress bar
     again = run_command("benchmark", name, *arguments, "-o", out, "--resume")
     assert "Scores of the earlier run: ESTIME by token, Trivial" in again.stdout
     if part:

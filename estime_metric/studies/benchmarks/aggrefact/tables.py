@@ -25,7 +25,7 @@ from estime_metric.studies.benchmarks.shared.tables import (
 WIDE = 8
 #: Where ranges of margins begin, as shares of the best similarity.
 MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
-_SIGNALS = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
+_SIGNALS = ("flagged", "precision", "recall", "lift")
 
 
 def make_tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
@@ -135,9 +135,8 @@ def make_word_tables(parts: Mapping[str, pd.DataFrame], split: str, signature: s
         )
         for part, words in parts.items()
     ]
-    headings = [Column(name.replace("_", " ")) for name in _SIGNALS]
     title = "Word by word: alarms and absent words compared with marked words."
-    columns = [Column("flagged words", text=True), *headings]
+    columns = [Column("flagged words", text=True), *map(Column, _SIGNALS)]
     return [Table("words", title, columns, flags, notes), _margin_table(parts, notes)]
 
 

@@ -10,11 +10,9 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.explanation import Explanation
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
 
 
@@ -76,14 +74,11 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
     """How well flagged words find those that annotators marked.
 
     Returns:
-        For ``alarms``, ``absent`` words and ``both``: ``words``, how many could have been flagged,
-        for alarms the words that occur in the source, otherwise all; ``flagged``, how many were;
+        For ``alarms``, ``absent`` words and ``both``: ``flagged``, how many words were flagged;
         ``precision``, the fraction of these that are marked; ``recall``, the fraction of all marked
-        words that are flagged; ``f1``; ``lift``, precision divided by the fraction of marked words
-        among those that could be flagged, 1 is chance; ``average_precision``, the mean precision
-        over the ranks of the marked words: alarms by margin, the largest first, and then matches;
-        absent words above others; for both, absent words first. NaN if there is nothing to divide
-        by.
+        words that are flagged; ``lift``, precision divided by the fraction of marked words among those
+        that could be flagged, 1 is chance: for alarms the words that occur in the source, otherwise
+        all. NaN if there is nothing to divide by.
 
     Example:
         >>> from estime_metric import EstimeScorer
@@ -94,60 +89,26 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
         (1, 1.0, 1.0, 6.0)
     """
     absent, alarm = words["verdict"] == "absent", words["verdict"] == "alarm"
-    by_margin = -words["margin"].fillna(0.0)
     every = pd.Series(True, index=words.index)
     marked = words["marked"]
     return {
-        "alarms": _signal(marked, flagged=alarm, scores=by_margin, possible=~absent),
-        "absent": _signal(marked, flagged=absent, scores=absent.astype(np.float64), possible=every),
-        "both": _signal(
-            marked,
-            flagged=absent | alarm,
-            scores=by_margin.mask(absent, by_margin.max() + 1),
-            possible=every,
-        ),
+        "alarms": _signal(marked, flagged=alarm, possible=~absent),
+        "absent": _signal(marked, flagged=absent, possible=every),
+        "both": _signal(marked, flagged=absent | alarm, possible=every),
     }
 
 
-def _signal(
-    marked: pd.Series, *, flagged: pd.Series, scores: pd.Series, possible: pd.Series
-) -> dict[str, float]:
-    """The numbers of `signals` for one way to flag words; ``scores`` rank the ``possible`` words."""
-    hits, count, total = int((marked & flagged).sum()), int(flagged.sum()), int(marked.sum())
-    precision = _ratio(hits, count)
-    by_chance = _ratio(float(marked[possible].sum()), float(possible.sum()))
-    return {
-        "words": int(possible.sum()),
-        "flagged": count,
-        "precision": precision,
-        "recall": _ratio(hits, total),
-        "f1": _ratio(2 * hits, count + total),
-        "lift": _ratio(precision, by_chance),
-        "average_precision": average_precision(
-            marked[possible].to_numpy(), scores[possible].to_numpy()
-        ),
-    }
-
-
-def average_precision(marked: npt.NDArray[np.bool_], scores: Floats) -> float:
-    """Mean over the marked words of the precision among all words with a score as high; NaN if none
-    is marked.
-
-    Example:
-        >>> average_precision(np.array([True, False, True]), np.array([3.0, 2.0, 1.0]))
-        0.8333333333333333
+def _signal(marked: pd.Series, *, flagged: pd.Series, possible: pd.Series) -> dict[str, float]:
+    """The numbers of `signals` for one way to flag some of the ``possible`` words; a mean of no word is
+    NaN.
     """
-    order = np.argsort(-scores, kind="stable")
-    # The last of each run of equal scores.
-    ends = np.flatnonzero(np.diff(scores[order], append=-np.inf))
-    hits = np.cumsum(marked[order])[ends]
-    if not len(hits) or not hits[-1]:
-        return float("nan")
-    return float((np.diff(hits, prepend=0) * hits / (ends + 1)).sum() / hits[-1])
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
+    precision, by_chance = float(marked[flagged].mean()), float(marked[possible].mean())
+    return {
+        "flagged": int(flagged.sum()),
+        "precision": precision,
+        "recall": float(flagged[marked].mean()),
+        "lift": precision / by_chance if by_chance else float("nan"),
+    }
 
 
 def parts(

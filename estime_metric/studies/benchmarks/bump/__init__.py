@@ -3,7 +3,7 @@
 """
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
-from estime_metric.studies.benchmarks.bump import statistics, tables
+from estime_metric.studies.benchmarks.bump import data, statistics, tables
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 
-BENCHMARK = Benchmark(statistics.analyze, tables.make_tables)
+BENCHMARK = Benchmark(data.read, statistics.analyze, tables.make_tables)

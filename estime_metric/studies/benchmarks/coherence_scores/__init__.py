@@ -6,7 +6,7 @@ they published; extra ``meta``. No measure is computed here: see
 from functools import partial
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
-from estime_metric.studies.benchmarks.coherence_scores import plots, statistics, tables
+from estime_metric.studies.benchmarks.coherence_scores import data, plots, statistics, tables
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
@@ -18,14 +18,14 @@ def benchmark(runs: int = 100, *, intervals: bool = True) -> Benchmark:
     and systems are resampled for the intervals of Table 3.
     """
     analyze = partial(statistics.analyze, runs=runs, intervals=intervals)
-    return Benchmark(analyze, tables.make_tables, plots.draw)
+    return Benchmark(data.read, analyze, tables.make_tables, plots.draw, shown=["table3", "table4"])
 
 
-def published_scores(data: CoherenceScores) -> Block:
+def published_scores(scored: CoherenceScores) -> Block:
     """The published scores as the measures of the comparison."""
-    columns = tuple(ScoreColumn(name, LABELS[name], "Published") for name in data.published)
+    columns = tuple(ScoreColumn(name, LABELS[name], "Published") for name in scored.published)
     return Block(
         "Published scores",
         columns,
-        lambda: Prepared(f"TOOLBOX|{data.digest}", lambda *_: data.published),
+        lambda: Prepared(f"TOOLBOX|{scored.digest}", lambda *_: scored.published),
     )

@@ -9,44 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import crossed, join, read_frame
-from estime_metric.studies.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
 
 COMPONENTS = ("cola", "redundancy", "lm", "focus")
-
-
-@dataclass(frozen=True, eq=False)
-class ShuffleScores:
-    """A measure on the shuffle test: names of n texts, scores of the originals and of their
-    shuffled forms, (n,).
-    """
-
-    ids: tuple[str, ...]
-    originals: Floats
-    shuffled: Floats
-
-    @property
-    def accuracy(self) -> float:
-        """Fraction of originals that are scored higher; a tie counts as one half (Table 4)."""
-        return shuffle_accuracy(self.originals, self.shuffled)
-
-    @property
-    def accuracy_across(self) -> float:
-        """The same of each original and the shuffled form of each *other* text (section 7.4); NaN
-        of fewer than two.
-        """
-        number = len(self.ids)
-        pairs = max(number * (number - 1), 1)
-        curve = accuracy_by_length_difference(
-            self.originals, self.shuffled, np.zeros(number), pairs=pairs
-        )
-        return float(curve.means[0]) if len(curve.means) else float("nan")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,14 +27,14 @@ class CoherenceScores(Summaries):
     column for each measure, the name of its file. There are no sources: no measure reads them.
 
     Attributes:
-        shuffle: measure -> its scores on the shuffle test.
+        shuffle: measure -> its scores on the shuffle test, see `read_shuffle_scores`.
         components: a column for each component of GRUEN, and the rows of the table; none if they are
             not available.
         properties: by system, also without judgements: ``name``, ``extractive``,
             ``pretrained_transformer``, ``produces_capitals``.
     """
 
-    shuffle: dict[str, ShuffleScores]
+    shuffle: dict[str, pd.DataFrame]
     components: pd.DataFrame
     properties: pd.DataFrame
 
@@ -116,9 +85,9 @@ def _read_scores(path: Path, table: pd.DataFrame, fields: list[str]) -> pd.DataF
     return join(table[KEY], scores, KEY, what)[fields].astype(float)
 
 
-def read_shuffle_scores(path: Path) -> ShuffleScores:
+def read_shuffle_scores(path: Path) -> pd.DataFrame:
     """The scores of a measure on the shuffle test, a CSV file with columns id, label (1, 0) and
-    score.
+    score: a row for each text, the scores of the ``original`` and of its ``shuffled`` form.
 
     A text that lacks its original or its shuffled form, or has one twice, is named (ValueError).
     """
@@ -130,5 +99,4 @@ def read_shuffle_scores(path: Path) -> ShuffleScores:
         )
     scores = rows.astype({"score": float}).pivot(index="id", columns="label", values="score")
     scores = scores.reindex(index=labels.index, columns=["1", "0"])
-    originals, shuffled = scores.to_numpy().T
-    return ShuffleScores(ids=tuple(labels.index), originals=originals, shuffled=shuffled)
+    return scores.set_axis(["original", "shuffled"], axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import pandas as pd
 
 #: File of scores -> the paper's label, in the order of its Table 3.
 LABELS = {
@@ -31,14 +31,6 @@ LABELS = {
 STATISTICS = ("τ_intra", "τ_pair", "τ_sum", "τ_sys", "Acc_pair")
 
 
-class PublishedValue(NamedTuple):
-    """A value with its 95% interval (bootstrap, 1,000 samples)."""
-
-    value: float
-    low: float
-    high: float
-
-
 # Table 3, 17 systems: of each of the five statistics the value and the ends of its interval.
 _TABLE_3 = """
 HUM:      0.75  0.70  0.79    0.81  0.76  0.85    0.81  0.77  0.84    0.91  0.71  1.00    0.77  0.71  0.81
@@ -62,19 +54,18 @@ SQE:      0.19  0.13  0.26    0.26  0.15  0.36    0.24  0.15  0.32    0.51  0.05
 """
 
 
-def _read(table: str) -> dict[str, dict[str, PublishedValue]]:
-    by_label = {}
+def _read(table: str) -> pd.DataFrame:
+    """A row for each label and statistic: ``measure``, ``statistic``, ``value``, ``low``, ``high``."""
+    rows = []
     for line in table.strip().splitlines():
         label, _, cells = line.partition(":")
-        numbers = iter(map(float, cells.split()))
-        by_label[label] = {
-            statistic: PublishedValue(value=next(numbers), low=next(numbers), high=next(numbers))
-            for statistic in STATISTICS
-        }
-    return by_label
+        numbers = [float(cell) for cell in cells.split()]
+        for index, statistic in enumerate(STATISTICS):
+            rows.append((label, statistic, *numbers[3 * index : 3 * index + 3]))
+    return pd.DataFrame(rows, columns=["measure", "statistic", "value", "low", "high"])
 
 
-#: Table 3: label -> statistic -> value and interval.
+#: Table 3: each value with its 95% interval (bootstrap, 1,000 samples).
 TABLE_3 = _read(_TABLE_3)
 
 #: Table 4, first row: accuracy on the shuffle test, 1,000 reference summaries of CNN/DailyMail.
@@ -98,18 +89,20 @@ TABLE_4 = {
 }
 
 _NAN = float("nan")
-#: Table 1, 17 systems: confounder -> statistic -> value; "(r)" with noise, mean of 100 runs.
-TABLE_1 = {
-    confounder: dict(zip(STATISTICS, values, strict=True))
-    for confounder, values in {
+#: Table 1, 17 systems: a row for each confounder, a column for each statistic; "(r)" with noise, mean
+#: of 100 runs.
+TABLE_1 = pd.DataFrame.from_dict(
+    {
         "capitalization": (_NAN, 0.21, 0.19, 0.42, 0.23),
         "capitalization (r)": (-0.03, 0.14, 0.11, 0.23, 0.57),
         "architecture": (_NAN, 0.33, 0.31, 0.58, 0.34),
         "architecture (r)": (0.01, 0.22, 0.20, 0.37, 0.62),
         "upper bound": (_NAN, 0.44, 0.39, 1.00, 0.73),
         "upper bound (r)": (0.00, 0.44, 0.39, 1.00, 0.73),
-    }.items()
-}
+    },
+    orient="index",
+    columns=STATISTICS,
+)
 
 #: Table 5, 17 systems: system-level tau-b of GRUEN's components and of their sums in pairs.
 TABLE_5 = {

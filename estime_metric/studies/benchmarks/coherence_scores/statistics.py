@@ -17,6 +17,7 @@ from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import bootstrap, correlate
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.studies.meta.correlations import weighted
+from estime_metric.studies.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
 
 #: The paper's names of its statistics (section 4), see `published.STATISTICS`, and the level and
 #: method of `estime_metric.studies.meta.correlate`.
@@ -92,12 +93,27 @@ def _agreement(
 
 
 def _shuffle(data: CoherenceScores) -> pd.DataFrame:
-    """Table 4: ``measure``, ``accuracy``, and ``across`` different texts (section 7.4)."""
+    """Table 4: ``measure``, ``accuracy`` (a tie counts as one half), and ``across`` different texts."""
     rows = [
-        {"measure": LABELS[name], "accuracy": scores.accuracy, "across": scores.accuracy_across}
+        {
+            "measure": LABELS[name],
+            "accuracy": shuffle_accuracy(scores["original"], scores["shuffled"]),
+            "across": accuracy_across(scores),
+        }
         for name, scores in data.shuffle.items()
     ]
     return pd.DataFrame(rows, columns=["measure", "accuracy", "across"])
+
+
+def accuracy_across(scores: pd.DataFrame) -> float:
+    """The shuffle accuracy of each original and the shuffled form of each *other* text (section
+    7.4); NaN of fewer than two texts.
+    """
+    texts = len(scores)
+    curve = accuracy_by_length_difference(
+        scores["original"], scores["shuffled"], np.zeros(texts), pairs=max(texts * (texts - 1), 1)
+    )
+    return float(curve.means[0]) if len(curve.means) else float("nan")
 
 
 def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0) -> pd.DataFrame:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table, interval
+from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import (
     STATISTICS,
@@ -48,28 +48,20 @@ def make_tables(scores: Scores[CoherenceScores], frames: Frames) -> list[Table]:
 
 def table_3(frame: pd.DataFrame) -> Table:
     """Table 3: one row for each measure, here and in the paper."""
-    here = frame.pivot(index="measure", columns="statistic", values="value")
-    paper = {
-        label: {name: value.value for name, value in values.items()}
-        for label, values in TABLE_3.items()
-    }
-    rows = _pairs(here.loc[frame["measure"].unique()], paper)
+    rows = _pairs(_by_measure(frame, "value"), _by_measure(TABLE_3, "value"))
     title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
     return _table("table3", title, _here_and_paper("measure", STATISTICS), rows, _SYSTEMS)
 
 
 def table_3_intervals(frame: pd.DataFrame) -> Table:
     """The intervals of Table 3, here and in the paper."""
-    texts = with_interval_texts(frame, "value")
-    here = texts.pivot(index="measure", columns="statistic", values="value_interval")
-    paper = {
-        label: {name: interval(value.low, value.high) for name, value in values.items()}
-        for label, values in TABLE_3.items()
-    }
-    rows = _pairs(here.loc[frame["measure"].unique()], paper)
+    here, paper = (
+        _by_measure(with_interval_texts(values, "value"), "value_interval")
+        for values in (frame, TABLE_3)
+    )
     title = "Table 3 of Steen & Markert 2022: 95% intervals, documents and systems resampled."
     columns = _here_and_paper("measure", STATISTICS, text=True)
-    return _table("table3-intervals", title, columns, rows, _SYSTEMS)
+    return _table("table3-intervals", title, columns, _pairs(here, paper), _SYSTEMS)
 
 
 def table_4(frame: pd.DataFrame) -> Table:
@@ -121,11 +113,17 @@ def table_5(frame: pd.DataFrame) -> Table:
     return _table("table5", title, columns, rows, _SYSTEMS)
 
 
-def _pairs(here: pd.DataFrame, paper: Mapping[str, Mapping[str, Cell]]) -> list[tuple[Cell, ...]]:
-    """For each label, each statistic here and in the paper."""
+def _by_measure(frame: pd.DataFrame, field: str) -> pd.DataFrame:
+    """A row for each measure, a column for each statistic."""
+    wide = frame.pivot(index="measure", columns="statistic", values=field)
+    return wide.loc[frame["measure"].unique()]
+
+
+def _pairs(here: pd.DataFrame, paper: pd.DataFrame) -> list[tuple[Cell, ...]]:
+    """For each row of ``here``, each statistic here and in the paper."""
     rows: list[tuple[Cell, ...]] = []
     for label, values in here.iterrows():
-        pairs = ((values[name], paper[str(label)][name]) for name in STATISTICS)
+        pairs = ((values[name], paper.loc[label, name]) for name in STATISTICS)
         rows.append((str(label), *(cell for pair in pairs for cell in pair)))
     return rows
 

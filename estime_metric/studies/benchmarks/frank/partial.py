@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.ranks import by_class, dense, mid_ranks
+from estime_metric.stats.groups import group_codes
+from estime_metric.stats.ranks import by_class, dense, mid_ranks, ratio
 from estime_metric.validation import check_choice
 
 METHODS = ("pearson", "spearman")
@@ -43,11 +43,9 @@ def partial_correlation(
         (0.99, 0.32)
     """
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    codes = codes_of(categories) if categories is not None else np.zeros(len(x), dtype=np.int64)
-    if not len(x) == len(y) == len(codes):
-        raise ValueError(
-            f"Expected columns of the same length, but got {len(x)}, {len(y)} and {len(codes)}."
-        )
+    if len(x) != len(y):
+        raise ValueError(f"Expected columns of the same length, but got {len(x)} and {len(y)}.")
+    codes = group_codes([""] * len(x) if categories is None else categories, len(x))
     return float(weighted_partial(np.ones((1, len(x))), x, y, codes, method)[0])
 
 
@@ -68,21 +66,14 @@ def weighted_partial(
     products, of_x, of_y = (
         (weights * left * right).sum(axis=1) for left, right in ((x, y), (x, x), (y, y))
     )
-    below = np.sqrt(of_x * of_y)
     defined = (of_x > _ROUNDING * len(first)) & (of_y > _ROUNDING * len(first))
-    ratio: Floats = np.divide(products, below, out=np.full(len(weights), np.nan), where=defined)
-    return np.clip(ratio, -1, 1)
-
-
-def codes_of(categories: Sequence[str]) -> npt.NDArray[np.int64]:
-    """A number from 0 for each category, in order of appearance."""
-    return np.asarray(pd.factorize(pd.Series(categories, dtype=object))[0], dtype=np.int64)
+    return np.clip(ratio(products, np.sqrt(of_x * of_y), defined), -1, 1)
 
 
 def _ranked(weights: Floats, values: Floats, method: str) -> Floats:
     """The values, or their mid-ranks in each sample; scaled to a spread of about 1; (k,) or (n, k)."""
     if method == "pearson":
-        centered: Floats = values - values.mean()
+        centered: Floats = values - values.mean() if len(values) else values
         return centered / (np.abs(centered).max(initial=0.0) or 1.0)
     codes = dense(values)
     ranks: Floats = mid_ranks(by_class(weights, codes), codes)

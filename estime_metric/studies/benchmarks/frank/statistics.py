@@ -4,7 +4,7 @@ measure, and the ablation by type of error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations, product
 from typing import Any
 
@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
+from estime_metric.stats.groups import group_codes
 from estime_metric.studies.benchmarks.frank.data import DATASETS, FLIP
 from estime_metric.studies.benchmarks.frank.partial import (
     METHODS,
-    codes_of,
     partial_correlation,
     weighted_partial,
 )
@@ -35,8 +35,6 @@ PARTS = ("all", *DATASETS)
 #: The correlation controls for the system, or not.
 KINDS = ("partial", "plain")
 CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"
-#: Weights of the resamples that are computed together: 8 MB of float64.
-_TOGETHER = 1_000_000
 #: Two measures with a correlation up to this value are each other's opposite.
 _OPPOSITE = -1 + 1e-12
 
@@ -62,8 +60,13 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
 
     def correlate(inside: pd.DataFrame, values: Floats, judgement: str, method: str) -> Floats:
         """The correlation of the sample, then of each resample, over some summaries."""
-        weights, judgements = documents.weights(inside.index), inside[judgement].to_numpy()
-        return _correlate(weights, values[inside.index], judgements, inside["system"], method)
+        return weighted_partial(
+            documents.weights(inside.index),
+            values[inside.index],
+            inside[judgement].to_numpy(),
+            group_codes(inside["system"], len(inside)),
+            method,
+        )
 
     def correlations(column: ScoreColumn) -> Iterator[dict[str, Any]]:
         values = scores.oriented(column)
@@ -148,16 +151,3 @@ def _inside(table: pd.DataFrame, part: str, *columns: Floats) -> pd.DataFrame:
     """The summaries of a part that have a score in all columns."""
     known = np.isfinite(columns).all(axis=0)
     return table[known if part == "all" else known & (table["dataset"] == part)]
-
-
-def _correlate(
-    weights: Floats, values: Floats, judgements: Floats, systems: Sequence[str], method: str
-) -> Floats:
-    """The correlation for each row of weights, some rows at a time."""
-    if not len(values):
-        return np.full(len(weights), np.nan)
-    categories, step = codes_of(systems), max(1, _TOGETHER // len(values))
-    some = (weights[first : first + step] for first in range(0, len(weights), step))
-    return np.concatenate(
-        [weighted_partial(rows, values, judgements, categories, method) for rows in some]
-    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -17,23 +17,31 @@ from estime_metric.studies.benchmarks.shared.scores import Scores, compute_score
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from estime_metric.studies.benchmarks.shared.estime_block import Derived
+
 PLOTS = "plots"
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a benchmark makes of the scores of its data.
+    """How a benchmark reads its data, and what it makes of their scores.
 
     Attributes:
+        read: ``read(folder, ...)`` gives the `Summaries`.
         analyze: ``analyze(scores, resamples=..., seed=...)`` gives tidy tables by file name.
         tables: ``tables(scores, frames)`` gives the same for readers.
         draw: ``draw(scores, frames, seed=...)`` gives plots, each with the name of its files, for
             benchmarks whose paper has some; ImportError if matplotlib is not installed.
+        shown: the tables on the screen; the others are for files. All if none is named.
+        derived: rows of ESTIME in addition to its measures, see `estime_block`.
     """
 
+    read: Callable[..., Any]
     analyze: Callable[..., Frames]
     tables: Callable[[Scores[Any], Frames], list[Table]]
     draw: Callable[..., Iterable[tuple[str, Figure]]] | None = None
+    shown: Sequence[str] = ()
+    derived: Mapping[str, Derived] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,43 +92,35 @@ class BertScorer:
         """The embeddings of each text, of length one; each of shape (tokens, width)."""
         import torch
 
-        loaded, special, limit = (
-            self._loaded,
-            self._loaded.info.special,
-            self._loaded.info.positions,
-        )
-        bare = [
-            list(ids)
-            for ids in loaded.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
-        ]
-        for text, ids in zip(texts, bare, strict=True):
-            if limit is not None and len(ids) + special.around > limit:
+        tokenizer, info = self._loaded.tokenizer, self._loaded.info
+        lengths = [len(ids) for ids in tokenizer(texts, verbose=False)["input_ids"]]
+        for text, length in zip(texts, lengths, strict=True):
+            if info.positions is not None and length > info.positions:
+                around = info.special.around
                 raise ValueError(
-                    f"Expected texts of at most {limit - special.around} tokens of {loaded.info.name!r} for "
-                    f"BERTScore, but got {len(ids)} in {text[:40]!r}..."
+                    f"Expected texts of at most {info.positions - around} tokens of {info.name!r} for "
+                    f"BERTScore, but got {length - around} in {text[:40]!r}..."
                 )
         encoded: dict[int, Tensor] = {}
-        order = sorted(range(len(bare)), key=lambda index: len(bare[index]))
-        first, pad = len(special.before), torch.nn.utils.rnn.pad_sequence
+        order = sorted(range(len(texts)), key=lambda index: lengths[index])
         for begin in range(0, len(order), BATCH):
             batch = order[begin : begin + BATCH]
-            rows = [
-                torch.tensor([*special.before, *bare[index], *special.after]) for index in batch
-            ]
-            padded = pad(rows, batch_first=True, padding_value=special.padding).to(
-                self._device
-            )  # (b, n)
-            mask = pad([torch.ones_like(row) for row in rows], batch_first=True).to(self._device)
+            inputs = tokenizer(
+                [texts[index] for index in batch],
+                padding=True,
+                return_special_tokens_mask=True,
+                return_tensors="pt",
+                verbose=False,
+            ).to(self._device)
+            is_special = inputs.pop("special_tokens_mask").bool()  # (b, n), padding too
             with torch.inference_mode():
-                output = loaded.model(
-                    input_ids=padded, attention_mask=mask, output_hidden_states=True
-                )
+                output = self._loaded.model(**inputs, output_hidden_states=True)
             states = torch.nn.functional.normalize(
                 output.hidden_states[self.layer], dim=-1
             )  # (b, n, d)
             encoded |= {
-                index: row[first : first + len(bare[index])]
-                for row, index in zip(states, batch, strict=True)
+                index: row[~special]
+                for index, row, special in zip(batch, states, is_special, strict=True)
             }
         return [encoded[index] for index in range(len(texts))]
 

@@ -5,27 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 
 from estime_metric.stats.checks import listed
 
-
-class SummaryKey(NamedTuple):
-    """What identifies a summary. In some benchmarks the two parts have other names, see
-    `Summaries.key_names`.
-    """
-
-    document: str
-    system: str
-
-    def __str__(self) -> str:
-        return str(tuple(self))
-
-
-#: The columns of a table with the parts of a key.
-KEY = list(SummaryKey._fields)
+#: The columns that identify a summary. In some benchmarks files have other names for them, see
+#: `Summaries.key_names`.
+KEY = ["document", "system"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,13 +38,13 @@ class Summaries:
     def __post_init__(self) -> None:
         twice = self.table.loc[self.table.duplicated(KEY), KEY]
         if len(twice):
-            keys = [SummaryKey(*key) for key in twice.itertuples(index=False)]
+            keys = list(twice.itertuples(index=False, name=None))
             raise ValueError(f"Expected each summary once, but these occur twice: {listed(keys)}.")
 
     @cached_property
-    def keys(self) -> list[SummaryKey]:
+    def keys(self) -> list[tuple[str, str]]:
         """The key of each summary."""
-        return [SummaryKey(*key) for key in self.table[KEY].itertuples(index=False)]
+        return list(self.table[KEY].itertuples(index=False, name=None))
 
     @property
     def documents(self) -> list[str]:

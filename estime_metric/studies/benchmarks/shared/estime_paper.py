@@ -7,19 +7,16 @@ made one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import io
+
+import pandas as pd
 
 #: The four qualities that the experts judged, in the order of Table 1.
 QUALITIES = ("consistency", "relevance", "coherence", "fluency")
 
 
-class RhoAndTau(NamedTuple):
-    """Spearman's rho and Kendall's tau-c."""
-
-    rho: float
-    tau: float
-
+#: Spearman's rho and Kendall's tau-c.
+METHODS = ("spearman", "kendall_c")
 
 # Rho and tau of Table 1, by quality, of Table 2, and of Table 3, if it has the row: 2,000 pairs
 # of CNN/DailyMail, 3 errors each. The first nine measures need no reference summary.
@@ -44,38 +41,20 @@ ROUGE-3         0.149  0.073   0.251  0.180   0.160  0.116   0.066  0.038   0.88
 """
 
 
-@dataclass(frozen=True)
-class _PaperRow:
-    """A row of the three tables: Table 1 by quality, Table 2, and Table 3 if it has the row."""
-
-    table_1: tuple[RhoAndTau, ...]
-    table_2: RhoAndTau
-    table_3: RhoAndTau | None
-
-
-def _read(rows: str) -> dict[str, _PaperRow]:
-    by_label = {}
-    for line in rows.strip().splitlines():
-        name, *cells = line.split()
-        numbers = [float(cell) for cell in cells]
-        pairs = [RhoAndTau(rho, tau) for rho, tau in zip(numbers[::2], numbers[1::2], strict=True)]
-        of_qualities, others = pairs[: len(QUALITIES)], pairs[len(QUALITIES) :]
-        by_label[name] = _PaperRow(
-            table_1=tuple(of_qualities),
-            table_2=others[0],
-            table_3=others[1] if len(others) > 1 else None,
-        )
-    return by_label
-
-
-_PRINTED = _read(_ROWS)
-#: Row -> a correlation for each of `QUALITIES`, summary level.
-TABLE_1 = {name: row.table_1 for name, row in _PRINTED.items()}
-#: Row -> the correlation with consistency, system level.
-TABLE_2 = {name: row.table_2 for name, row in _PRINTED.items()}
-#: Row -> the correlation of clean and corrupted summaries with 1 and 0.
-TABLE_3 = {name: row.table_3 for name, row in _PRINTED.items() if row.table_3 is not None}
+_COLUMNS = [
+    *((quality, "summary", method) for quality in QUALITIES for method in METHODS),
+    *(("consistency", "system", method) for method in METHODS),
+]
+_PRINTED = pd.read_csv(
+    io.StringIO(_ROWS), sep=r"\s+", names=["measure", *_COLUMNS, *METHODS], index_col="measure"
+)
+#: A row for each measure of Tables 1 and 2, a column for each quality, level and method.
+CORRELATIONS = _PRINTED[_COLUMNS].set_axis(
+    pd.MultiIndex.from_tuples(_COLUMNS, names=["quality", "level", "method"]), axis=1
+)
+#: Table 3: row -> the correlation of clean and corrupted summaries with 1 and 0, by method.
+TABLE_3 = _PRINTED[list(METHODS)].dropna()
 #: Rows of the upper halves of Tables 1 and 2: measures that need no reference summary. The others
 #: need some.
-REFERENCE_FREE = tuple(TABLE_3)
-REFERENCE_BASED = tuple(name for name in TABLE_1 if name not in TABLE_3)
+REFERENCE_FREE = tuple(TABLE_3.index)
+REFERENCE_BASED = tuple(CORRELATIONS.index.drop(TABLE_3.index))

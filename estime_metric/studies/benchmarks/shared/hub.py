@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-_SECONDS = 3.0  # after which the Hub counts as out of reach
+from estime_metric._extras import needs_extra
+from estime_metric.engine.encoder.loading import hub_answers
 
 
-def check_reachable(name: str) -> None:
-    """Refuses a dataset that is neither local nor cached while the Hub does not answer (OSError).
+def import_datasets() -> Any:
+    """The package ``datasets``; ImportError that names the extra if it is not installed."""
+    with needs_extra("evaluate", "Datasets need `datasets`"):
+        import datasets
+    return datasets
 
-    Without this check, ``datasets`` asks the Hub again and again for half a minute.
+
+def load_dataset(name: str, *edition: str, split: str, revision: str | None, advice: str) -> Any:
+    """A split of a dataset of the Hub, or of a local folder with its layout; ``advice`` says what else
+    a user can do if it cannot be loaded (OSError). ImportError without ``datasets``.
     """
+    datasets = import_datasets()
     from huggingface_hub import constants
 
-    if Path(name).is_dir() or constants.HF_HUB_OFFLINE or _is_cached(name) or _hub_answers():
-        return
-    raise OSError(f"the Hugging Face Hub does not answer at {constants.ENDPOINT}")
-
-
-def _is_cached(name: str) -> bool:
-    from datasets import config
-
-    return (Path(config.HF_DATASETS_CACHE) / name.replace("/", "___")).is_dir()
-
-
-def _hub_answers() -> bool:
-    from huggingface_hub import constants, get_session
-
+    is_local = Path(name).is_dir()
+    cached = Path(datasets.config.HF_DATASETS_CACHE) / name.replace("/", "___")
     try:
-        get_session().head(constants.ENDPOINT, timeout=_SECONDS)
-    except Exception:  # whatever the HTTP client in use raises
-        return False
-    return True
+        # Otherwise, ``datasets`` would ask the Hub again and again for half a minute.
+        if not (is_local or constants.HF_HUB_OFFLINE or cached.is_dir() or hub_answers()):
+            raise OSError(f"the Hugging Face Hub does not answer at {constants.ENDPOINT}")
+        revision = None if is_local else revision
+        return datasets.load_dataset(name, *edition, split=split, revision=revision)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise OSError(
+            f"The dataset {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face "
+            f"Hub, or {advice}."
+        ) from error

@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from estime_metric.comparison.keys import id_of
@@ -20,7 +19,7 @@ from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
-from estime_metric.studies.meta.grid import cell_names
+from estime_metric.studies.meta.grid import as_numbers, cell_names
 
 #: Names of the columns that identify a summary, by the part of its key: the first name that a table
 #: has is used. Subtle errors use ``pair`` and ``n_errors``, BUMP ``pair`` and ``version``,
@@ -48,7 +47,7 @@ NO_SCORES = {
 }
 
 #: Rows of the paper by their names in lower case: a column of that name is shown above that row.
-_PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.TABLE_1}
+_PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.CORRELATIONS.index}
 
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
@@ -103,7 +102,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         if not scores.index.isin(data.keys).any():
             raise ValueError(
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
-                f"the first is {scores.index[0]}, the first summary {tuple(data.keys[0])}."
+                f"the first is {scores.index[0]}, the first summary {data.keys[0]}."
             )
         of_data = scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
         return {column.name: of_data[header].to_numpy() for header, column in columns.items()}
@@ -117,19 +116,20 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
 
 
 def _scores(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The columns of numbers, by the key of each summary."""
-    keys = _keys(table, name)
+    """The columns of numbers, by the key of each summary; columns of text or of nothing are not."""
+    cells = table.set_axis(_keys(table, name)).rename(columns=str)
     numbers = {
-        str(column): _numbers(table[column], name)
-        for column in table.columns
-        if str(column) not in NO_SCORES and not str(column).startswith("Unnamed:")
+        column: as_numbers(cells[column], f"column {column!r} of {name!r}")
+        for column in cells
+        if column not in NO_SCORES
+        and not column.startswith("Unnamed:")
+        and pd.to_numeric(cells[column], errors="coerce").notna().any()
     }
-    known = {column: values for column, values in numbers.items() if values is not None}
-    if not known:
+    if not numbers:
         raise ValueError(
             f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
         )
-    return pd.DataFrame(known, index=keys)
+    return pd.DataFrame(numbers)
 
 
 def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
@@ -178,22 +178,6 @@ def _names(table: pd.DataFrame, kind: str, choices: Sequence[str], name: str) ->
             f"{listed(table.columns)}."
         )
     return table[column]
-
-
-def _numbers(cells: pd.Series, name: str) -> Floats | None:
-    """A column as numbers, ``None`` if it has only text or nothing."""
-    values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    if np.isnan(values).all():
-        return None
-    if len(unread := cells[np.isnan(values) & cells.notna().to_numpy()]):
-        raise TypeError(
-            f"Expected column {cells.name!r} of {name!r} to contain numbers, but got {unread.iloc[0]!r}."
-        )
-    if np.isinf(values).any():
-        raise ValueError(
-            f"Expected column {cells.name!r} of {name!r} to be finite, but it has an infinity."
-        )
-    return np.asarray(values)
 
 
 def _column(column: str, name: str, lower: bool) -> ScoreColumn:

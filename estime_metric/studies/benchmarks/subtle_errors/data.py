@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.hub import load_dataset
 from estime_metric.studies.benchmarks.shared.records import join, read_frame
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleErrors
-from estime_metric.studies.benchmarks.subtle_errors.labeled import import_datasets
 
 #: The paper's texts (section 4) on the Hub, and the edition of the dataset in which names are not
 #: replaced by numbers.
@@ -91,14 +91,9 @@ def cnn_dailymail(pairs: int = 2000, *, seed: int = 0, path: str = CNN_DAILYMAIL
         OSError: the dataset cannot be loaded.
         ValueError: it has fewer pairs.
     """
-    datasets = import_datasets()
-    try:
-        loaded = datasets.load_dataset(path, CNN_DAILYMAIL_EDITION, split="test")
-    except OSError as error:
-        raise OSError(
-            f"The dataset {path!r} cannot be loaded: {error}. Connect to the Hugging Face Hub once, so that it is in "
-            "the local cache, or pass your own pairs."
-        ) from error
+    loaded = load_dataset(
+        path, CNN_DAILYMAIL_EDITION, split="test", revision=None, advice="pass your own pairs"
+    )
     if not 0 <= pairs <= len(loaded):
         raise ValueError(
             f"Expected argument `pairs` to be within 0..{len(loaded)}, but got {pairs}."

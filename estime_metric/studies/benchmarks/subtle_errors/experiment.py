@@ -13,7 +13,7 @@ from estime_metric.studies.benchmarks.shared.baselines import (
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
-from estime_metric.studies.benchmarks.subtle_errors import statistics, tables
+from estime_metric.studies.benchmarks.subtle_errors import data, statistics, tables
 
 
 def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
@@ -22,6 +22,7 @@ def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
     """
     layer = statistics.located_layer(scorer)
     return Benchmark(
+        data.make_versions,
         partial(statistics.analyze, scorer=scorer, progress=progress),
         partial(tables.make_tables, layer=layer),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from estime_metric._extras import needs_extra
+from estime_metric.studies.benchmarks.shared.hub import import_datasets
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleError
 from estime_metric.validation import check_texts
 
@@ -40,7 +40,7 @@ ERROR_FIELDS = {
 def labeled_rows(
     sources: Sequence[str],
     corrupted: Sequence[Corrupted],
-    n_errors: Sequence[int] | None = None,
+    n_errors: Sequence[int],
     ids: Sequence[str] | None = None,
 ) -> list[LabeledRow]:
     """One row for each clean summary and one for each number of errors in it.
@@ -49,7 +49,6 @@ def labeled_rows(
         sources, corrupted: one source for each summary, and what `SubtleErrors` made of the
             summaries.
         n_errors: numbers of errors; a smaller number uses a subset of the errors of a larger one.
-            ``None``: all errors.
         ids: a name for each pair; ``None`` counts from 0.
 
     Returns:
@@ -67,8 +66,7 @@ def labeled_rows(
         )
     rows = []
     for source, most, name in zip(texts, corrupted, names, strict=True):
-        numbers = [len(most.errors) + most.n_missing] if n_errors is None else n_errors
-        for number in (0, *numbers):
+        for number in (0, *n_errors):
             version = most.first(number)
             if number == 0 or version.errors:
                 rows.append(_row(name, source, version, number))
@@ -89,13 +87,6 @@ def to_dataset(rows: Sequence[LabeledRow], description: str = "") -> Dataset:
     columns = {name: [row[name] for row in rows] for name in features}
     info = datasets.DatasetInfo(description=description, features=features)
     return datasets.Dataset.from_dict(columns, features=info.features, info=info)
-
-
-def import_datasets() -> Any:
-    """The package ``datasets``; ImportError that names the extra if it is not installed."""
-    with needs_extra("evaluate", "Datasets need `datasets`"):
-        import datasets
-    return datasets
 
 
 def _row(name: str, source: str, version: Corrupted, requested: int) -> LabeledRow:

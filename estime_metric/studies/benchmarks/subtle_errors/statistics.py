@@ -110,15 +110,14 @@ def _positions(
     )
     rows = []
     for index, number in enumerate(data.numbers, start=1):
-        clean = [pair * len(data.systems) for pair in data.complete(number)]
+        places = [pair * len(data.systems) + index for pair in data.complete(number)]
         of_number = detect(
-            [data.versions[row + index] for row in clean],
-            [explained[row + index] for row in clean],
-            [explained[row] for row in clean],
+            [data.versions[place] for place in places],
+            [explained[place] for place in places],
             resamples=resamples,
             seed=seed,
         )
-        rows += [{"n_errors": number, "pairs": len(clean), **of_reach} for of_reach in of_number]
+        rows += [{"n_errors": number, "pairs": len(places), **of_reach} for of_reach in of_number]
     return pd.DataFrame(rows)
 
 
@@ -180,12 +179,11 @@ def rise(values: Floats, numbers: Sequence[int], weights: Floats) -> Iterator[di
     ``values``, (d, numbers), are of the numbers of errors ``numbers``; the first, usually 0, is the
     one to compare with. For each: ``n_errors``; ``mean`` over the summaries; ``rise``, the mean
     difference to the same summaries with no error; ``step``, that to the next smaller number, 0 for
-    the smallest; ``more_less_fewer``, the share of summaries above the one without error less the
-    share below, -1 to 1. ``weights`` are as for `agree`.
+    the smallest. ``weights`` are as for `agree`.
     """
     rises = values - values[:, :1]
     steps = np.diff(values, axis=1, prepend=values[:, :1])
-    kinds = {"mean": values, "rise": rises, "step": steps, "more_less_fewer": np.sign(rises)}
+    kinds = {"mean": values, "rise": rises, "step": steps}
     for index, number in enumerate(numbers):
         means = {name: mean(weights, kind[:, index]) for name, kind in kinds.items()}
         yield {"n_errors": number, **with_intervals(**means)}
@@ -194,7 +192,6 @@ def rise(values: Floats, numbers: Sequence[int], weights: Floats) -> Iterator[di
 def detect(
     corrupted: Sequence[Corrupted],
     explanations: Sequence[Explanation],
-    clean: Sequence[Explanation],
     *,
     reaches: Sequence[int] = REACHES,
     resamples: int = 1000,
@@ -210,8 +207,7 @@ def detect(
 
     Args:
         corrupted: the summaries with their errors.
-        explanations, clean: the verdicts on the units of each corrupted summary, and of each clean
-            one.
+        explanations: the verdicts on the units of each corrupted summary.
         reaches: sizes of the neighborhood, in units to each side; 0 is the error itself.
         resamples, seed: of the summaries, for the 95% intervals.
 
@@ -219,18 +215,16 @@ def detect(
         For each of ``reaches``: ``reach``, ``errors``, of them the ``checkable``, with at least one
         unit near that occurs in the source and so can raise an alarm, and ``alarms``. Shares with
         their intervals, NaN if there is nothing to divide by: ``precision`` of the alarms that
-        are near an error; ``recall`` of the checkable errors that have an alarm near,
-        ``recall_of_all`` errors; of both ``NAME_by_chance`` and ``NAME_lift``; ``before``, the
-        share of the same positions with an alarm near in the clean text; and ``gain``,
-        ``recall_of_all`` less that.
+        are near an error; ``recall`` of the checkable errors that have an alarm near; of both
+        ``NAME_by_chance`` and ``NAME_lift``.
     """
     weights = drawn_weights(len(corrupted), resamples, seed)
     rows = []
     for reach in reaches:
         counts = pd.DataFrame(
             [
-                count_alarms(texts, shown, before, reach)
-                for texts, shown, before in zip(corrupted, explanations, clean, strict=True)
+                count_alarms(texts, shown, reach)
+                for texts, shown in zip(corrupted, explanations, strict=True)
             ],
             columns=COUNTS,
             dtype=np.float64,
@@ -243,9 +237,6 @@ def detect(
             recall=ratio(sums["seen"], sums["checkable"]),
             recall_by_chance=ratio(sums["seen_by_chance"], sums["checkable"]),
             recall_lift=ratio(sums["seen"], sums["seen_by_chance"]),
-            recall_of_all=ratio(sums["seen"], sums["errors"]),
-            before=ratio(sums["seen_before"], sums["errors"]),
-            gain=ratio(sums["seen"] - sums["seen_before"], sums["errors"]),
         )
         totals = {name: int(sums[name][0]) for name in ("errors", "checkable", "alarms")}
         rows.append({"reach": reach, **totals, **shares})
@@ -261,21 +252,16 @@ COUNTS = [
     "checkable",  # errors with a checked unit near
     "seen",  # errors with an alarm near
     "seen_by_chance",  # as many alarms at random would see that many errors
-    "seen_before",  # errors with an alarm near in the clean text
 ]
 
 
-def count_alarms(
-    corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int
-) -> dict[str, float]:
+def count_alarms(corrupted: Corrupted, explanation: Explanation, reach: int) -> dict[str, float]:
     """Counts alarms and errors of one corrupted summary, see `COUNTS`; ``explanation`` is of it,
-    ``clean`` of the summary without errors, ``reach`` the units to each side that are near.
+    ``reach`` the units to each side that are near.
     """
     alarm = [unit.verdict == "alarm" for unit in explanation.units]
     checked = [unit.verdict != "absent" for unit in explanation.units]
-    alarm_before = [unit.verdict == "alarm" for unit in clean.units]
     near = [_near(explanation, error.span, reach) for error in corrupted.errors]
-    near_before = [_near(clean, error.clean_span, reach) for error in corrupted.errors]
     near_any = set().union(*near)
     checked_near = [sum(checked[index] for index in positions) for positions in near]
     alarms, all_checked = sum(alarm), sum(checked)
@@ -288,9 +274,6 @@ def count_alarms(
         "seen": sum(any(alarm[index] for index in positions) for positions in near),
         "seen_by_chance": sum(
             chance_of_a_hit(all_checked, number, alarms) for number in checked_near
-        ),
-        "seen_before": sum(
-            any(alarm_before[index] for index in positions) for positions in near_before
         ),
     }
 

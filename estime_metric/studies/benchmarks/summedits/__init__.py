@@ -4,6 +4,6 @@ ten domains; extra ``meta``.
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.summedits import statistics, tables
+from estime_metric.studies.benchmarks.summedits import data, statistics, tables
 
-BENCHMARK = Benchmark(statistics.analyze, tables.make_tables)
+BENCHMARK = Benchmark(data.read, statistics.analyze, tables.make_tables)

@@ -6,21 +6,9 @@ say how the threshold was chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
 
-#: The row of people.
-PEOPLE = "people"
-
-
-@dataclass(frozen=True)
-class PublishedAccuracies:
-    """The balanced accuracies of one model: by domain, and ``overall``, their mean over all ten
-    domains.
-    """
-
-    domains: dict[str, float]
-    overall: float
-
+import pandas as pd
 
 _TABLE = """
 model         podcast billsum samsum news sales_call sales_email shakespeare scitldr qmsumm ectsum overall
@@ -47,16 +35,6 @@ people           90.8    87.5   89.4 90.0       91.8        87.4        96.9    
 """
 
 
-def _read(table: str) -> dict[str, PublishedAccuracies]:
-    header, *rows = [line.split() for line in table.strip().splitlines()]
-    by_model = {}
-    for row in rows:
-        cells = dict(zip(header, row, strict=True))
-        model, overall = cells.pop("model"), float(cells.pop("overall"))
-        domains = {domain: float(cell) for domain, cell in cells.items()}
-        by_model[model] = PublishedAccuracies(domains, overall)
-    return by_model
-
-
-#: Model -> its accuracies, in the order of the published table.
-PUBLISHED: dict[str, PublishedAccuracies] = _read(_TABLE)
+#: The accuracies of each model, in the order of the published table: a column for each domain, and
+#: ``overall``, their mean over all ten domains.
+PUBLISHED = pd.read_csv(io.StringIO(_TABLE), sep=r"\s+", index_col="model")

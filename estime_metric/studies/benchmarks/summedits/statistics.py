@@ -16,7 +16,7 @@ from estime_metric.stats.detection import areas, balanced_accuracies, choose_thr
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.detection import Detection, mean_of
-from estime_metric.studies.benchmarks.shared.frames import Frames, Resamples, each_column, ids_of
+from estime_metric.studies.benchmarks.shared.frames import Frames, Resamples, each_column
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
 
@@ -77,14 +77,11 @@ def cross_validated(summaries: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 def published(domains: list[str]) -> pd.DataFrame:
     """The published accuracies as rows of the tidy table; the mean is over the domains in the data."""
-    rows = []
-    for model, accuracies in PUBLISHED_ACCURACIES.items():
-        ids = ids_of(ScoreColumn(f"published:{model}", model, PUBLISHED))
-        known = {name: accuracies.domains[name] for name in domains if name in accuracies.domains}
-        if known:
-            known[MEAN] = float(np.mean(list(known.values())))
-        rows += [{**ids, "domain": name, "accuracy": known[name]} for name in known]
-    return pd.DataFrame(rows)
+    known = PUBLISHED_ACCURACIES[[name for name in domains if name in PUBLISHED_ACCURACIES]]
+    means = [np.mean(of_model) for of_model in known.to_numpy()]
+    accuracies = known.assign(**{MEAN: means}).stack().rename("accuracy")
+    rows = accuracies.rename_axis(["measure", "domain"]).reset_index()
+    return rows.assign(column="published:" + rows["measure"], section=PUBLISHED)
 
 
 def _detect(summaries: pd.DataFrame, domain: str, texts: Resamples) -> Detection:

@@ -4,6 +4,12 @@
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.summeval import plots, statistics, tables
+from estime_metric.studies.benchmarks.summeval import data, plots, statistics, tables
 
-BENCHMARK = Benchmark(statistics.analyze, tables.make_tables, plots.draw)
+BENCHMARK = Benchmark(
+    data.read,
+    statistics.analyze,
+    tables.make_tables,
+    plots.draw,
+    shown=["table1", "table2", "own", "layers"],
+)

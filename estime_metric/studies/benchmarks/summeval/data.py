@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric._extras import needs_extra
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.hub import check_reachable
+from estime_metric.studies.benchmarks.shared.hub import load_dataset
 from estime_metric.studies.benchmarks.shared.records import crossed, join, read_frame
 from estime_metric.validation import integer
 
@@ -87,9 +86,7 @@ def read_folder(folder: Path) -> SummEval:
     )
 
 
-def from_hub(
-    name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = "test"
-) -> SummEval:
+def from_hub(name: str = HUB_DATASET, *, revision: str = HUB_REVISION) -> SummEval:
     """Reads the Hub's dataset, or a local folder of its layout that ``datasets.load_dataset``
     reads.
 
@@ -97,19 +94,9 @@ def from_hub(
     system. Raises ImportError without ``datasets``, OSError if it cannot be loaded, ValueError for
     a row of another layout.
     """
-    with needs_extra("evaluate", "SummEval from the Hub needs datasets"):
-        from datasets import load_dataset
-    local = Path(name).is_dir()
-    try:
-        check_reachable(name)
-        rows = list(load_dataset(name, split=split, revision=None if local else revision))
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise OSError(
-            f"The dataset {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
-            f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `data`."
-        ) from error
-    return from_rows(rows, origin=name if local else f"{name}@{revision}")
+    advice = f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `data`"
+    rows = load_dataset(name, split="test", revision=revision, advice=advice)
+    return from_rows(list(rows), origin=name if Path(name).is_dir() else f"{name}@{revision}")
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:

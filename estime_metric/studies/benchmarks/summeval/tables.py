@@ -4,7 +4,7 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     SECTIONS,
     ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.estime_paper import CORRELATIONS as PAPER_CORRELATIONS
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
@@ -65,15 +66,11 @@ def table_1(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
         **_correlation_columns("summary", *QUALITIES),
         interval: Column("95% interval", text=True),
     }
-    printed: dict[str, list[Cell]] = {}
-    for label, correlations in estime_paper.TABLE_1.items():
-        printed[label] = [cell for pair in correlations for cell in (pair.rho, pair.tau)]
-        printed[label].append(None)  # the paper has no intervals
     title = (
         "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
         f"Kendall's τ-c, {len(scores.data)} summaries."
     )
-    return _paper_table("table1", title, scores, shown, frame, printed, _notes(scores))
+    return _paper_table("table1", title, scores, shown, frame, _notes(scores))
 
 
 def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
@@ -84,17 +81,13 @@ def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
         shown["value", "consistency", "system", method] = Column(symbol)
         interval = "value_interval", "consistency", "system", method
         shown[interval] = Column(f"{symbol}, 95% interval", text=True)
-    printed: dict[str, list[Cell]] = {
-        label: [correlations.rho, None, correlations.tau, None]
-        for label, correlations in estime_paper.TABLE_2.items()
-    }
     title = (
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
         f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
     )
     unnamed = "The data does not name the systems: position k of each row's list is treated as the same system."
     notes = _notes(scores) if data.named_systems else (*_notes(scores), unnamed)
-    return _paper_table("table2", title, scores, shown, frame, printed, notes)
+    return _paper_table("table2", title, scores, shown, frame, notes)
 
 
 def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.DataFrame) -> Table:
@@ -159,14 +152,15 @@ def _paper_table(
     scores: Scores[SummEval],
     shown: Shown,
     frame: pd.DataFrame,
-    printed: Mapping[str, Sequence[Cell]],
     notes: Sequence[str],
 ) -> Table:
     """The rows in the paper's order, what was computed above the printed row of the same measure."""
 
     labels = {column.name: column.label for column in scores.columns}
-    rows_of = measure_rows(measure_cells(frame, _BY, shown), labels)
-    computed = dict(zip(labels, rows_of, strict=True))
+    cells = measure_cells(frame, _BY, shown)
+    computed = dict(zip(labels, measure_rows(cells, labels), strict=True))
+    of_paper = pd.concat({"value": PAPER_CORRELATIONS}, axis=1).reindex(columns=cells.columns)
+    printed = {row[0]: row[1:] for row in of_paper.itertuples(name=None)}
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):

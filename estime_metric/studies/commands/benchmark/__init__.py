@@ -1,7 +1,7 @@
 """``estime benchmark ...``: the papers' experiments and benchmarks on human judgements."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -10,20 +10,15 @@ from estime_metric.cli import options
 from estime_metric.cli.console import make_app, say_wrote
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.studies.commands.benchmark.shared import (
-    MEASURE,
+    COMMON,
     OTHERS,
     RUN,
-    EveryMeasure,
+    BenchmarkOptions,
     OtherMeasures,
     RunOptions,
     print_tables,
-    run_standard,
 )
 from estime_metric.studies.commands.benchmark.subtle_errors import subtle_errors
-
-if TYPE_CHECKING:
-    from estime_metric.scorer import EstimeScorer
-    from estime_metric.studies.benchmarks.aggrefact.data import AggreFact
 
 NONE = "none"  # in place of an encoder: without BERTScore
 
@@ -40,9 +35,7 @@ def bump(
     task: int = 1,
     split: str = "all",
     limit: options.PositiveCount | None = None,
-    run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
-    measure: EveryMeasure = MEASURE,
+    common: BenchmarkOptions = COMMON,
 ) -> int:
     """Choose between a summary and the same with one error: BUMP, Ma et al. 2023.
 
@@ -62,9 +55,7 @@ def bump(
         split: Articles: valid (the 50 for making choices), test (the others) or all.
         limit: Use only the first articles.
     """
-    shown = ("bump", "bump-types", "bump-tests")
-    arguments = ("bump", folder, task, split, limit)
-    return run_standard(*arguments, run=run, others=others, measure=measure, shown=shown)
+    return common.run("bump", folder, task=task, split=split, limit=limit)
 
 
 @app.command
@@ -73,9 +64,7 @@ def summedits(
     /,
     *,
     limit: options.PositiveCount | None = None,
-    run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
-    measure: EveryMeasure = MEASURE,
+    common: BenchmarkOptions = COMMON,
 ) -> int:
     """Detect inconsistent edits of summaries by a language model: SummEdits, Laban et al. 2023.
 
@@ -93,7 +82,7 @@ def summedits(
             summedits_DOMAIN.json.
         limit: Use only the first documents of each domain.
     """
-    return run_standard("summedits", folder, limit, run=run, others=others, measure=measure)
+    return common.run("summedits", folder, limit=limit)
 
 
 @app.command
@@ -103,9 +92,7 @@ def aggrefact(
     *,
     words: bool = False,
     split: str = "test",
-    run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
-    measure: EveryMeasure = MEASURE,
+    common: BenchmarkOptions = COMMON,
 ) -> int:
     """Detect inconsistent summaries: AggreFact, Tang et al. 2023.
 
@@ -125,32 +112,30 @@ def aggrefact(
             the words that annotators marked.
         split: Split of CLIFF for --words: val for making choices, test for reporting.
     """
-    if not words:
-        shown = ["aggrefact"]
-        return run_standard(
-            "aggrefact", folder, run=run, others=others, measure=measure, shown=shown
-        )
-    run.make_folder()
-    from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
-    from estime_metric.studies.benchmarks.aggrefact.data import of_split, read, with_spans
-
-    of_cliff = with_spans(of_split(read(folder), split))
-    _compare_words(of_cliff, split, EstimeScorer(**measure.settings()), run)
-    return 0
+    return _compare_words(folder, split, common) if words else common.run("aggrefact", folder)
 
 
-def _compare_words(data: "AggreFact", split: str, scorer: "EstimeScorer", run: RunOptions) -> None:
+def _compare_words(folder: Path, split: str, common: BenchmarkOptions) -> int:
+    results = common.results
+    results.make_folder()
     from estime_metric.report.tables import write_table
-    from estime_metric.studies.benchmarks.aggrefact import tables, words
+    from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
+    from estime_metric.studies.benchmarks.aggrefact import data, tables, words
 
-    explained = scorer.explain_pairs(data.summaries, data.sources, progress=not run.quiet)
-    judged = words.judged_words(explained, list(data.table["spans"]))
-    parts = words.parts(judged, list(data.table["origin"]), list(data.table["label"]))
+    of_cliff = data.with_spans(data.of_split(data.read(folder), split))
+    scorer = EstimeScorer(**common.measure.settings())
+    explained = scorer.explain_pairs(
+        of_cliff.summaries, of_cliff.sources, progress=not results.quiet
+    )
+    table = of_cliff.table
+    judged = words.judged_words(explained, list(table["spans"]))
+    parts = words.parts(judged, list(table["origin"]), list(table["label"]))
     made = tables.make_word_tables(parts, split, explained[0].signature)
     print_tables(made)
-    if run.output is not None:
-        paths = [path for table in made for path in write_table(table, run.output)]
-        say_wrote(", ".join(path.name for path in paths), run.output)
+    if results.output is not None:
+        paths = [path for each in made for path in write_table(each, results.output)]
+        say_wrote(", ".join(path.name for path in paths), results.output)
+    return 0
 
 
 @app.command
@@ -160,9 +145,7 @@ def frank(
     *,
     split: str = "test",
     limit: options.PositiveCount | None = None,
-    run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
-    measure: EveryMeasure = MEASURE,
+    common: BenchmarkOptions = COMMON,
 ) -> int:
     """Correlate ESTIME and published metrics with judged factuality: FRANK, Pagnoni et al. 2021.
 
@@ -181,8 +164,7 @@ def frank(
         split: Split of the benchmark: valid for making choices, test for reporting.
         limit: Use only the first documents of CNN/DailyMail and of XSum.
     """
-    arguments = ("frank", folder, split, limit)
-    return run_standard(*arguments, run=run, others=others, measure=measure, shown=["frank"])
+    return common.run("frank", folder, split=split, limit=limit)
 
 
 @app.command
@@ -217,10 +199,9 @@ def summeval(
     units = options.parse_names(config.pop("unit", "token")) or ()  # computed one after the other
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
     from estime_metric.studies.benchmarks.summeval import BENCHMARK  # imports torch: slow
-    from estime_metric.studies.benchmarks.summeval.data import read
     from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 
-    summaries = read(data, limit)
+    summaries = BENCHMARK.read(data, limit)
     if bertscore_model is None:
         model = measure.model or EMBEDDED_MODEL
         bertscore_model = model if model in embedded.PATHS else PAPER_ENCODER
@@ -230,19 +211,11 @@ def summeval(
         bert_model=None if bertscore_model == NONE else bertscore_model,
         progress=not run.quiet,
     )
-    shown = ("table1", "table2", "own", "layers")
-    return run.run(BENCHMARK, summaries, [*blocks, *others.blocks(measure.device)], shown)
+    return run.run(BENCHMARK, summaries, [*blocks, *others.blocks(measure.device)])
 
 
 @app.command
-def systems(
-    folder: Path,
-    /,
-    *,
-    run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
-    measure: EveryMeasure = MEASURE,
-) -> int:
+def systems(folder: Path, /, *, common: BenchmarkOptions = COMMON) -> int:
     """Count how often people agree with the verdict of 'estime compare' on two systems.
 
     Prints, for each measure and for each rule that combines two measures, how many declared winners
@@ -258,10 +231,7 @@ def systems(
     Args:
         folder: Folder with some of the folders summeval, frank and cliff.
     """
-    shown = ("systems", "systems-order", "systems-rules")
-    return run_standard(
-        "systems", folder, run=run, others=others, measure=measure, shown=shown, measures=()
-    )
+    return common.run("systems", folder, measures=())
 
 
 app.command(subtle_errors)
@@ -284,8 +254,8 @@ def coherence(folder: Path, /, *, runs: options.Count = 100, run: RunOptions = R
     """
     run.make_folder()
     from estime_metric.studies.benchmarks.coherence_scores import benchmark, published_scores
-    from estime_metric.studies.benchmarks.coherence_scores.data import read
 
-    data, written = read(folder), run.output is not None
+    written = run.output is not None
     chosen = benchmark(runs if written else 0, intervals=written)
-    return run.run(chosen, data, [published_scores(data)], ("table3", "table4"))
+    data = chosen.read(folder)
+    return run.run(chosen, data, [published_scores(data)])

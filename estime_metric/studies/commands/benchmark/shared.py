@@ -125,12 +125,10 @@ class RunOptions:
         benchmark: "Benchmark",
         data: Any,
         blocks: "Sequence[Block]",
-        shown: Sequence[str] = (),
         show: "Callable[[Iterable[Table]], None] | None" = None,
     ) -> int:
-        """Runs a benchmark, prints the tables ``shown`` (all if none is named), says what was written
-        and what could not be computed; returns the exit status. ``show`` prints in place of
-        `print_tables`."""
+        """Runs a benchmark, prints its tables for the screen, says what was written and what could not
+        be computed; returns the exit status. ``show`` prints in place of `print_tables`."""
         from estime_metric.studies.benchmarks.shared.benchmark import run
 
         results = run(
@@ -143,9 +141,8 @@ class RunOptions:
             seed=self.seed,
             progress=not self.quiet,
         )
-        (show or print_tables)(
-            results.tables[name] for name in shown or results.tables if name in results.tables
-        )
+        shown = benchmark.shown or results.tables
+        (show or print_tables)(results.tables[name] for name in shown if name in results.tables)
         if names := ", ".join(results.scores.reused):
             say(f"Scores of the earlier run: {names}")
         if self.output is not None:
@@ -165,37 +162,40 @@ def print_tables(tables: "Iterable[Table]") -> None:
         console.print(Text(note))
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkOptions:
+    """What most benchmarks have in common."""
+
+    results: RunOptions = RunOptions()
+    others: OtherMeasures = OtherMeasures()
+    measure: EveryMeasure = EveryMeasure()
+
+    def run(
+        self, name: str, folder: Path, *, measures: Sequence[str] = FURTHER_MEASURES, **options: Any
+    ) -> int:
+        """Reads a benchmark, computes the measures of `standard_blocks` and runs it; returns the exit
+        status.
+
+        Args:
+            name: package in `estime_metric.studies.benchmarks`.
+            folder, options: of ``Benchmark.read``.
+            measures: further measures that are computed.
+        """
+        self.results.make_folder()
+        from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
+        from estime_metric.studies.benchmarks.shared.standard import standard_blocks
+
+        package = import_module(f"estime_metric.studies.benchmarks.{name}")
+        benchmark: Benchmark = package.BENCHMARK
+        data = benchmark.read(folder, **options)
+        added = self.others.blocks(self.measure.device)
+        scorer = EstimeScorer(measures=measures, **self.measure.settings())
+        progress = not self.results.quiet
+        blocks = standard_blocks(data, scorer, derived=benchmark.derived, progress=progress)
+        return self.results.run(benchmark, data, [*blocks, *added])
+
+
 #: What a command has if no option of these groups is given.
-RUN, OTHERS, OWN, MEASURE = RunOptions(), OtherMeasures(), OwnScores(), EveryMeasure()
-
-
-def run_standard(
-    name: str,
-    *arguments: Any,
-    run: RunOptions,
-    others: OtherMeasures,
-    measure: EveryMeasure,
-    shown: Sequence[str] = (),
-    measures: Sequence[str] = FURTHER_MEASURES,
-) -> int:
-    """Runs a benchmark with the measures of `standard_blocks`; returns the exit status.
-
-    Args:
-        name: package in `estime_metric.studies.benchmarks`, with ``BENCHMARK`` and ``data.read``,
-            perhaps ``DERIVED``.
-        arguments: of ``data.read``.
-        run, others, measure: options of the command.
-        shown: tables on the screen; the others are for files. All if none is named.
-        measures: further measures that are computed.
-    """
-    run.make_folder()
-    from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
-    from estime_metric.studies.benchmarks.shared.standard import standard_blocks
-
-    package = import_module(f"estime_metric.studies.benchmarks.{name}")
-    data = import_module(f"{package.__name__}.data").read(*arguments)
-    added = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=measures, **measure.settings())
-    derived = getattr(package, "DERIVED", None)
-    blocks = standard_blocks(data, scorer, derived=derived, progress=not run.quiet)
-    return run.run(package.BENCHMARK, data, [*blocks, *added], shown)
+RUN, OWN, OTHERS, MEASURE = RunOptions(), OwnScores(), OtherMeasures(), EveryMeasure()
+COMMON = BenchmarkOptions()

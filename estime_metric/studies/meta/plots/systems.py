@@ -13,16 +13,13 @@ from estime_metric.report.style import (
     GRAY,
     LABEL,
     TICK,
-    TITLE,
     WIDTH,
     make_grid,
     new_figure,
 )
 from estime_metric.studies.meta.bias import BiasMatrix
 
-_WIDEST = (
-    26  # widest circle of a bias matrix, in points: the key next to the matrix has room for it
-)
+_MATRIX, _WIDEST = 230, 26  # in points: the width of a bias matrix, and of its widest circle
 
 
 def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
@@ -33,20 +30,24 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     always prefers has a blue row and a red column. ``bias`` contains at least one system;
     ``measure`` is its name, for the title.
     """
-    size = len(bias.systems)
-    labels = bias.systems
-    margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
-    side = max(WIDTH - margin - right, 2.4)
-    width, height = margin + side + right, margin + side + top
-    figure = Figure(figsize=(width, height), facecolor="white")
-    axes = figure.add_axes((margin / width, margin / height, side / width, side / height))
-    bar = axes.inset_axes((1 + 0.22 / side, 0.04, 0.14 / side, 0.5))
-    counts, matrix, widest = bias.counts, bias.matrix, min(0.95 * 72 * side / size, _WIDEST)
+    size, counts, matrix = len(bias.systems), bias.counts, bias.matrix
+    compared = "of one document" if bias.compared == "same_document" else "of all documents"
+    figure = new_figure(WIDTH, WIDTH * 0.95, f"Bias matrix of {measure}")
+    axes = figure.add_subplot(aspect="equal")
+    figure.supxlabel(
+        f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
+        "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) "
+        "the worse one did.",
+        fontsize=TICK,
+        x=0.02,
+        ha="left",
+    )
     (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
+    area = min(_MATRIX / size, _WIDEST) ** 2 / largest  # of a circle, per pair
     circles = axes.scatter(
         columns,
         rows,
-        s=widest**2 * counts[rows, columns] / largest,
+        s=area * counts[rows, columns],
         c=matrix[rows, columns],
         cmap="RdBu",
         vmin=-1.0,
@@ -56,46 +57,30 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     )
     empty = np.argwhere((counts == 0) & ~np.eye(size, dtype=bool))
     axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GRAY)
-    axes.plot(
-        [-0.5, size - 0.5], [-0.5, size - 0.5], color=GRAY, alpha=0.45, linewidth=0.8, zorder=0
-    )
+    axes.axline((0, 0), slope=1, color=GRAY, alpha=0.45, linewidth=0.8, zorder=0)
     axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
-    axes.set_xticks(range(size), labels, rotation=90, fontsize=TICK)
-    axes.set_yticks(range(size), labels, fontsize=TICK)
-    axes.tick_params(length=0)
-    compared = "of one document" if bias.compared == "same_document" else "of all documents"
-    figure.text(
-        0.015, 0.99, f"Bias matrix of {measure}", fontsize=TITLE, fontweight="bold", va="top"
-    )
-    figure.text(
-        0.015,
-        0.955,
-        f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
-        "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) the worse one did.",
-        fontsize=TICK,
-        va="top",
-        linespacing=1.4,
-    )
-    figure.colorbar(circles, cax=bar, ticks=[-1.0, -0.5, 0.0, 0.5, 1.0])
-    bar.set_yticklabels(["−1  all wrong", "−0.5", "0", "0.5", "1  all right"], fontsize=TICK)
-    bar.set_title("τ", fontsize=LABEL)
+    axes.set_xticks(range(size), bias.systems, rotation=90, fontsize=TICK)
+    axes.set_yticks(range(size), bias.systems, fontsize=TICK)
+    bar = figure.colorbar(circles, ax=axes, shrink=0.5, anchor=(0, 0), ticks=[-1, -0.5, 0, 0.5, 1])
+    labels = ["−1  all wrong", "−0.5", "0", "0.5", "1  all right"]
+    bar.ax.set_yticklabels(labels, fontsize=TICK)
+    bar.ax.set_title("τ", fontsize=LABEL)
     if len(rows):
-        for count in dict.fromkeys((largest, max(largest // 4, 1))):
-            area = widest**2 * count / largest
-            axes.scatter(
-                [], [], s=area, color="white", edgecolors=GRAY, linewidths=0.8, label=f"{count:,}"
-            )
-        axes.legend(
+        numbers = circles.legend_elements(
+            "sizes",
+            num=sorted({max(largest // 4, 1), largest}),
+            color=GRAY,
+            func=lambda areas: np.round(np.asarray(areas, dtype=np.float64) / area, 6),
+        )
+        bar.ax.legend(
+            *numbers,
             title="pairs",
-            loc="upper left",
-            bbox_to_anchor=(1, 1),
+            loc="lower left",
+            bbox_to_anchor=(-0.5, 1.2),
             frameon=False,
             fontsize=TICK,
             title_fontsize=LABEL,
-            alignment="left",
-            handlelength=widest / TICK,
-            handleheight=widest / TICK,
-            scatteryoffsets=[0.15],
+            labelspacing=np.sqrt(area * largest) / TICK,
         )
     return figure
 
@@ -103,20 +88,19 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
 def plot_intra_system(
     values: Mapping[str, ArrayLike],
     systems: Sequence[str],
-    intervals: Mapping[str, ArrayLike] | None = None,
-    statistic: str = "Kendall's τ-b",
-    title: str = "Agreement with the judgements within each system",
+    intervals: Mapping[str, ArrayLike],
+    title: str,
 ) -> Figure:
     """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one
-    scale. ``values``: measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper
-    ends, NaN if there is none; ``statistic``: what the values are, for the axis."""
+    scale. ``values``: measure -> (s,) values of Kendall's tau-b, ``intervals``: measure -> (s, 2)
+    lower and upper ends, NaN if there is none; a measure without an entry has bars alone."""
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for panel, (measure, of_measure) in zip(panels, values.items(), strict=True):
         heights = np.asarray(of_measure, dtype=np.float64)
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
         panel.bar(range(len(systems)), heights, width=0.72, color=COLORS[0])
-        if intervals is not None and measure in intervals:
+        if measure in intervals:
             ends = np.asarray(intervals[measure], dtype=np.float64)
             bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
             middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
@@ -131,5 +115,5 @@ def plot_intra_system(
     panels[-1].set_xticks(
         range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
-    figure.supylabel(statistic, fontsize=LABEL)
+    figure.supylabel("Kendall's τ-b", fontsize=LABEL)
     return figure

@@ -22,9 +22,9 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
 
 
-def rows_of(folder: str, n_errors: tuple[int, ...] | None = (1, 3)) -> list[dict]:
+def rows_of(folder: str) -> list[dict]:
     corrupted = SubtleErrors(folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
-    return labeled_rows(["source one", "two", "three", "source four"], corrupted, n_errors)
+    return labeled_rows(["source one", "two", "three", "source four"], corrupted, (1, 3))
 
 
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
@@ -48,14 +48,13 @@ def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -
             assert clean[error["clean_start"] : error["clean_end"]] == error["original"]
 
 
-def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
-    assert [row["n_errors"] for row in rows_of(bert_folder, None)] == [0, 3, 0, 1, 0, 0, 3]
+def test_what_does_not_fit_is_refused(bert_folder: str) -> None:
     corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
     with pytest.raises(ValueError, match="to have the same length, but got 1, 2 and 1"):
-        labeled_rows(["one"], corrupted)
+        labeled_rows(["one"], corrupted, [3])
     with pytest.raises(ValueError, match=r"`n_errors` to be within 0..3, but got 4"):
         labeled_rows(["one", "two"], corrupted, [4])
-    assert labeled_rows([], []) == []
+    assert labeled_rows([], [], [3]) == []
 
 
 def test_a_dataset_keeps_rows_and_types(bert_folder: str) -> None:

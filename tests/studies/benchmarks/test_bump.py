@@ -1,25 +1,110 @@
-"""Consistency, ties, areas and paired tests by hand on made-up scores; the printed values of the
-published measures on BUMP itself.
+"""BUMP: the authors' layout, which articles are for choosing; consistency, ties, areas and paired tests by
+hand on made-up scores; the printed values of the published measures on BUMP itself.
 """
 
 from __future__ import annotations
+
+import hashlib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric import EstimeScorer
-from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.benchmarks.bump import BENCHMARK
+from estime_metric.studies.benchmarks.bump.data import chosen_articles, error_types, read
 from estime_metric.studies.benchmarks.bump.statistics import CONSISTENCY, TESTS
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import published_block
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
-from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
-from estime_metric.studies.benchmarks.shared.standard import standard_blocks
 from tests.studies.conftest import drawn_rows, ends, rows
+from tests.studies.made import DATA, made_folder, made_rows, real_folder
+
+
+@pytest.fixture(scope="module")
+def data() -> Summaries:
+    return read(DATA / "bump")
+
+
+def test_a_pair_is_a_reference_and_its_edit(data: Summaries) -> None:
+    rows = made_rows("bump")
+    assert data.origin == "bump, task 1 (all)"
+    assert data.documents == ["10", "11", "12", "13", "14", "15"]
+    assert data.table["article"][::2].tolist() == ["100", "100", "101", "101", "102", "102"]
+    assert data.keys[:3] == [("10", "reference"), ("10", "edited"), ("11", "reference")]
+    assert data.key_names == ("pair", "version")
+    assert len(data) == len(data.sources) == 12
+    assert data.summaries[2:4] == [rows[1]["reference_summary"], rows[1]["edited_summary"]]
+    assert data.sources[4] == data.sources[5] == rows[2]["article"]
+    assert list(data.published) == ["DAE", "New"]
+    assert data.published["New"].tolist() == [0, 1, 0, 0, 2, 1, 2, 3, 4, 4, 4, 3]
+
+
+def test_the_corrected_type_counts_and_strange_ones_come_last(
+    data: Summaries, tmp_path: Path
+) -> None:
+    assert [str(error) for error in error_types(data.table["error"]).values()] == [
+        "entity, intrinsic",
+        "coreference",
+        "Strange Error",
+    ]
+    for row in (rows := made_rows("bump")):
+        del row["corrected_error_type"]
+    second = read(made_folder(tmp_path / "two", "bump", rows, "data/task2_dataset.json"), task=2)
+    assert set(second.table["error"]) == {"Coreference Error"}
+    assert second.origin == "two, task 2 (all)"
+    assert read(tmp_path / "two" / "data", task=2).keys == second.keys
+
+
+def test_the_articles_with_the_smallest_hashes_are_for_choosing() -> None:
+    names = ["100", "101", "102"]
+    by_hash = sorted(names, key=lambda name: hashlib.sha256(name.encode("utf-8")).hexdigest())
+    assert chosen_articles(names, 2) == set(by_hash[:2])
+    assert chosen_articles([*names, *reversed(names)], 2) == set(by_hash[:2])
+    assert chosen_articles(names) == set(names)  # fewer than fifty
+    assert set(read(DATA / "bump", split="valid").table["article"]) == set(names)
+    with pytest.raises(ValueError, match="to have pairs of the split 'test', but there are none"):
+        read(DATA / "bump", split="test")
+
+
+def test_the_real_articles_are_split_once() -> None:
+    folder = real_folder("bump")
+    bump = read(folder)
+    parts = {split: set(read(folder, split=split).table["article"]) for split in ("valid", "test")}
+    assert (len(parts["valid"]), len(parts["test"])) == (50, 49)
+    assert parts["valid"] | parts["test"] == set(bump.table["article"])
+    assert parts["valid"] == chosen_articles(bump.table["article"])
+    assert len(bump.documents) == 693
+    # Recorded when the split was made: choices rest on it.
+    names = ",".join(sorted(parts["valid"]))
+    assert hashlib.sha256(names.encode()).hexdigest()[:12] == "80bcda109291"
+
+
+def test_a_limit_takes_the_first_articles() -> None:
+    assert read(DATA / "bump", limit=2).documents == ["10", "11", "12", "13"]
+
+
+def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
+    rows = made_rows("bump")
+    gap = {**rows[0], "scores": {"DAE_reference": 1.0}}
+    word = {**rows[0], "scores": {**rows[0]["scores"], "New_edited": "high"}}
+    for number, (bad, message) in enumerate(
+        (
+            ([*rows[1:], gap], "a score 'New_reference' for each pair .* record 6 lacks it"),
+            ([word, *rows[1:]], "scores in task1_dataset.json to be numbers"),
+            ([], "to have pairs of the split 'all'"),
+        )
+    ):
+        folder = made_folder(tmp_path / str(number), "bump", bad)
+        with pytest.raises(ValueError, match=message):
+            read(folder)
+    with pytest.raises(ValueError, match="`split` to be one of valid, test, all"):
+        read(DATA / "bump", split="half")
+    with pytest.raises(ValueError, match="`task` to be one of 1, 2"):
+        read(folder, task=3)
+
 
 #: Consistency and area in percent as printed (Ma et al. 2023, task 1), from the list that comes
 #: with the data.
@@ -47,24 +132,16 @@ SCORES = {
 
 
 @pytest.fixture(scope="module")
-def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
-
-
-@pytest.fixture(scope="module")
-def results(scorer: EstimeScorer, data: Summaries) -> Results[Summaries]:
+def results(data: Summaries) -> Results[Summaries]:
     guess = pd.DataFrame(data.keys, columns=["pair", "version"])
     guess["guess"] = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 2.0, None]
-    blocks = [*standard_blocks(data, scorer), own_block(guess, "mine")]
+    blocks = [published_block(data), own_block(guess, "mine")]
     return run(BENCHMARK, data, blocks, resamples=40)
 
 
-def published_only(data: Summaries) -> Scores[Summaries]:
-    return compute_scores(data, [published_block(data)])
-
-
-def test_the_published_measures_have_their_printed_values(bump: Summaries) -> None:
-    frames = BENCHMARK.analyze(published_only(bump), resamples=2)
+def test_the_published_measures_have_their_printed_values() -> None:
+    bump = read(real_folder("bump"))
+    frames = run(BENCHMARK, bump, [published_block(bump)], resamples=2).frames
     overall = frames[CONSISTENCY].query("error == 'all'").set_index("measure")
     assert list(overall.index) == list(PRINTED)
     for name, (consistency, area) in PRINTED.items():

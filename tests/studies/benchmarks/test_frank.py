@@ -1,29 +1,127 @@
-"""Partial correlations against a regression on dummies; tables of made-up data against both; FRANK
-as published.
+"""FRANK from both layouts; partial correlations against a regression on dummies; tables of made-up
+data against both; FRANK as published.
 """
 
 from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric import EstimeScorer
-from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
+from estime_metric.stats.groups import group_codes
 from estime_metric.studies.benchmarks.frank import BENCHMARK
-from estime_metric.studies.benchmarks.frank.data import ERRORS
+from estime_metric.studies.benchmarks.frank.data import ERRORS, FLIP, METRICS, read
 from estime_metric.studies.benchmarks.frank.partial import (
     METHODS,
-    codes_of,
     partial_correlation,
     weighted_partial,
 )
-from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
+from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
+from estime_metric.studies.benchmarks.shared.blocks import published_block
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.studies.benchmarks.shared.standard import standard_blocks
 from estime_metric.studies.meta.significance import williams
+from tests.command import json_rows
 from tests.studies.conftest import drawn_rows, ends, rows
+from tests.studies.made import DATA, made_folder, made_rows, real_folder
+
+
+@pytest.fixture(scope="module")
+def data() -> Summaries:
+    return read(DATA / "frank")
+
+
+@pytest.fixture(scope="module")
+def frank() -> Summaries:
+    """The test split of FRANK."""
+    return read(real_folder("frank"))
+
+
+@pytest.mark.parametrize("articles", [False, True])
+def test_the_authors_files_give_the_same_as_the_folder(tmp_path: Path, articles: bool) -> None:
+    authors = made_folder(tmp_path / "frank", "frank-authors")
+    if articles:
+        (authors / "data" / "benchmark_data.json").unlink()
+    for split in ("test", "valid"):
+        digests = {
+            read(folder, split).digest for folder in (DATA / "frank", authors, authors / "data")
+        }
+        assert len(digests) == 1
+
+
+def test_what_the_rows_say_stands_there(data: Summaries) -> None:
+    rows = [row for row in made_rows("frank") if row["split"] == "test"]
+    assert data.keys == [(row["doc_id"], row["system"]) for row in rows]
+    documents = json_rows(DATA / "frank" / "documents.jsonl")
+    sources = {row["doc_id"]: row["source"] for row in documents}
+    assert data.sources == [sources[row["doc_id"]] for row in rows]
+    assert list(data.published) == [
+        "FactCC",
+        "QAGS",
+        "New",
+    ]  # those of the paper first, in its order
+    missing = [row["metrics"]["QAGS"] is None for row in rows]
+    assert np.isnan(data.published["QAGS"]).tolist() == missing
+    assert any(missing)
+    assert data.table["Flip_EntE"].tolist() == [row["flipped"]["EntE"] for row in rows]
+    assert data.documents == ["d0", "d1", "d2", "d4", "d5", "d6"]
+
+
+def test_the_first_documents_of_each_data_set(data: Summaries) -> None:
+    folder = DATA / "frank"
+    first = read(folder, limit=1)
+    assert (first.documents, len(first)) == (["d0", "d4"], 5)
+    assert first.digest != data.digest
+    assert read(folder, limit=3).digest == data.digest
+
+
+def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
+    rows = made_rows("frank")
+    with pytest.raises(ValueError, match="`split` to be one of valid, test, but got 'train'"):
+        read(tmp_path, "train")
+    for number, (bad, message) in enumerate(
+        (
+            ([{**rows[0], "doc_id": "x"}], "a source for each document, but there is none for x"),
+            ([{**rows[0], "dataset": "xl"}], "datasets cnndm, bbc, but got xl"),
+            (
+                [{**rows[0], "factuality": None}],
+                r"`factuality` to be finite, but it is not for \('d0', 'bart'\)",
+            ),
+        )
+    ):
+        with pytest.raises(ValueError, match=message):
+            read(made_folder(tmp_path / str(number), "frank", bad))
+    authors = made_folder(tmp_path / "g", "frank-authors")
+    texts = json.loads((authors / "data" / "benchmark_data.json").read_text())
+    (authors / "data" / "benchmark_data.json").write_text(json.dumps(texts[1:]))
+    with pytest.raises(
+        ValueError, match=r"a summary for each judgement .* none for \('d0', 'bart'\)"
+    ):
+        read(authors)
+    (authors / "data" / "benchmark_data.json").unlink()
+    shutil.rmtree(authors / "data" / "articles-wbertscore-json")
+    with pytest.raises(
+        FileNotFoundError, match=r"have the texts, benchmark_data.json or articles-wbertscore-json"
+    ):
+        read(authors)
+
+
+def test_the_benchmark_itself(frank: Summaries) -> None:
+    assert (len(frank), len(frank.documents), len(frank.systems)) == (1575, 350, 9)
+    assert tuple(frank.published) == METRICS
+    assert [name for name in frank.table if name.startswith(FLIP)] == [
+        FLIP + name for name in ERRORS
+    ]
+    missing = {name: int(np.isnan(values).sum()) for name, values in frank.published.items()}
+    assert {name: number for name, number in missing.items() if number} == {
+        "Dep Entail": 41,
+        "FEQA": 4,
+    }
+
 
 PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
 
@@ -76,7 +174,7 @@ def test_a_resample_is_the_table_with_its_rows_repeated(method: str) -> None:
     x, y, categories = columns(3)
     rng = np.random.default_rng(4)
     weights = rng.multinomial(60, [1 / 60] * 60, size=5).astype(float)
-    computed = weighted_partial(weights, x, y, codes_of(categories), method)
+    computed = weighted_partial(weights, x, y, group_codes(categories, 60), method)
     for row, value in zip(weights.astype(int), computed, strict=True):
         taken = np.repeat(np.arange(60), row)
         repeated = by_regression(x[taken], y[taken], [categories[index] for index in taken], method)
@@ -90,7 +188,7 @@ def test_nothing_that_varies_within_a_category_has_no_value() -> None:
             partial_correlation([0.1, 0.1, 0.3, 0.3], [1, 2, 3, 4], categories, method=method)
         )
         assert np.isnan(partial_correlation([1, 1, 1, 1], [1, 2, 3, 4], method=method))
-    with pytest.raises(ValueError, match="columns of the same length, but got 2, 3 and 2"):
+    with pytest.raises(ValueError, match="columns of the same length, but got 2 and 3"):
         partial_correlation([1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="`method` to be one of pearson, spearman"):
         partial_correlation([1, 2], [1, 2], method="kendall")
@@ -111,11 +209,6 @@ def test_published_metrics_correlate_as_published(frank: Summaries, metric: str)
     assert computed[: len(expected)] == pytest.approx(expected, abs=5.01e-4)
 
 
-@pytest.fixture(scope="module")
-def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
-
-
 def expected(
     data: Summaries, scores: np.ndarray, judged: str, part: str | None, method: str
 ) -> float:
@@ -125,27 +218,21 @@ def expected(
 
 
 @pytest.fixture(scope="module")
-def results(data: Summaries, scorer: EstimeScorer) -> Results[Summaries]:
-    return run(BENCHMARK, data, standard_blocks(data, scorer), resamples=20)
+def results(data: Summaries) -> Results[Summaries]:
+    return run(BENCHMARK, data, [trivial_block(), published_block(data)], resamples=20)
 
 
-def test_every_measure_is_in_the_table_of_published_ones(
-    results: Results[Summaries], data: Summaries, scorer: EstimeScorer
-) -> None:
-    measures = {name: higher for name, higher in HIGHER_IS_BETTER.items() if name not in NEW_NGRAMS}
-    result = scorer.score(data.summaries, data.sources)
+def test_each_cell_is_that_of_the_regression(results: Results[Summaries], data: Summaries) -> None:
     by_label = {row["measure"]: row for row in rows(results.tables["frank"])}
-    assert {"copied-2", "(-)new n-grams, mean", "FactCC", "QAGS", "New"} <= set(by_label)
-    for name, higher in measures.items():
-        label = f"{'' if higher else '(-)'}{'ESTIME' if name == 'alarms' else name}-2"
-        scores = result.values(name, 2).numpy() * (1 if higher else -1)
+    for column in results.scores.columns:
+        scores = results.scores.oriented(column)
         for part, dataset in PARTS.items():
             for symbol, method in (("r", "pearson"), ("ρ", "spearman")):
-                cell = by_label[label][f"{part} {symbol}"]
+                cell = by_label[column.label][f"{part} {symbol}"]
                 value = expected(data, scores, "factuality", dataset, method)
                 assert (float(cell) if cell else np.nan) == pytest.approx(
                     value, abs=1e-9, nan_ok=True
-                ), (name, part)
+                ), (column.label, part)
 
 
 def test_a_missing_value_is_left_out_and_said(results: Results[Summaries], data: Summaries) -> None:

@@ -37,8 +37,7 @@ from estime_metric.studies.benchmarks.systems.statistics import (
     choose,
     contrasts,
 )
-from tests.conftest import SUMMEVAL as SUMMEVAL_FOLDER
-from tests.studies.made import DATA, made_folder
+from tests.studies.made import DATA, made_folder, real_folder
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +176,8 @@ def test_the_data_sets_have_their_parts_and_a_gap_is_refused(
         read(tmp_path / "data")
 
 
-@pytest.mark.skipif(not SUMMEVAL_FOLDER.is_dir(), reason="the data is missing")
 def test_the_data_itself() -> None:
-    table = read(SUMMEVAL_FOLDER.parent).table
+    table = read(real_folder("cliff").parent).table
     sizes = table.groupby(["data", "part"], sort=False)[["document", "system"]].nunique()
     assert sizes.loc[(SUMMEVAL, CHOOSING)].tolist() == [50, 16]
     assert sizes.loc[(FRANK_CNNDM, REPORTING)].tolist() == [175, 5]
