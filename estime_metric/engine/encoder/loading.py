@@ -58,28 +58,22 @@ _SHARD_INDEX = "model.safetensors.index.json"
 
 #: Files of a folder that decide on tokens or weights.
 _CONTENT_NAMES = (
-    *(
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "special_tokens_map.json",
-        "added_tokens.json",
-    ),
-    *(
-        "vocab.txt",
-        "vocab.json",
-        "entity_vocab.json",
-        "merges.txt",
-        "adapter_config.json",
-        _SHARD_INDEX,
-    ),
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "entity_vocab.json",
+    "merges.txt",
+    "adapter_config.json",
+    _SHARD_INDEX,
 )
 _CONTENT_SUFFIXES = (".safetensors", ".model")
 
-_CONNECTION_SECONDS, _ANSWER_LASTS = (
-    3.0,
-    30.0,
-)  # seconds: the Hub is out of reach then, and for how long
+_CONNECTION_SECONDS = 3.0  # without an answer, after which the Hub is out of reach
+_ANSWER_LASTS = 30.0  # seconds for which it is not asked again
 
 #: What ``transformers`` raises if a model is absent, corrupt, unsupported or needs to run its own
 #: code.
@@ -115,9 +109,6 @@ class EncoderInfo:
         margin = config.margin
         if margin is None:
             margin = PAPER_MARGIN * min(window, PAPER_WINDOW) // PAPER_WINDOW
-        elif config.window is None and window <= 2 * margin:
-            wanted = f"be less than half of the window, which is {window} for {self.name!r}"
-            raise ValueError(f"Expected argument `margin` to {wanted}, but got {margin}.")
         resolved = dataclasses.replace(
             config,
             revision=self.revision,
@@ -200,7 +191,6 @@ def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
     source = _origin(model)
     wanted = _sources(model, None if os.path.isdir(source) else commit)
     with explained(model), quiet():
-        _check_folder(model, source)
         config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
         if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
             kind = type(config).__name__.removesuffix("Config")
@@ -209,10 +199,7 @@ def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
         # Explicit: by default `transformers` asks at the terminal whether to run remote code.
         tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
         _check_tokenizer(model, tokenizer)
-        if getattr(config, "reference_compile", None) is None and hasattr(
-            config, "reference_compile"
-        ):
-            config.reference_compile = False
+        config.reference_compile = False  # otherwise ModernBERT compiles itself at the first call
         how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
         weights = Path(source) / "model.safetensors"
         stored = read_int8(weights, dtype) if weights.is_file() else None
@@ -352,22 +339,6 @@ def _check_shards(source: str, wanted: dict[str, Any]) -> None:
         raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
 
 
-def _check_folder(model: str, source: str) -> None:
-    """Raises `EncoderUnavailableError` for a folder without configuration or weights."""
-    folder = Path(source)
-    if not folder.is_dir():
-        return
-    missing = None
-    if not any(folder.iterdir()):
-        missing = "anything"
-    elif not (folder / "config.json").is_file():
-        missing = "a config.json"
-    elif not any(file.name.endswith((".safetensors", _SHARD_INDEX)) for file in folder.iterdir()):
-        missing = "weights in safetensors"
-    if missing is not None:
-        raise _unavailable(model, f"the folder does not contain {missing}.")
-
-
 def _is_path(model: str) -> bool:
     """Whether ``model`` is a path, which is never asked of the Hub."""
     is_written_so = model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1
@@ -400,7 +371,7 @@ def _check_tokenizer(model: str, tokenizer: Any) -> None:
         lacks = "a mask token"
     elif not tokenizer.is_fast:
         lacks = "a fast tokenizer (required for character offsets)"
-    elif len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
+    elif not set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids):
         lacks = "its tokenizer"  # if a folder contains none, `transformers` 5 makes an empty one without a warning
     else:
         return
@@ -436,8 +407,10 @@ def longest_input(base: Any) -> int | None:
 
 
 def _special_tokens(tokenizer: Any) -> SpecialTokens:
-    bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
-    full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
+    bare, full = (
+        list(tokenizer(["a"], add_special_tokens=special)["input_ids"][0])
+        for special in (False, True)
+    )
     begins = [i for i in range(len(full)) if full[i : i + len(bare)] == bare]
     if not bare or not begins:
         raise _UnsuitableError(
