@@ -61,11 +61,12 @@ class SourceCache:
     safetensors file with a checksum, and the files used longest ago are removed first, so allow
     enough bytes for all sources. Several processes may share a folder; a damaged entry is removed
     with a warning and computed again. A deep copy is the cache itself; an unpickled one keeps folder
-    and limits, starts with empty memory, and makes the folder when it first writes to it.
+    and limits, and starts with empty memory.
 
     Args:
         memory_bytes: maximum number of bytes of embeddings in memory.
-        folder: where entries are kept on disk; made if there is none. ``None`` for memory only.
+        folder: where entries are kept on disk, made when the first one is written; a warning is
+            issued if that fails. ``None`` for memory only.
         folder_bytes: maximum number of bytes in the folder, which each process that writes may
             exceed by a 64th part.
 
@@ -74,7 +75,6 @@ class SourceCache:
 
     Raises:
         TypeError, ValueError: a limit is not an integer, or is negative; the message names it.
-        OSError: the folder cannot be made.
 
     Example:
         >>> cache = SourceCache(memory_bytes=1000)
@@ -90,19 +90,9 @@ class SourceCache:
         folder: str | os.PathLike[str] | None = None,
         folder_bytes: int = 10_000_000_000,
     ) -> None:
-        self._start(
-            memory_bytes=integer("memory_bytes", memory_bytes, least=0),
-            folder=None if folder is None else Path(folder).expanduser(),
-            folder_bytes=integer("folder_bytes", folder_bytes, least=0),
-        )
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-
-    def _start(self, *, memory_bytes: int, folder: Path | None, folder_bytes: int) -> None:
-        """Begins with nothing in memory, within these limits; touches no file."""
-        self.memory_bytes = memory_bytes
-        self.folder = folder
-        self.folder_bytes = folder_bytes
+        self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
+        self.folder = None if folder is None else Path(folder).expanduser()
+        self.folder_bytes = integer("folder_bytes", folder_bytes, least=0)
         self.hits = self.misses = 0
         #: By key, the embeddings and the time of their last use, the least recently used first.
         self._entries: OrderedDict[str, tuple[Tensor, int]] = OrderedDict()
@@ -188,19 +178,10 @@ class SourceCache:
     def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
         return self
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        # A name is looked up by the process that unpickles it.
-        return "DEFAULT_CACHE" if self is DEFAULT_CACHE else super().__reduce_ex__(protocol)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "memory_bytes": self.memory_bytes,
-            "folder": self.folder,
-            "folder_bytes": self.folder_bytes,
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._start(**state)
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self is DEFAULT_CACHE:
+            return "DEFAULT_CACHE"  # looked up by the process that unpickles it
+        return SourceCache, (self.memory_bytes, self.folder, self.folder_bytes)
 
     def _count(self, key: str) -> None:
         """Remembers a request, unless it follows another one for ``key`` in short succession."""
@@ -264,7 +245,7 @@ class SourceCache:
             return
         content = save({"embeddings": embeddings, "checksum": _checksum(key, embeddings)})
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)  # an unpickled cache has not made it
+            self.folder.mkdir(parents=True, exist_ok=True)
             handle, unfinished = tempfile.mkstemp(suffix=".source.part", dir=self.folder)
             try:
                 with os.fdopen(handle, "wb") as stream:
