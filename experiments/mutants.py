@@ -42,7 +42,10 @@ MUTATED = (
 TESTS = (
     *(
         f"tests/test_{name}.py"
-        for name in ("measures", "result", "scorer", "scorer_use", "word_unit", "appendices")
+        for name in (
+            *("measures", "result", "scorer", "scorer_use", "explanation"),
+            *("word_unit", "appendices"),
+        )
     ),
     "tests/engine",
     "tests/integrations/test_torchmetrics_states.py",

@@ -55,7 +55,7 @@ class ShippedTokenizer:
         self.vocab_size: int = self._tokenizer.get_vocab_size(with_added_tokens=False)
 
     def __call__(
-        self, texts: list[str], *, add_special_tokens: bool = True, **options: Any
+        self, texts: list[str], *, add_special_tokens: bool, **options: Any
     ) -> dict[str, Any]:
         """Ids and spans of each text; other options of ``transformers`` are ignored."""
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)

@@ -122,6 +122,9 @@ def test_the_budget_is_kept_and_changes_nothing(
         assert len(sizes) == len(shares)
         assert sum(shares) == pytest.approx(1.0)
         assert max(sizes) <= max(budget, longest)
+    sizes.clear()
+    encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 3)]), [1])
+    assert 1_000 < max(sizes) <= 2_000  # by default, on a CPU
     assert encoder.encode([], LAYERS) == []
     (states,) = encoder.encode([MaskedText(np.zeros(0, dtype=np.int64), [], 0)], LAYERS)
     assert states.shape == (len(LAYERS), 0, WIDTH)
@@ -222,7 +225,7 @@ def test_out_of_memory_halves_the_budget(
     expected = encoder.encode(texts, LAYERS)
     sizes = short_of_memory(monkeypatch, 300, error)
     shares: list[float] = []
-    warning = "Out of memory on cpu: the token budget was reduced to \\d+. Scores change only by"
+    warning = r"Out of memory on cpu: the token budget was reduced to \d+. Scores change only by"
     with pytest.warns(RuntimeWarning, match=warning) as caught:
         states = encoder.encode(texts, LAYERS, token_budget=100_000, on_progress=shares.append)
     assert len(caught) == 1
@@ -270,22 +273,6 @@ def test_a_lack_of_memory_while_loading_is_called_so(
         left = number
         with pytest.raises(MemoryError, match="not enough memory on cpu for the encoder"):
             load(bert_folder)
-
-
-def test_the_default_budget_is_that_of_the_device(
-    bert_folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoder = get(bert_folder)
-    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
-    calls: list[tuple[torch.device, int]] = []
-    monkeypatch.setattr(
-        "estime_metric.engine.encoder.memory.default_budget", lambda *of: calls.append(of) or 500
-    )
-    encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 3)]), [1])
-    assert 250 < max(sizes) <= 500
-    ((device, bytes_per_position),) = calls
-    assert device == encoder.device
-    assert bytes_per_position > 4 * WIDTH
 
 
 def spoilt(

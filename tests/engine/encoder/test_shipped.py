@@ -32,7 +32,6 @@ ODD = (
     ("model", "dtype"),
     [
         ("embedded", torch.float32),
-        ("embedded-small", torch.float32),
         ("embedded-small", torch.bfloat16),
     ],
 )
