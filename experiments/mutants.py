@@ -49,6 +49,7 @@ TESTS = (
     ),
     "tests/engine",
     "tests/integrations/test_torchmetrics_states.py",
+    "tests/jobs/test_datasets.py",  # `EstimeScorer.map_batch`
 )
 
 #: What the tests import and takes long, none of it from the package.
@@ -213,7 +214,9 @@ def draw(candidates: Sequence[Mutation], number: int, seed: int) -> list[Mutatio
 
 
 def nearest_first(path: Path) -> list[str]:
-    """All files of ``TESTS``: first the one named after the module at ``path``, then those that import it."""
+    """The module at ``path`` for its examples, and all files of ``TESTS``: first the one named after
+    it, then those that import it.
+    """
     module = ".".join(path.with_suffix("").parts)
     places = [ROOT / name for name in TESTS]
     files = [
@@ -223,7 +226,7 @@ def nearest_first(path: Path) -> list[str]:
     ]
     files.sort(key=lambda file: module not in file.read_text(encoding="utf-8"))
     files.sort(key=lambda file: file.stem != f"test_{path.stem}")
-    return [str(file.relative_to(ROOT)) for file in files]
+    return [str(path), *(str(file.relative_to(ROOT)) for file in files)]
 
 
 def copy_of_clone(folder: Path, root: Path = ROOT) -> None:

@@ -52,11 +52,9 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
 
 def _main_script(texts: Sequence[str]) -> str | None:
     """The script of most letters; ``None`` if there is no letter."""
-    characters = Counter(character for text in texts for character in text)
-    scripts: Counter[str] = Counter()
-    for character, count in characters.items():
-        if character.isalpha():
-            scripts[_script(character)] += count
+    scripts = Counter(
+        _script(character) for text in texts for character in text if character.isalpha()
+    )
     return scripts.most_common(1)[0][0] if scripts else None
 
 
