@@ -134,7 +134,9 @@ class MaskedEncoder:
                 for batch in prepared:
                     try:
                         with self._lock, inference_context(self.device):
-                            self._run(batch, layers, states)
+                            batch = batch.to(self.device)
+                            for number, of_layer in enumerate(self.taps.read(batch, layers)):
+                                states[number].index_copy_(0, batch.target, of_layer)
                     except (RuntimeError, MemoryError) as error:
                         if not is_out_of_memory(error) or len(batch.ids) == 1:
                             raise
@@ -179,12 +181,6 @@ class MaskedEncoder:
         lengths = [len(window) + self.info.special.around for window in windows]
         for numbers in pack(lengths, budget, self.takes_padding):
             yield assemble([windows[number] for number in numbers], self.info.special)
-
-    def _run(self, batch: WindowBatch, layers: Sequence[int], states: Tensor) -> None:
-        """One forward pass; writes the hidden states that are read into their rows of ``states``."""
-        batch = batch.to(self.device)
-        for number, of_layer in enumerate(self.taps.read(batch, layers)):
-            states[number].index_copy_(0, batch.target, of_layer)
 
 
 def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:

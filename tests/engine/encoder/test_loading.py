@@ -127,14 +127,6 @@ def pickled(copy: Path, shards: bool = False) -> None:
 
 #: What is done to a folder, and what is said of it.
 SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
-    "nothing": (
-        lambda copy: [file.unlink() for file in copy.iterdir()],
-        r"cannot be loaded: .* config\.json",
-    ),
-    "no weights": (
-        lambda copy: (copy / "model.safetensors").unlink(),
-        r"cannot be loaded: .*no file named model\.safetensors",
-    ),
     "no configuration": (
         lambda copy: (copy / "config.json").unlink(),
         r"cannot be loaded: .* config\.json",
@@ -144,7 +136,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda copy: (copy / "model.safetensors").write_bytes(b"x"),
         'cannot be loaded.*"embedded"',
     ),
-    "pickled": (pickled, r'safetensors.*model="embedded"'),
+    "pickled": (pickled, r'no file named model\.safetensors.*model="embedded"'),
     "pickled shards": (
         lambda copy: pickled(copy, True),
         r"not in safetensors: .* names pytorch_model\.bin",

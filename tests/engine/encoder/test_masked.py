@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import transformers
 
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.engine.encoder.batching import WindowBatch
+from estime_metric.engine.encoder.blocks import BlockTaps
 from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
 from estime_metric.engine.encoder.store import STORE, EncoderStore
 from estime_metric.engine.text.masking import MaskedText, plan_token_windows
@@ -193,15 +195,15 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
     """Lets a forward pass of more than ``most`` positions fail; returns the sizes of those that
     ran.
     """
-    run, sizes = MaskedEncoder._run, []
+    read, sizes = BlockTaps.read, []
 
-    def limited(self: MaskedEncoder, batch: WindowBatch, *others: object) -> None:
+    def limited(self: BlockTaps, batch: WindowBatch, layers: Sequence[int]) -> list[torch.Tensor]:
         if batch.ids.numel() > most:
             raise error
         sizes.append(batch.ids.numel())
-        run(self, batch, *others)  # type: ignore[arg-type]
+        return read(self, batch, layers)
 
-    monkeypatch.setattr(MaskedEncoder, "_run", limited)
+    monkeypatch.setattr(BlockTaps, "read", limited)
     return sizes
 
 
