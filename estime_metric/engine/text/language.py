@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from estime_metric.engine.text.units import Tokenizer, encode
 
-_TEXTS, _CHARACTERS = 50, 400  # texts, and characters of each, that are looked at
+_TEXTS, _CHARACTERS = 10, 400  # texts, and characters of each, that are looked at
 
 #: Known letters in a token with a letter below which the language is foreign. With the embedded
 #: encoder's English vocabulary 998 of 1,000 English summaries of FRANK have 3 and more, texts in
