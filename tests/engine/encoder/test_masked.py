@@ -207,7 +207,6 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
     return sizes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [
