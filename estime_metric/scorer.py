@@ -251,8 +251,8 @@ class EstimeScorer:
                     model=config.soft_model,
                     revision=config.soft_revision,
                     layers=0,
-                    window=1,
-                    margin=0,
+                    window=None,
+                    margin=None,
                     measures=(),
                 )
             )

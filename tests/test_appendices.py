@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 import torch
 
 from estime_metric import EncoderUnavailableError, EstimeResult, EstimeScorer
+from estime_metric.engine.encoder.batching import WindowBatch
+from estime_metric.engine.encoder.blocks import BlockTaps
 from estime_metric.engine.text.units import units_of
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES
 from tests.families import BLOCKS, DETERMINERS, SENTENCES, save_encoder, toy_tagger
@@ -29,15 +32,17 @@ def near(first: float, second: float) -> bool:
 @contextmanager
 def counted(scorer: EstimeScorer) -> Iterator[dict[str, int]]:
     """Counts the encoder's forward passes and the windows in them."""
+    scorer.load()
     counts = {"passes": 0, "windows": 0}
+    read = BlockTaps.read
 
-    def count(module: torch.nn.Module, arguments: tuple, named: dict) -> None:
+    def count(taps: BlockTaps, batch: WindowBatch, layers: Sequence[int]) -> list[torch.Tensor]:
         counts["passes"] += 1
-        counts["windows"] += len(named["input_ids"])
+        counts["windows"] += len(batch.ids)
+        return read(taps, batch, layers)
 
-    hook = scorer.encoder._model.register_forward_pre_hook(count, with_kwargs=True)
-    yield counts
-    hook.remove()
+    with mock.patch.object(BlockTaps, "read", count):
+        yield counts
 
 
 class Naive:

@@ -5,6 +5,7 @@ and ``copied``.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -99,6 +100,16 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
         assert alone == pytest.approx(
             alarms if measure == "alarms" else BY_HAND[measure][2], nan_ok=True
         )
+
+
+def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
+    assert {name for name, measure in MEASURES.items() if measure.checked_only} == {
+        "alarms",
+        "graded_alarms",
+        "alarm_rate",
+        "alarms_adjusted",
+        "winners",
+    }
 
 
 def test_what_the_encoder_cannot_read_is_not_the_best() -> None:
@@ -248,7 +259,11 @@ def test_fragments_where_a_source_repeats_itself_and_of_an_unknown_unit() -> Non
     ]  # None is never copied
 
 
-@pytest.mark.parametrize("text", ["a" * 30_000, "ab" * 15_000, "abcdefghij" * 3_000])
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 30_000, "ab" * 15_000, "".join(random.Random(0).choices("abcdefghij", k=30_000))],
+    ids=["one", "two", "random"],
+)
 def test_a_long_source_takes_states_in_proportion(text: str) -> None:
     automaton = automaton_of(text)
     assert len(automaton) <= 2 * len(text)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import tempfile
 import threading
 import time
@@ -30,9 +29,8 @@ from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.memory import is_out_of_memory, return_memory
 from estime_metric.validation import integer
 
-#: Files that belong to a cache; it never touches another file of its folder.
-_ENTRY = re.compile(r"[0-9a-f]{64}\.source\.safetensors")
-_UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
+#: How the names of its files end; a cache never touches another file of its folder.
+_ENTRY, _UNFINISHED = ".source.safetensors", ".source.part"
 
 _ABANDONED = (
     3600.0  # seconds after which an unfinished file counts as left over from a stopped process
@@ -61,11 +59,12 @@ class SourceCache:
     safetensors file with a checksum, and the files used longest ago are removed first, so allow
     enough bytes for all sources. Several processes may share a folder; a damaged entry is removed
     with a warning and computed again. A deep copy is the cache itself; an unpickled one keeps folder
-    and limits, starts with empty memory, and makes the folder when it first writes to it.
+    and limits, and starts with empty memory.
 
     Args:
         memory_bytes: maximum number of bytes of embeddings in memory.
-        folder: where entries are kept on disk; made if there is none. ``None`` for memory only.
+        folder: where entries are kept on disk, made when the first one is written; a warning is
+            issued if that fails. ``None`` for memory only.
         folder_bytes: maximum number of bytes in the folder, which each process that writes may
             exceed by a 64th part.
 
@@ -74,7 +73,6 @@ class SourceCache:
 
     Raises:
         TypeError, ValueError: a limit is not an integer, or is negative; the message names it.
-        OSError: the folder cannot be made.
 
     Example:
         >>> cache = SourceCache(memory_bytes=1000)
@@ -90,19 +88,9 @@ class SourceCache:
         folder: str | os.PathLike[str] | None = None,
         folder_bytes: int = 10_000_000_000,
     ) -> None:
-        self._start(
-            memory_bytes=integer("memory_bytes", memory_bytes, least=0),
-            folder=None if folder is None else Path(folder).expanduser(),
-            folder_bytes=integer("folder_bytes", folder_bytes, least=0),
-        )
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-
-    def _start(self, *, memory_bytes: int, folder: Path | None, folder_bytes: int) -> None:
-        """Begins with nothing in memory, within these limits; touches no file."""
-        self.memory_bytes = memory_bytes
-        self.folder = folder
-        self.folder_bytes = folder_bytes
+        self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
+        self.folder = None if folder is None else Path(folder).expanduser()
+        self.folder_bytes = integer("folder_bytes", folder_bytes, least=0)
         self.hits = self.misses = 0
         #: By key, the embeddings and the time of their last use, the least recently used first.
         self._entries: OrderedDict[str, tuple[Tensor, int]] = OrderedDict()
@@ -156,8 +144,6 @@ class SourceCache:
         """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger
         than a limit.
         """
-        if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:
-            return
         with self._lock:
             own = embeddings.detach().to("cpu", copy=True).contiguous()
             self._keep(key, own)
@@ -188,19 +174,10 @@ class SourceCache:
     def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
         return self
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        # A name is looked up by the process that unpickles it.
-        return "DEFAULT_CACHE" if self is DEFAULT_CACHE else super().__reduce_ex__(protocol)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "memory_bytes": self.memory_bytes,
-            "folder": self.folder,
-            "folder_bytes": self.folder_bytes,
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._start(**state)
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self is DEFAULT_CACHE:
+            return "DEFAULT_CACHE"  # looked up by the process that unpickles it
+        return SourceCache, (self.memory_bytes, self.folder, self.folder_bytes)
 
     def _count(self, key: str) -> None:
         """Remembers a request, unless it follows another one for ``key`` in short succession."""
@@ -264,8 +241,8 @@ class SourceCache:
             return
         content = save({"embeddings": embeddings, "checksum": _checksum(key, embeddings)})
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)  # an unpickled cache has not made it
-            handle, unfinished = tempfile.mkstemp(suffix=".source.part", dir=self.folder)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle, unfinished = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.folder)
             try:
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(content)
@@ -292,26 +269,27 @@ class SourceCache:
         """
         files = []
         for file, size, used in self._files():
-            if _UNFINISHED.fullmatch(file.name) and time.time() - used > _ABANDONED:
+            if file.name.endswith(_UNFINISHED) and time.time() - used > _ABANDONED:
                 _remove(file)
             else:
                 files.append((used, size, file))
         excess = sum(size for _, size, _ in files) - self.folder_bytes
         for _, size, file in sorted(files):
-            if excess > 0 and _ENTRY.fullmatch(file.name):
+            if excess > 0 and file.name.endswith(_ENTRY):
                 _remove(file)
                 excess -= size
 
     def _files(self) -> Iterator[tuple[Path, int, float]]:
-        folder = self.folder if self.folder is not None and self.folder.is_dir() else None
-        for file in [] if folder is None else folder.iterdir():
-            if _ENTRY.fullmatch(file.name) or _UNFINISHED.fullmatch(file.name):
+        if self.folder is None or not self.folder.is_dir():
+            return
+        for file in self.folder.iterdir():
+            if file.name.endswith((_ENTRY, _UNFINISHED)):
                 with contextlib.suppress(OSError):  # another process removed it
                     state = file.stat()
                     yield file, state.st_size, state.st_mtime
 
     def _file(self, key: str) -> Path:
-        return Path(self.folder or "") / f"{key}.source.safetensors"
+        return Path(self.folder or "") / f"{key}{_ENTRY}"
 
 
 #: What metrics and judges share within a process unless they are given another cache: 1 GB of

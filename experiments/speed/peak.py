@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from estime_metric import EstimeScorer
 from estime_metric.engine.encoder.batching import WindowBatch
@@ -133,9 +132,9 @@ def counted(scorer: EstimeScorer) -> Iterator[Counted]:
     width, inner, depth = shape.hidden_size, shape.intermediate_size, max(encoder.depth, 1)
     maps = 8 * width**2 + 4 * width * inner  # of a position, in a block
     keys_and_values = 4 * width**2
-    run = encoder._run
+    read_states = encoder.taps.read
 
-    def count(batch: WindowBatch, *others: Any) -> None:
+    def count(batch: WindowBatch, layers: Sequence[int]) -> list[Tensor]:
         windows, longest = batch.ids.shape
         lengths = np.full(windows, longest)
         if batch.attended is not None:
@@ -147,9 +146,9 @@ def counted(scorer: EstimeScorer) -> Iterator[Counted]:
         work.positions += batch.ids.numel()
         work.tokens += int(lengths.sum())
         work.operations += float(((depth - 1) * whole + last).sum())
-        run(batch, *others)
+        return read_states(batch, layers)
 
-    with mock.patch.object(encoder, "_run", count):
+    with mock.patch.object(encoder.taps, "read", count):
         yield work
 
 

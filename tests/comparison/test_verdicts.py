@@ -90,16 +90,6 @@ def test_one_word_of_the_source_wins_against_nobody(scorer: EstimeScorer) -> Non
     assert compare_results(word, freely).winner("A", "B") is None
 
 
-def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
-    assert {name for name, measure in MEASURES.items() if measure.checked_only} == {
-        "alarms",
-        "graded_alarms",
-        "alarm_rate",
-        "alarms_adjusted",
-        "winners",
-    }
-
-
 @pytest.mark.parametrize(
     ("second", "winner", "sentence"),
     [

@@ -110,7 +110,7 @@ def two_equal_metrics(sources: list[object]) -> list[object]:
     return [source for _, source in two_metrics(sources)]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.5, 0.75])
+@pytest.mark.parametrize("share", [0.01, 0.25, 0.75])
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("requested", [in_turn, three_candidates, two_metrics, two_equal_metrics])
 def test_a_loop_over_more_sources_than_fit_finds_those_that_fit(
@@ -167,6 +167,9 @@ def test_a_folder_returns_what_was_put(
     whole = torch.randn(shape).to(dtype).repeat(1, 3, 1)
     expected = whole[:, : shape[1]].clone()
     cache = SourceCache(10_000, folder=tmp_path / "made" / "for it")
+    cache.clear()
+    assert cache.get(key(0)) is None
+    assert not (tmp_path / "made").exists()  # nothing is written before there is an entry
     with torch.inference_mode():
         cache.put(key(0), whole[:, : shape[1]])
     whole += 1  # what is stored is its own
@@ -250,8 +253,8 @@ def test_a_folder_that_cannot_be_written_is_warned_of_once(tmp_path: Path) -> No
         cache.put(key(1), entry(1))  # not warned of again
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="File exists"):
-        SourceCache(folder=tmp_path / "file")
+    with pytest.warns(RuntimeWarning, match=r"could not be written to .*file: .*File exists"):
+        SourceCache(folder=tmp_path / "file").put(key(0), entry(0))
 
 
 @pytest.mark.parametrize(
@@ -286,21 +289,6 @@ def test_what_users_may_pass(tmp_path: Path) -> None:
     restored = pickle.loads(pickle.dumps(cache))
     limits = f"SourceCache(memory_bytes=5, folder={str(tmp_path)!r}, folder_bytes=7)"
     assert repr(restored) == repr(cache) == limits
-
-
-def test_unpickling_touches_no_file_and_the_folder_is_made_when_it_is_written(
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / "gone"
-    pickled = pickle.dumps(SourceCache(folder=folder))
-    folder.rmdir()
-    cache = pickle.loads(pickled)
-    assert cache.get(key(0)) is None
-    cache.clear()
-    assert not folder.exists()
-    cache.put(key(0), entry(0))
-    assert torch.equal(cache.get(key(0)), entry(0))
-    assert len(files(folder)) == 1
 
 
 def test_keys_tell_all_parts_apart() -> None:

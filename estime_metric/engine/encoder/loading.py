@@ -48,7 +48,7 @@ class EncoderUnavailableError(OSError):
     """
 
 
-class _UnsuitableError(ValueError):
+class UnsuitableEncoderError(ValueError):
     """The model was found, but the measure cannot use it."""
 
 
@@ -58,28 +58,22 @@ _SHARD_INDEX = "model.safetensors.index.json"
 
 #: Files of a folder that decide on tokens or weights.
 _CONTENT_NAMES = (
-    *(
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "special_tokens_map.json",
-        "added_tokens.json",
-    ),
-    *(
-        "vocab.txt",
-        "vocab.json",
-        "entity_vocab.json",
-        "merges.txt",
-        "adapter_config.json",
-        _SHARD_INDEX,
-    ),
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "entity_vocab.json",
+    "merges.txt",
+    "adapter_config.json",
+    _SHARD_INDEX,
 )
 _CONTENT_SUFFIXES = (".safetensors", ".model")
 
-_CONNECTION_SECONDS, _ANSWER_LASTS = (
-    3.0,
-    30.0,
-)  # seconds: the Hub is out of reach then, and for how long
+_CONNECTION_SECONDS = 3.0  # without an answer, after which the Hub is out of reach
+_ANSWER_LASTS = 30.0  # seconds for which it is not asked again
 
 #: What ``transformers`` raises if a model is absent, corrupt, unsupported or needs to run its own
 #: code.
@@ -209,10 +203,7 @@ def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
         # Explicit: by default `transformers` asks at the terminal whether to run remote code.
         tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
         _check_tokenizer(model, tokenizer)
-        if getattr(config, "reference_compile", None) is None and hasattr(
-            config, "reference_compile"
-        ):
-            config.reference_compile = False
+        config.reference_compile = False  # otherwise ModernBERT compiles itself at the first call
         how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
         weights = Path(source) / "model.safetensors"
         stored = read_int8(weights, dtype) if weights.is_file() else None
@@ -237,7 +228,7 @@ def explained(model: str) -> Iterator[None]:
     """
     try:
         yield
-    except (_UnsuitableError, EncoderUnavailableError):
+    except (UnsuitableEncoderError, EncoderUnavailableError):
         raise
     except (MemoryError, *_FAILURES) as error:
         if is_out_of_memory(error):
@@ -355,18 +346,18 @@ def _check_shards(source: str, wanted: dict[str, Any]) -> None:
 
 def _check_folder(model: str, source: str) -> None:
     """Raises `EncoderUnavailableError` for a folder without configuration or weights."""
-    folder = Path(source)
-    if not folder.is_dir():
+    if not os.path.isdir(source):
         return
-    missing = None
-    if not any(folder.iterdir()):
+    names = os.listdir(source)
+    if not names:
         missing = "anything"
-    elif not (folder / "config.json").is_file():
+    elif "config.json" not in names:
         missing = "a config.json"
-    elif not any(file.name.endswith((".safetensors", _SHARD_INDEX)) for file in folder.iterdir()):
+    elif not any(name.endswith((".safetensors", _SHARD_INDEX)) for name in names):
         missing = "weights in safetensors"
-    if missing is not None:
-        raise _unavailable(model, f"the folder does not contain {missing}.")
+    else:
+        return
+    raise _unavailable(model, f"the folder does not contain {missing}.")
 
 
 def _is_path(model: str) -> bool:
@@ -401,11 +392,11 @@ def _check_tokenizer(model: str, tokenizer: Any) -> None:
         lacks = "a mask token"
     elif not tokenizer.is_fast:
         lacks = "a fast tokenizer (required for character offsets)"
-    elif len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
+    elif not set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids):
         lacks = "its tokenizer"  # if a folder contains none, `transformers` 5 makes an empty one without a warning
     else:
         return
-    raise _UnsuitableError(
+    raise UnsuitableEncoderError(
         f"Expected argument `model` to name an encoder with {lacks}, but {model!r} has none."
     )
 
@@ -415,7 +406,7 @@ def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, A
     if missing := sorted(
         name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own
     ):
-        raise _UnsuitableError(
+        raise UnsuitableEncoderError(
             f"Expected argument `model` to name a complete encoder, but {model!r} lacks {len(missing)} of its weights: "
             f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}."
         )
@@ -437,11 +428,13 @@ def longest_input(base: Any) -> int | None:
 
 
 def _special_tokens(tokenizer: Any) -> SpecialTokens:
-    bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
-    full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
+    bare, full = (
+        list(tokenizer(["a"], add_special_tokens=special)["input_ids"][0])
+        for special in (False, True)
+    )
     begins = [i for i in range(len(full)) if full[i : i + len(bare)] == bare]
     if not bare or not begins:
-        raise _UnsuitableError(
+        raise UnsuitableEncoderError(
             "Expected argument `model` to name an encoder with a tokenizer that puts its special tokens around the tokens of a "
             f"text, but it makes {full} of the tokens {bare}."
         )

@@ -134,7 +134,9 @@ class MaskedEncoder:
                 for batch in prepared:
                     try:
                         with self._lock, inference_context(self.device):
-                            self._run(batch, layers, states)
+                            batch = batch.to(self.device)
+                            for number, of_layer in enumerate(self.taps.read(batch, layers)):
+                                states[number].index_copy_(0, batch.target, of_layer)
                     except (RuntimeError, MemoryError) as error:
                         if not is_out_of_memory(error) or len(batch.ids) == 1:
                             raise
@@ -180,12 +182,6 @@ class MaskedEncoder:
         for numbers in pack(lengths, budget, self.takes_padding):
             yield assemble([windows[number] for number in numbers], self.info.special)
 
-    def _run(self, batch: WindowBatch, layers: Sequence[int], states: Tensor) -> None:
-        """One forward pass; writes the hidden states that are read into their rows of ``states``."""
-        batch = batch.to(self.device)
-        for number, of_layer in enumerate(self.taps.read(batch, layers)):
-            states[number].index_copy_(0, batch.target, of_layer)
-
 
 def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
     """Some tokens of the vocabulary and a mask, all of them read, and the first half of them."""
@@ -202,37 +198,13 @@ def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
 
 def choose_device(device: str | None) -> torch.device:
     """The device with the given name; for ``None`` a CUDA device if there is one, otherwise the
-    CPU. `ValueError` if no device has the name, or this machine does not have the device.
+    CPU. `ValueError` if this machine does not have the device.
     """
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        chosen = torch.device(device)
-    except RuntimeError as error:
+        return torch.empty(0, device=device).device  # with a number: "cuda" is "cuda:0"
+    except (RuntimeError, AssertionError, ImportError) as error:
         raise ValueError(
-            f"Expected argument `device` to name a torch device, but got {device!r}."
+            f"Expected argument `device` to name a device of this machine, but got {device!r}."
         ) from error
-    number = _number_of(chosen.type)
-    if number == 0:
-        raise ValueError(
-            f"Expected argument `device` to be a device of this machine, but PyTorch finds no {device!r}."
-        )
-    if chosen.type == "cuda" and chosen.index is not None and chosen.index >= number:
-        raise ValueError(
-            f"Expected argument `device` to be one of the {number} GPUs of this machine, numbered "
-            f"from 0, but got {device!r}."
-        )
-    if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
-        return torch.device(
-            "cuda", torch.cuda.current_device()
-        )  # "cuda" and "cuda:0" are one device
-    return chosen
-
-
-def _number_of(kind: str) -> int:
-    """How many devices of a kind this machine has; one is assumed of kinds that are not known here."""
-    if kind == "cuda":
-        return torch.cuda.device_count()
-    if kind == "mps":
-        return int(torch.backends.mps.is_available())
-    return 0 if kind == "meta" else 1  # tensors of "meta" have no values

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -55,20 +55,14 @@ class ShippedTokenizer:
         self.vocab_size: int = self._tokenizer.get_vocab_size(with_added_tokens=False)
 
     def __call__(
-        self, text: str | Sequence[str], *, add_special_tokens: bool = True, **options: Any
+        self, texts: list[str], *, add_special_tokens: bool, **options: Any
     ) -> dict[str, Any]:
-        """Ids and spans of one text or several; other options of ``transformers`` are ignored."""
-        texts = [text] if isinstance(text, str) else list(text)
+        """Ids and spans of each text; other options of ``transformers`` are ignored."""
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
-        several = {
+        return {
             "input_ids": [encoding.ids for encoding in encoded],
             "offset_mapping": [encoding.offsets for encoding in encoded],
         }
-        return (
-            {name: values[0] for name, values in several.items()}
-            if isinstance(text, str)
-            else several
-        )
 
     def get_vocab(self) -> dict[str, int]:
         """All tokens with their ids."""

@@ -6,7 +6,7 @@ Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,9 +73,8 @@ class Units:
 
     def only(self, kept: BoolArray) -> Units:
         """The units with ``kept`` true; the text around the other units stays."""
-        return Units(
-            text=self.text,
-            tokens=self.tokens,
+        return replace(
+            self,
             first=self.first[kept],
             stop=self.stop[kept],
             spans=self.spans[kept],

@@ -32,7 +32,6 @@ ODD = (
     ("model", "dtype"),
     [
         ("embedded", torch.float32),
-        ("embedded-small", torch.float32),
         ("embedded-small", torch.bfloat16),
     ],
 )
@@ -50,7 +49,6 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
         expected = theirs.tokenizer(texts, **how)
         encoded = own.tokenizer(texts, **how)
         assert encoded == {name: expected[name] for name in encoded}
-        assert own.tokenizer(ODD[2], **how)["input_ids"] == expected["input_ids"][2]
     assert own.tokenizer.get_vocab() == theirs.tokenizer.get_vocab()
     assert set(own.tokenizer.all_special_ids) == set(theirs.tokenizer.all_special_ids)
     for name in ("mask_token_id", "pad_token_id", "vocab_size"):

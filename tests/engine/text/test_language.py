@@ -53,8 +53,9 @@ def test_a_scorer_warns_once() -> None:
     scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
     with pytest.warns(
         RuntimeWarning, match="'embedded.*' does not seem to support the language of the summaries"
-    ):
+    ) as caught:
         scorer.score(GERMAN, GERMAN)
+    assert caught[0].filename == __file__  # the caller's line
     scorer.score(CHINESE, CHINESE)
     EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)
 
