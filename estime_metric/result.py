@@ -183,12 +183,17 @@ class EstimeResult:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Tensor:
-            """`values` of a measure."""
+            """`values` of a measure, if a single layer was read."""
             if name not in MEASURES:
                 measures = (
                     "" if name.startswith("_") else f" Measures: {', '.join(self._accepted)}."
                 )
                 raise AttributeError(f"EstimeResult has no attribute {name!r}.{measures}")
+            if len(self.layers) > 1:
+                raise AttributeError(
+                    f"Several layers were read: use `values({name!r}, layer)` with one of "
+                    f"{', '.join(map(str, self.layers))}."
+                )
             try:
                 return self.values(name)
             except ValueError as error:

@@ -165,7 +165,7 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
     ]
     with pytest.raises(ValueError, match="several were read"):
         result.mean("alarms")
-    with pytest.raises(AttributeError, match="`layer` to be one of 2, 5"):
+    with pytest.raises(AttributeError, match=r"`values\('alarms', layer\)` with one of 2, 5"):
         _ = result.alarms
     assert (result.ties(2), result.ties(5)) == (2, 3)
     assert result.unchecked_indices == [1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from estime_metric.comparison.systems import Comparison, higher_is_better
 from estime_metric.comparison.verdicts import System
 from estime_metric.comparison.wording import all_verdicts, notes, verdict_sentences
-from estime_metric.measures import measure_of
+from estime_metric.measures import MEASURES, measure_of
 from estime_metric.report.tables import Column, Section, Table, mean_cells, p_value
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
         x_label="copied: mean share of a summary's tokens that are copied from the source",
         y_label=f"mean of {measure} ({_direction(measure)} is better)",
         title=f"{measure} against copying",
+        y_least=MEASURES[measure_of(measure)].low,
         notes=verdicts,
     )
 

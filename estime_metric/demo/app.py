@@ -270,10 +270,11 @@ class PairTab:
         opening: int,
     ) -> None:
         self.name, self.controls, self._draw = name, controls, draw
-        _, texts = examples[opening]
+        self._examples = [list(texts) for _, texts in examples]
+        texts = self._examples[opening]
         with gr.Row(elem_classes="demo-columns"):
             with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-                example = gr.Dropdown(
+                self.example = gr.Dropdown(
                     [(label, index) for index, (label, _) in enumerate(examples)],
                     value=opening,
                     label="Example",
@@ -297,16 +298,20 @@ class PairTab:
                 self.shown = _html(shown, elem_id=f"{name}-result", min_height=300)
         self.drawn = gr.State(controls.opening)  # the setting of what is shown
         self.draw_after(button.click)
-        chosen = example.select(
-            lambda index: list(examples[index][1]), example, self.texts, **_INSTANT
+        chosen = self.example.select(
+            lambda index: self._examples[index], self.example, self.texts, **_INSTANT
         )
         self.draw_after(chosen.then)
 
     def draw(self, values: Values) -> Values:
-        """What the texts and the setting give, and the setting."""
+        """What the texts and the setting give, the setting, and the example with these texts."""
         setting = self.controls.setting(values)
         texts = [values[text] or "" for text in self.texts]
-        return {self.shown: self._draw(setting, *texts), self.drawn: setting}
+        return {
+            self.shown: self._draw(setting, *texts),
+            self.drawn: setting,
+            self.example: self._examples.index(texts) if texts in self._examples else None,
+        }
 
     def draw_if_changed(self, values: Values) -> Values:
         """Draws if the tab is visible and the setting has changed since the last drawing."""
@@ -320,7 +325,7 @@ class PairTab:
         drawn = event(
             self.draw,
             {*self.texts, *self.controls.inputs},
-            [self.shown, self.drawn],
+            [self.shown, self.drawn, self.example],
             **_sharing("explain", EXPLAINING),
         )
         drawn.then(None, js=SHOW_RESULT % f"{self.name}-result", api_visibility="private")
@@ -330,7 +335,7 @@ class PairTab:
         event(
             self.draw_if_changed,
             {self.controls.selected, self.drawn, *self.texts, *self.controls.inputs},
-            [self.shown, self.drawn],
+            [self.shown, self.drawn, self.example],
             trigger_mode="always_last",
             **_sharing("explain", EXPLAINING),
         )

@@ -190,6 +190,10 @@ def test_the_plot_shows_every_system_its_mean_and_the_verdicts(scores: np.ndarra
         for name, values in zip(NAMES, scores, strict=True)
     }
     assert "of 10 pairs of systems have a winner" in figure.get_supxlabel()
+    alike = {name: rows.assign(copied=1.0, alarms=0.0) for name, rows in tables_of(scores).items()}
+    (axes,) = plot_copying(compare_scores(alike, n=100), "alarms").axes
+    assert max(axes.get_xticks()) <= 1  # possible values only
+    assert min(axes.get_yticks()) >= 0
     bare = {name: rows.drop(columns="copied") for name, rows in tables_of(scores).items()}
     with pytest.raises(ValueError, match="a column 'copied' for the plot, but copier has none"):
         plot_copying(compare_scores(bare, n=100), "alarms")

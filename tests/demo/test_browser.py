@@ -153,8 +153,11 @@ def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
     )
     assert alarms(page) == scorer.explain(ROWS[4]["summary"], ROWS[4]["source"]).alarms
 
+    label = page.locator("#explain-example input")
+    expect(label).to_have_value(re.compile("^faithful: Morgenrot"))
     fill(page, SOURCE, SUMMARY)
     expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
+    expect(label).to_have_value("")  # it is no example
     shown = scorer.explain(SUMMARY, SOURCE)
     assert alarms(page) == shown.alarms
     marked = page.locator("#explain-result .estime-unit.estime-alarm").all_inner_texts()
@@ -187,6 +190,10 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     page.locator("#scored tbody tr").nth(6).locator("td").first.click()  # a row is explained
     expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(
         ROWS[6]["summary"]
+    )
+    verdict, beginning = ROWS[6]["verdict"], ROWS[6]["summary"][:20]
+    expect(page.locator("#explain-example input")).to_have_value(
+        re.compile(f"^{verdict}: {re.escape(beginning)}")
     )
     source, summary = (
         ROWS[5]["source"] + " " + ROWS[1]["source"] + " " + ROWS[7]["source"],
