@@ -24,6 +24,7 @@ from estime_metric.files.pairs import (
     text_problem,
 )
 from estime_metric.files.replacing import (
+    lock_path,
     locked,
     make_folder,
     named,
@@ -76,6 +77,7 @@ __all__ = [
     "encode_json_lines",
     "has_text_cells",
     "is_standard",
+    "lock_path",
     "locked",
     "make_folder",
     "measure_columns",

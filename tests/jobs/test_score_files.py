@@ -317,6 +317,44 @@ def test_a_jobs_own_files_are_not_its_inputs(tmp_path: Path, scorer: EstimeScore
         Job(inputs=precious, output=tmp_path / "a.jsonl")
 
 
+@pytest.mark.parametrize("finishing", ["--resume", "--overwrite"])
+def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_own_files(
+    finishing: str, tmp_path: Path
+) -> None:
+    for name in "ab":
+        write_jsonl(tmp_path / f"{name}.jsonl", rows(9))
+    out = tmp_path / "scores.jsonl"
+
+    def expanded(*options: str, status: int = 0) -> str:
+        names = sorted(tmp_path.iterdir())
+        return run_command("score", *names, "-o", out, *QUICK, *options, status=status).output
+
+    with mock.patch("estime_metric.jobs.run.files.replace_table", side_effect=OSError("full")):
+        assert "full" in expanded(status=2)
+    assert rows_path(out).exists()
+    (tmp_path / "scores.jsonl.lock").touch()  # as a killed run leaves it
+    assert "18 pairs scored" in expanded(finishing)
+    whole = out.read_bytes()
+    assert "18 pairs scored" in expanded(finishing)
+    assert out.read_bytes() == whole
+
+
+def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    names = ["a.jsonl", "scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
+    paths = tuple(write_jsonl(tmp_path / name, rows(1)) for name in names)
+    out = tmp_path / "scores.jsonl"
+    assert expand(paths, out) == paths
+    assert expand([tmp_path / "**" / "*.*"], out) == tuple(sorted(paths))
+    write_jsonl(out, rows(1))
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=expand([*paths, out], out), output=out)
+    files.write_meta(out, {"finished": True})
+    assert expand([*paths, out], out) == paths
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=expand([out], out), output=out)
+
+
 def command(table: Path, out: Path, *options: str) -> list[str]:
     return list(map(str, ["score", table, "-o", out, *QUICK, *options]))
 
