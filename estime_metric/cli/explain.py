@@ -89,7 +89,7 @@ def _check_number(pairs: files.Pairs, path: Path, *, is_shown: bool) -> None:
     """Raises ValueError if there is no pair, or if there are more pairs than the screen can show."""
     number = len(pairs)
     if not number:
-        first = f" ({pairs.problems[0]})" if pairs.problems else ""
+        first = f" ({pairs.problems[0]})" if pairs.problems else files.header_hint(path)
         raise ValueError(f"Expected pairs in {path}, but got none{first}.")
     if is_shown and number > SHOWN:
         raise ValueError(

@@ -100,6 +100,7 @@ def first_pairs(job: Job) -> list[files.Line]:
                 break
             problem = problem or f" (line {line.number}: {line.problem})"
     if not pairs and len(kept) == len(job.inputs):
+        problem = problem or files.header_hint(*kept)
         raise ValueError(
             f"Expected pairs in {', '.join(map(str, job.inputs))}, but got none{problem}."
         )
