@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.metadata import version
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -240,12 +241,15 @@ def test_another_setting_or_input_is_not_mixed(
             score(changed, scorer, "resume")
     with pytest.raises(ValueError, match="the same measures as in the earlier run"):
         score(job, EstimeScorer(scorer.config, measures="copied"), "resume")
-    with (
-        mock.patch("estime_metric.jobs.job_record.version", {"torch": "1.0"}.__getitem__),
-        mock.patch("estime_metric.jobs.job_record._PACKAGES", ("torch",)),
-        pytest.raises(ValueError, match=r"(?s)same versions as in .*now: .*'torch': '1\.0'"),
-    ):
-        score(job, scorer, "resume")
+    for package in ("torch", "transformers", "tokenizers", "regex"):
+        with (
+            mock.patch(
+                "estime_metric.jobs.job_record.version",
+                lambda name, changed=package: "1.0" if name == changed else version(name),
+            ),
+            pytest.raises(ValueError, match=rf"(?s)same versions as .*now: .*'{package}': '1\.0'"),
+        ):
+            score(job, scorer, "resume")
     with pytest.raises(FileExistsError, match="Use `resume` to continue it"):
         score(job, scorer)
     content = table.read_text()
