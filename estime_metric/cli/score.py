@@ -146,7 +146,8 @@ def score(
     if _LAUNCHED in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ValueError(
             "Expected a single process, but torchrun has started several, which would all score "
-            "everything. For several GPUs or machines, use Ray Data: see docs/command-line.md."
+            "everything. Use Ray Data instead: see 'Several GPUs or machines' on the page 'Command "
+            "line' of the documentation."
         )
     patterns = texts.choose(tuple(map(Path, inputs)))
     if bool(patterns) == example:
