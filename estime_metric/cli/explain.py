@@ -12,6 +12,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import counted, say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -59,9 +60,7 @@ def explain(
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
     chosen = scoring.settings()
-    layers = EstimeConfig(**chosen).layers
-    if layers == "all" or (isinstance(layers, tuple) and len(layers) > 1):
-        raise ValueError(f"Expected --layers to be one layer, but got {layers!r}.")
+    check_one_layer(EstimeConfig(**chosen).layers)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]
         files.check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))

@@ -172,7 +172,7 @@ REFUSED = [
     ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
     ("score", "--device cuda:99", "--device to be"),
-    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got (1, 2)"),
+    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got 1, 2."),
     ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
     ("calibrate", "--label none", "Name the right one with --label."),
     *(

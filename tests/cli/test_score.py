@@ -280,7 +280,7 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
 def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) -> None:
     shown = score(table, option, "-l", "1,2", status=2)
     name = option.partition("=")[0]
-    assert shown.stderr == f"error: Expected one layer with {name}, but got the layers 1, 2.\n"
+    assert shown.stderr == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
 
 
 def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(
