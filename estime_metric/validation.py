@@ -190,6 +190,18 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     return named
 
 
+def check_one_layer(layers: Any, reason: str = "") -> None:
+    """Raises ValueError if the `layers` of a configuration are several; ``reason`` says what needs
+    one, such as ``" with --worst"``.
+    """
+    listed = layers if isinstance(layers, tuple) else (layers,)
+    if len(listed) > 1 or layers == "all":
+        raise ValueError(
+            f"Expected argument `layers` to be one layer{reason}, but got "
+            f"{', '.join(map(str, listed))}."
+        )
+
+
 def listed_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """Returns several names, or the names in a string with commas between them, as a tuple."""
     return tuple(map(str.strip, names.split(","))) if isinstance(names, str) else tuple(names)

@@ -31,6 +31,7 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
+from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -198,12 +199,7 @@ def _scorer_of(measure: str, measured: options.ScoringOptions) -> EstimeScorer:
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**{**measured.settings(), "measures": measure})
-    layers = scorer.resolved_config.layer_tuple
-    if len(layers) > 1:
-        raise ValueError(
-            "Expected argument `layers` to be one layer, because one threshold is chosen, but got "
-            f"the layers {', '.join(map(str, layers))}."
-        )
+    check_one_layer(scorer.resolved_config.layers, ", because one threshold is chosen")
     return scorer
 
 

@@ -234,7 +234,10 @@ def _is_scored(table: "DataFrame", name: str, columns: Sequence[str]) -> bool:
     from estime_metric.comparison.reading import check_column
 
     if table.empty:
-        raise ValueError(f"Expected {name} to have scores or pairs, but it has no rows.")
+        raise ValueError(
+            f"Expected {name} to have scores or pairs, but it has no rows"
+            f"{files.header_hint(Path(name))}."
+        )
     for column in columns:
         if measure_of(column) in MEASURES:
             raise ValueError(

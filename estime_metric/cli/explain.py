@@ -12,6 +12,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import counted, say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -59,9 +60,7 @@ def explain(
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
     chosen = scoring.settings()
-    layers = EstimeConfig(**chosen).layers
-    if layers == "all" or (isinstance(layers, tuple) and len(layers) > 1):
-        raise ValueError(f"Expected --layers to be one layer, but got {layers!r}.")
+    check_one_layer(EstimeConfig(**chosen).layers)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]
         files.check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))
@@ -89,7 +88,7 @@ def _check_number(pairs: files.Pairs, path: Path, *, is_shown: bool) -> None:
     """Raises ValueError if there is no pair, or if there are more pairs than the screen can show."""
     number = len(pairs)
     if not number:
-        first = f" ({pairs.problems[0]})" if pairs.problems else ""
+        first = f" ({pairs.problems[0]})" if pairs.problems else files.header_hint(path)
         raise ValueError(f"Expected pairs in {path}, but got none{first}.")
     if is_shown and number > SHOWN:
         raise ValueError(

@@ -33,6 +33,7 @@ from estime_metric.jobs import (
     score_files,
 )
 from estime_metric.measures import RECOMMENDED
+from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -146,7 +147,8 @@ def score(
     if _LAUNCHED in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ValueError(
             "Expected a single process, but torchrun has started several, which would all score "
-            "everything. For several GPUs or machines, use Ray Data: see docs/command-line.md."
+            "everything. Use Ray Data instead: see 'Several GPUs or machines' on the page 'Command "
+            "line' of the documentation."
         )
     patterns = texts.choose(tuple(map(Path, inputs)))
     if bool(patterns) == example:
@@ -198,17 +200,13 @@ def _score(
 
 def _check_one_layer(scorer: "EstimeScorer", shown: ShownOptions) -> None:
     """A threshold is checked by the job."""
-    layers = scorer.resolved_config.layer_tuple
     for option, value in (
         ("--worst", shown.worst),
         ("--plot", shown.plot),
         ("--score-only", shown.score_only),
     ):
-        if value and len(layers) > 1:
-            raise ValueError(
-                f"Expected one layer with {option}, but got the layers "
-                f"{', '.join(map(str, layers))}."
-            )
+        if value:
+            check_one_layer(scorer.resolved_config.layers, f" with {option}")
 
 
 def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:

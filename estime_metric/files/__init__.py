@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estime_metric.files.formats import READABLE, has_text_cells, read_rows
+from estime_metric.files.formats import READABLE, has_text_cells, header_hint, read_rows
 from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line, Row
 from estime_metric.files.metadata import (
@@ -24,6 +24,7 @@ from estime_metric.files.pairs import (
     text_problem,
 )
 from estime_metric.files.replacing import (
+    lock_path,
     locked,
     make_folder,
     named,
@@ -75,7 +76,9 @@ __all__ = [
     "cut",
     "encode_json_lines",
     "has_text_cells",
+    "header_hint",
     "is_standard",
+    "lock_path",
     "locked",
     "make_folder",
     "measure_columns",

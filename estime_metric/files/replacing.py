@@ -48,14 +48,19 @@ def remove_unfinished(path: Path) -> None:
         part.unlink()
 
 
+def lock_path(path: Path) -> Path:
+    """The file that is locked while ``path`` is written to."""
+    return Path(f"{os.path.realpath(path)}.lock")
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Within the block no other one, of any process, writes to ``path``: BlockingIOError.
 
-    The operating system unlocks ``PATH.lock`` when the process ends, so the file that a killed one
+    The operating system unlocks the file when the process ends, so the one that a killed process
     leaves stops nobody.
     """
-    name = Path(f"{os.path.realpath(path)}.lock")
+    name = lock_path(path)
     while True:
         with name.open("ab") as stream:
             _lock_or_refuse(stream.fileno(), path)

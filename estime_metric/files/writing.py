@@ -17,6 +17,7 @@ from estime_metric.files.values import to_cell, to_line
 #: Gives all rows from the first one on, each time it is called.
 Rows = Callable[[], Iterator[Row]]
 Meta = Mapping[str, Any] | None
+Writer = Callable[[Path, Rows, Meta], None]
 
 
 def write_rows(path: Path, rows: Sequence[Row], meta: Meta = None) -> None:
@@ -58,14 +59,18 @@ def _write_csv(path: Path, rows: Rows, meta: Meta) -> None:
 
 
 def _write_parquet(path: Path, rows: Rows, meta: Meta) -> None:
+    _parquet_writer()(path, rows, meta)
+
+
+def _parquet_writer() -> Writer:
     with needs_extra("files", "Parquet needs pyarrow"):
         from estime_metric.files.parquet_writing import write_parquet
-    write_parquet(path, rows, meta)
+    return write_parquet
 
 
 #: The ending of a file's name -> what writes it. A writer of `WITH_META` puts the metadata into the
 #: file, for the others it is written next to it.
-WRITERS: dict[str, Callable[[Path, Rows, Meta], None]] = {
+WRITERS: dict[str, Writer] = {
     ".jsonl": _write_json_lines,
     ".csv": _write_csv,
     ".parquet": _write_parquet,
@@ -92,8 +97,8 @@ def check_writable(
     """Refuses a path that could not or should not be written, before any work is done; ``-`` is
     accepted if ``endings`` contain the format of standard output, ``.jsonl``.
 
-    Raises FileExistsError if it exists and ``overwrite`` is not set, ValueError for everything else
-    that is wrong with it.
+    Raises FileExistsError if it exists and ``overwrite`` is not set, ImportError for Parquet without
+    pyarrow, ValueError for everything else that is wrong with it.
     """
     if is_standard(path) and STANDARD in endings:
         return
@@ -114,3 +119,5 @@ def check_writable(
             )
     if not overwrite and path.exists():
         raise FileExistsError(f"{path} already exists. Use `overwrite` to replace it.")
+    if path.suffix.lower() == ".parquet":
+        _parquet_writer()

@@ -15,7 +15,7 @@ from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import measure_tuple
+from estime_metric.validation import check_one_layer, measure_tuple
 
 #: The measures that are logged by default; `blank` is always logged too.
 LOGGED = (RECOMMENDED, "alarms")
@@ -117,10 +117,7 @@ class Judge:
                 f"Expected argument `scorer` or options, but got both: {', '.join(options)}."
             )
         config = scorer.config
-        if config.layers == "all" or len(config.layer_tuple) > 1:
-            raise ValueError(
-                f"Expected argument `layers` to be one layer, but got {config.layers!r}."
-            )
+        check_one_layer(config.layers)
         wanted = measure_tuple(measures, tuple(MEASURES))
         if missing := [name for name in wanted if name not in (*BASE_MEASURES, *config.measures)]:
             config = replace(config, measures=(*config.measures, *missing))

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from estime_metric import files
 from estime_metric.jobs.job import Job
+from estime_metric.jobs.rows_file import rows_path
 
 Place = tuple[str, int]  # the file of a pair and its line there
 
 
 def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Path, ...]:
     """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; the files of a pattern
-    are sorted. What a job with the same output has written is not in them.
+    are sorted. What a job with the same output has written is left out, unless it is everything.
 
     Raises ValueError for a pattern that no file matches, or for a file twice.
     """
@@ -25,11 +26,7 @@ def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Pat
     for name in map(str, names):
         matches = [Path(name)]
         if glob.has_magic(name) and not Path(name).exists():
-            matches = [
-                path
-                for path in map(Path, sorted(glob.glob(name, recursive=True)))
-                if output is None or not _is_written_by_job(path, output)
-            ]
+            matches = list(map(Path, sorted(glob.glob(name, recursive=True))))
             if not matches:
                 raise ValueError(
                     f"Expected the pattern {name!r} to match a file, but it matches none."
@@ -38,15 +35,21 @@ def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Pat
     twice = [path for path in paths if paths.count(path) > 1]
     if twice:
         raise ValueError(f"Expected every input file only once, but got {str(twice[0])!r} twice.")
+    if output is not None:
+        # Names too, not only the files of patterns: the shell expands a pattern without quotes.
+        paths = [path for path in paths if not _is_written_by_job(path, output)] or paths
     return tuple(paths)
 
 
 def _is_written_by_job(path: Path, output: Path) -> bool:
-    """Whether a job with this output has written a file: the output, its metadata or its rows."""
-    if path.name == output.name:
-        return path.samefile(output) and "finished" in files.read_meta(output)
-    beginning = f"{output.name}."
-    return path.parent.samefile(output.parent) and path.name.startswith(beginning)
+    """Whether a job with this output has written a file: the output, its metadata, its rows or its
+    lock.
+    """
+    path = path.resolve()
+    if path == output.resolve():
+        return path.exists() and "finished" in files.read_meta(output)
+    others = (files.meta_path(output), rows_path(output), files.lock_path(output))
+    return path in [other.resolve() for other in others]
 
 
 def job_lines(job: Job, added: Collection[str] = ()) -> Iterator[files.Line]:
@@ -97,6 +100,7 @@ def first_pairs(job: Job) -> list[files.Line]:
                 break
             problem = problem or f" (line {line.number}: {line.problem})"
     if not pairs and len(kept) == len(job.inputs):
+        problem = problem or files.header_hint(*kept)
         raise ValueError(
             f"Expected pairs in {', '.join(map(str, job.inputs))}, but got none{problem}."
         )

@@ -45,6 +45,7 @@ class Job:
     Raises:
         ValueError: the output cannot be written, or it is one of the inputs; ``look_ahead`` is
             below 1; a text file has another number of lines than the sources.
+        ImportError: the output is Parquet, and pyarrow is not installed.
     """
 
     inputs: tuple[Path, ...]

@@ -21,7 +21,7 @@ from estime_metric.signature import Signature
 Record = dict[str, Any]
 
 _DECISIVE = ("signature", "inputs", "threshold")  # in addition to all options
-_PACKAGES = ("torch", "transformers", "tokenizers", "nltk")
+_PACKAGES = ("torch", "transformers", "tokenizers", "regex", "nltk")
 
 
 class NotResumableError(ValueError):

@@ -21,7 +21,7 @@ from estime_metric.jobs.job_record import NotResumableError, finished_meta, star
 from estime_metric.jobs.report import Report
 from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, opened_rows, rows_path
 from estime_metric.measures import RECOMMENDED
-from estime_metric.validation import check_choice
+from estime_metric.validation import check_choice, check_one_layer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,11 +80,8 @@ def score_files(
     progress = progress or Progress()
     first = first_pairs(job)
     config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
-    if job.threshold is not None and len(config.layer_tuple) > 1:
-        layers = ", ".join(map(str, config.layer_tuple))
-        raise ValueError(
-            f"Expected one layer with argument `threshold`, but got the layers {layers}."
-        )
+    if job.threshold is not None:
+        check_one_layer(config.layers, " with `threshold`")
     names = files.measure_columns(config.reported_measures, config.layer_tuple)
     added = _added_columns(job, names)
     for line in first:

@@ -172,7 +172,7 @@ REFUSED = [
     ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
     ("score", "--device cuda:99", "--device to name"),
-    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got (1, 2)"),
+    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got 1, 2."),
     ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
     ("calibrate", "--label none", "Name the right one with --label."),
     *(
@@ -396,3 +396,14 @@ def test_the_citation_is_that_of_the_repository() -> None:
     ]
     assert (fields["year"], fields["booktitle"]) == (str(cited["year"]), cited["journal"])
     assert "short form" in shown.stderr
+
+
+@pytest.mark.parametrize("command", ["score a.csv", "explain a.csv", "compare a.csv b.csv"])
+def test_a_single_row_of_csv_is_said_to_be_read_as_the_header(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("Anna bought a boat.,Anna bought one.\n")
+    monkeypatch.chdir(tmp_path)
+    shown = run_command(*command.split(), status=2)
+    assert shown.stderr.endswith(" (the first row is read as the header).\n")

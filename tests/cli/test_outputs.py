@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -59,6 +60,17 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
     shown = run_command(*command.split(), "-o", tmp_path / name, status=2)
     assert f"{name} already exists. Use --overwrite to replace it." in shown.stderr
     assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["score --example", "compare a.csv b.csv", "calibrate a.csv"])
+def test_parquet_without_pyarrow_is_refused_before_anything_is_read(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "estime_metric.files.parquet_writing", raising=False)
+    shown = run_command(*command.split(), "-o", tmp_path / "out.parquet", status=2)
+    assert shown.stderr == "error: Parquet needs pyarrow: pip install 'estime-metric[files]'.\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from estime_metric import EstimeScorer, files
 from estime_metric.examples import PATH as EXAMPLES
 from tests.command import SHORT, Ran, csv_rows, json_rows, run_command, write_jsonl
+from tests.pages import ROOT
 
 SOURCE = "The cat sat on the mat."
 PAIR = {"source": SOURCE, "summary": "The cat sat."}
@@ -279,4 +280,17 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
 def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) -> None:
     shown = score(table, option, "-l", "1,2", status=2)
     name = option.partition("=")[0]
-    assert shown.stderr == f"error: Expected one layer with {name}, but got the layers 1, 2.\n"
+    assert shown.stderr == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
+
+
+def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(
+    table: Path, score: Score, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    refused = score(table, status=2).stderr
+    assert refused.startswith("error: Expected a single process, but torchrun has started several")
+    section, page = re.findall(r"'(.+?)'", refused)
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {page}\n")
+    assert f"## {section}\n" in text

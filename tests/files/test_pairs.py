@@ -75,6 +75,8 @@ def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) 
     for delimiter in (";", "\t", "|"):
         with pytest.raises(files.ColumnError, match=re.escape(f"separated by {delimiter!r}")):
             files.read_pairs(write("p.csv", f"source{delimiter}summary\na{delimiter}b\n"))
+        with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):
+            files.read_pairs(write("p.csv", f"source{delimiter}summary\na, c{delimiter}b\n"))
 
 
 def aligned(sources: Path, **options: object) -> files.Layout:

@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.metadata import version
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -240,12 +241,15 @@ def test_another_setting_or_input_is_not_mixed(
             score(changed, scorer, "resume")
     with pytest.raises(ValueError, match="the same measures as in the earlier run"):
         score(job, EstimeScorer(scorer.config, measures="copied"), "resume")
-    with (
-        mock.patch("estime_metric.jobs.job_record.version", {"torch": "1.0"}.__getitem__),
-        mock.patch("estime_metric.jobs.job_record._PACKAGES", ("torch",)),
-        pytest.raises(ValueError, match=r"(?s)same versions as in .*now: .*'torch': '1\.0'"),
-    ):
-        score(job, scorer, "resume")
+    for package in ("torch", "transformers", "tokenizers", "regex"):
+        with (
+            mock.patch(
+                "estime_metric.jobs.job_record.version",
+                lambda name, changed=package: "1.0" if name == changed else version(name),
+            ),
+            pytest.raises(ValueError, match=rf"(?s)same versions as .*now: .*'{package}': '1\.0'"),
+        ):
+            score(job, scorer, "resume")
     with pytest.raises(FileExistsError, match="Use `resume` to continue it"):
         score(job, scorer)
     content = table.read_text()
@@ -315,6 +319,44 @@ def test_a_jobs_own_files_are_not_its_inputs(tmp_path: Path, scorer: EstimeScore
     precious = expand([tmp_path / "*.jsonl"], tmp_path / "a.jsonl")  # it is not the job's
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=precious, output=tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("finishing", ["--resume", "--overwrite"])
+def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_own_files(
+    finishing: str, tmp_path: Path
+) -> None:
+    for name in "ab":
+        write_jsonl(tmp_path / f"{name}.jsonl", rows(9))
+    out = tmp_path / "scores.jsonl"
+
+    def expanded(*options: str, status: int = 0) -> str:
+        names = sorted(tmp_path.iterdir())
+        return run_command("score", *names, "-o", out, *QUICK, *options, status=status).output
+
+    with mock.patch("estime_metric.jobs.run.files.replace_table", side_effect=OSError("full")):
+        assert "full" in expanded(status=2)
+    assert rows_path(out).exists()
+    (tmp_path / "scores.jsonl.lock").touch()  # as a killed run leaves it
+    assert "18 pairs scored" in expanded(finishing)
+    whole = out.read_bytes()
+    assert "18 pairs scored" in expanded(finishing)
+    assert out.read_bytes() == whole
+
+
+def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    names = ["a.jsonl", "scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
+    paths = tuple(write_jsonl(tmp_path / name, rows(1)) for name in names)
+    out = tmp_path / "scores.jsonl"
+    assert expand(paths, out) == paths
+    assert expand([tmp_path / "**" / "*.*"], out) == tuple(sorted(paths))
+    write_jsonl(out, rows(1))
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=expand([*paths, out], out), output=out)
+    files.write_meta(out, {"finished": True})
+    assert expand([*paths, out], out) == paths
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=expand([out], out), output=out)
 
 
 def command(table: Path, out: Path, *options: str) -> list[str]:

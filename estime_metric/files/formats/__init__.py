@@ -63,3 +63,8 @@ def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
 def has_text_cells(path: Path) -> bool:
     """Whether all cells of a file are text, as in CSV, so that ``7`` is not a number."""
     return format_ending(path) in _DELIMITED
+
+
+def header_hint(*paths: Path) -> str:
+    """What to add to the message that tables have no rows: the only row of one may be a pair."""
+    return " (the first row is read as the header)" if any(map(has_text_cells, paths)) else ""

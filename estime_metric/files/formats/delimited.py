@@ -23,8 +23,9 @@ def read(path: Path, layout: Layout) -> Iterator[Line]:
     the first one of a file is reported as a RuntimeWarning.
 
     Raises:
-        ValueError: the header names a column twice or is not in the encoding, a cell is too long,
-            or a quotation mark is not closed or is followed by further text. Otherwise as `opened`.
+        ValueError: the header names a column twice or is not in the encoding, the cells seem to be
+            separated by another delimiter, a cell is too long, or a quotation mark is not closed or
+            is followed by further text. Otherwise as `opened`.
     """
     with opened_text(path, layout, newline="") as text:
         records = _Records(text, path, layout)
@@ -33,6 +34,12 @@ def read(path: Path, layout: Layout) -> Iterator[Line]:
         is_warned = False
         while (cells := records.next()) is not None:
             number += 1
+            if len(cells) > len(columns) and (delimiter := likely_delimiter(columns)) is not None:
+                raise ValueError(
+                    f"Expected the rows of {path.name} to have a single column, as the header has, "
+                    f"but line {records.begins} of the file has more. Set `delimiter` if the cells "
+                    f"are separated by {delimiter!r}."
+                )
             if not is_warned and records.delimiter == "\t" and any(map(_may_be_rows, cells)):
                 is_warned = True
                 _warn_of_joined_rows(path, records.begins)
