@@ -228,16 +228,11 @@ def _read_systems(
 
 
 def _is_scored(table: "DataFrame", name: str, columns: Sequence[str]) -> bool:
-    """Whether a table has scores; ValueError if it has no rows, or if it lacks one of the
-    ``columns`` or one of them is a measure.
+    """Whether a table has scores; ValueError if it lacks one of the ``columns`` or one of them is a
+    measure.
     """
     from estime_metric.comparison.reading import check_column
 
-    if table.empty:
-        raise ValueError(
-            f"Expected {name} to have scores or pairs, but it has no rows"
-            f"{files.header_hint(Path(name))}."
-        )
     for column in columns:
         if measure_of(column) in MEASURES:
             raise ValueError(

@@ -34,6 +34,8 @@ def read_or_score(
 ) -> tuple[pd.DataFrame, int]:
     """The scores of a file as `read_scores` gives them, and how many invalid rows were skipped,
     which the screen names. Text files, and a table that ``is_scored`` does not accept, are scored.
+
+    Raises ValueError if a table has no rows.
     """
     from estime_metric.comparison import read_scores  # imports pandas: slow
 
@@ -41,6 +43,12 @@ def read_or_score(
         if layout.source_file is None:
             problems: list[str] = []
             table = read_scores(readable, layout, own_columns=own_columns, skipped=problems)
+            if table.empty:
+                warn_of_rows(problems)
+                raise ValueError(
+                    f"Expected {path.name} to have scores or pairs, but it has no rows"
+                    f"{files.header_hint(path)}."
+                )
             if is_scored(table):
                 warn_of_rows(problems)
                 return table, len(problems)

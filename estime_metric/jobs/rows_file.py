@@ -141,6 +141,7 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
     Raises:
         FileExistsError: the output exists, and ``existing`` is ``"refuse"``.
         NotResumableError: it cannot be resumed, or it is of another job.
+        ValueError: its file of rows is an input.
         OSError: it cannot be written.
     """
     if job.output is None or files.is_standard(job.output):
@@ -148,6 +149,7 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
             yield RowsFile(Path(folder) / "rows.jsonl", record)
         return
     path = rows_path(job.output)
+    files.check_writable(path, job.read_files)
     with files.locked(job.output):
         for written in (job.output, files.meta_path(job.output)):
             files.remove_unfinished(written)

@@ -164,6 +164,8 @@ def test_what_cannot_be_calibrated_is_refused_before_anything_is_scored(
     judged: Path, encoder: list[str], tmp_path: Path
 ) -> None:
     bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x", "label": 1}])
+    header = tmp_path / "header.csv"
+    header.write_text("source,summary,label\n")
     for arguments, message in (
         ([judged, "--layers", "1,2"], "Expected --layers to be one layer"),
         ([judged, "--score", "mine"], "Expected a column 'mine' in judged.jsonl"),
@@ -172,6 +174,7 @@ def test_what_cannot_be_calibrated_is_refused_before_anything_is_scored(
             [bare, "--score", "soft"],
             "column 'soft' in bare.jsonl, or the columns 'source' and 'summary'",
         ),
+        ([header], "it has no rows (the first row is read as the header)"),
     ):
         refused = run(*arguments, *encoder, status=2)
         assert message in refused.stderr

@@ -284,6 +284,10 @@ def test_an_output_that_exists_is_not_touched_unasked(
     assert out.read_text() == "precious\n"
     score(job, scorer, "overwrite")
     assert len(out.read_text().splitlines()) == 40
+    table.rename(rows_path(out))
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        score(Job(inputs=(rows_path(out),), output=out), scorer, "overwrite")
+    rows_path(out).rename(table)
     (tmp_path / "link.jsonl").symlink_to(table)
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=(table,), output=tmp_path / "link.jsonl")
