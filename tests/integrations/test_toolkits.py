@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,25 @@ def test_equal_numbers_names_and_signature(
     assert reported.blank == 2
     assert reported.signature in (None, expected.signature)
     assert len(set(expected["inconsistency"].tolist())) > 3
+
+
+def test_one_number_without_an_option_or_a_network(
+    toolkit: Toolkit, pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_host(*_: Any, **__: Any) -> None:
+        raise socket.gaierror("there is no network")
+
+    monkeypatch.setattr(socket, "getaddrinfo", no_host)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))  # is empty
+    summaries, sources = unzip(pairs[:3])
+    expected = estime(summaries, sources)
+    assert expected.signature.startswith("ESTIME|model:embedded@sha256-")
+    reported = toolkit.report(summaries, sources, ("inconsistency", "alarms"))
+    assert reported.signature in (None, expected.signature)
+    for name, values in reported.values.items():
+        assert values == pytest.approx(expected[name].tolist(), abs=2e-6), name
+    for name, mean in reported.means.items():
+        assert mean == pytest.approx(expected.mean(name), abs=2e-6), name
 
 
 def test_several_layers_are_in_the_names_or_refused(
