@@ -18,9 +18,9 @@ import pytest
 from estime_metric import estime
 from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.measures import MEASURES, measure_of, reported_name
-from tests.command import FORKS, one_thread
 from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.toolkits import IN_TWO_PROCESSES, NAMES, TOOLKITS, Toolkit
+from tests.integrations.two_processes import run_twice
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what these packages warn of when imported
 
@@ -185,15 +185,14 @@ def test_the_cache_of_the_process_is_used_unless_another_is_given(
         assert other.means == pytest.approx(first.means, abs=2e-6)
 
 
-def process(rank: int, name: str, shares: list[Pairs], folder: Path, model: str) -> None:
+def report(rank: int, name: str, shares: list[list[Pairs]], folder: Path, model: str) -> None:
     """One of two processes; what it reports of each of several jobs goes to a file."""
-    one_thread()
     reported = []
     for number, share in enumerate(shares):
         job = folder / str(number)
         job.mkdir(exist_ok=True)
-        report = IN_TWO_PROCESSES[name]
-        reported.append(report(rank, share, job, ("inconsistency", "alarms"), model))
+        run = IN_TWO_PROCESSES[name]
+        reported.append(run(rank, share[rank], job, ("inconsistency", "alarms"), model))
     (folder / f"{rank}.pickle").write_bytes(pickle.dumps(reported))
 
 
@@ -205,18 +204,7 @@ def test_two_processes_equal_one(name: str, bert_folder: str, pairs: Pairs, tmp_
     shares = [
         [pairs[:first], pairs[first:last]] for first, last in ((5, 7), (0, 5), (5, 5), (0, 0))
     ]
-    processes = [
-        FORKS.Process(
-            target=process,
-            args=(rank, name, [share[rank] for share in shares], tmp_path, bert_folder),
-        )
-        for rank in range(2)
-    ]
-    for started in processes:
-        started.start()
-    for started in processes:
-        started.join()
-        assert started.exitcode == 0
+    run_twice(report, name, shares, tmp_path, bert_folder)
     for rank in range(2):
         reports = pickle.loads((tmp_path / f"{rank}.pickle").read_bytes())
         for (first, second), reported in zip(shares, reports, strict=True):
