@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,18 @@ def test_register_leaves_the_scripts_of_others() -> None:
     assert neighbor.is_dir()
     other.unlink()
     neighbor.rmdir()
+
+
+def test_jobs_that_register_at_the_same_time_see_whole_scripts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path)
+    with ThreadPoolExecutor(4) as jobs:
+        scripts = list(jobs.map(lambda _: register().read_text(encoding="utf-8"), range(100)))
+    assert scripts == [REGISTERED] * 100
+    assert [path.name for path in tmp_path.rglob("*.*") if path.name != "__init__.py"] == [
+        "estime.py"
+    ]
 
 
 def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
