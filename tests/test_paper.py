@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from estime_metric import estime
 from estime_metric.config import PAPER_DEPTH, PAPER_MODEL
 from tests.engine.encoder.test_loading import use_hub
@@ -15,6 +17,7 @@ from tests.oracle import Oracle
 __all__ = ["use_hub"]  # a fixture
 
 
+@pytest.mark.slow
 def test_the_paper_in_one_word(
     tmp_path: Path,
     use_hub: Callable[[str], None],
