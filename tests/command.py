@@ -35,6 +35,7 @@ if _HAS_FORKSERVER:
             "estime_metric.jobs",
             "estime_metric.cli.score",
             "transformers.models.bert.modeling_bert",
+            "torchmetrics",
         ]
     )
 

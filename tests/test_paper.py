@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from estime_metric import estime
 from estime_metric.config import PAPER_DEPTH, PAPER_MODEL
-from tests.command import run_python
+from tests.engine.encoder.test_loading import use_hub
 from tests.families import SENTENCES, save_encoder
 from tests.local_hub import COMMIT, LocalHub, serve
 from tests.oracle import Oracle
 
-SCRIPT = """
-    import json, sys
-    from estime_metric import estime
-
-    summary, source = sys.argv[1:]
-    result = estime([summary], [source], model="paper")
-    values = {name: result.values(name).item() for name in ("alarms", "winners", "overlap", "tokens")}
-    print(json.dumps({"signature": result.signature, **values}))
-"""
+__all__ = ["use_hub"]  # a fixture
 
 
-def test_the_paper_in_one_word(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_paper_in_one_word(
+    tmp_path: Path,
+    use_hub: Callable[[str], None],
+) -> None:
     """A stand-in for its checkpoint, as deep and with random weights, is scored as the specification
     says: its own tokens, windows of 450 with a margin of 50, every eighth token masked, layer 21.
     """
@@ -31,10 +30,13 @@ def test_the_paper_in_one_word(tmp_path: Path) -> None:
     )
     summary, source = " ".join(SENTENCES[3:5]), " ".join(2 * SENTENCES)
     with serve(LocalHub({PAPER_MODEL: folder}, {})) as hub:
-        home = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
-        scored = json.loads(run_python(SCRIPT, summary, source, **home).stdout)
-    assert f"|model:{PAPER_MODEL}@{COMMIT}|layers:21|unit:token|" in scored["signature"]
-    assert "|window:450|margin:50|distance:8|normalize:no|dtype:float32|" in scored["signature"]
+        use_hub(hub.url)
+        result = estime([summary], [source], model="paper")
+    assert f"|model:{PAPER_MODEL}@{COMMIT}|layers:21|unit:token|" in result.signature
+    assert "|window:450|margin:50|distance:8|normalize:no|dtype:float32|" in result.signature
+    scored = {
+        name: result.values(name).item() for name in ("alarms", "winners", "overlap", "tokens")
+    }
     oracle = Oracle(str(folder), window=450, margin=50, distance=8)
     assert len(oracle.tokens(source)) > 2 * 450
     verdicts = oracle.score(summary, source, [20, 21, 22])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from estime_metric.engine.cache import DEFAULT_CACHE
 from tests.families import make_pairs
 
 Pairs = list[tuple[str, str]]
+MakeMetric = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +21,14 @@ def pairs() -> Pairs:
     windows.
     """
     return make_pairs((2, 4), (4, 7))
+
+
+@pytest.fixture
+def alarms(bert_folder: str) -> MakeMetric:
+    """Makes an `ESTIME` of the alarms by the small BERT, with options."""
+    from estime_metric import ESTIME
+
+    return lambda **options: ESTIME(**{"model": bert_folder, "measure": "alarms", **options})
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ import copy
 import gc
 import pickle
 import weakref
-from typing import Any
 
 import pytest
 
@@ -22,10 +21,7 @@ from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.integrations.evaluate import Estime
 from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.torchmetrics import ESTIME
-from tests.integrations.conftest import Pairs, named, unzip
-from tests.test_scorer import encoded
-
-__all__ = ["encoded"]  # a fixture
+from tests.integrations.conftest import MakeMetric, Pairs, named, unzip
 
 
 def test_copies_have_the_cache_of_the_process(bert_folder: str) -> None:
@@ -39,46 +35,30 @@ def test_copies_have_the_cache_of_the_process(bert_folder: str) -> None:
 
 
 def test_metrics_of_the_same_settings_encode_each_source_once(
-    bert_folder: str, pairs: Pairs, encoded: list[list[Any]]
+    bert_folder: str, alarms: MakeMetric, pairs: Pairs
 ) -> None:
     """In a collection, in later epochs, and in copies; those of other settings do not share."""
-    number = len({source for _, source in pairs})
-
-    def sources_encoded(metric: ESTIME | MetricCollection) -> int:
-        before = DEFAULT_CACHE.misses
-        encoded.clear()
+    metrics = MetricCollection({"alarms": alarms(), "inconsistency": ESTIME(model=bert_folder)})
+    for metric in (metrics, alarms(), pickle.loads(pickle.dumps(metrics))):
         metric.update(**named(pairs))
-        missed = DEFAULT_CACHE.misses - before
-        assert sum(map(len, encoded)) == len(set(pairs)) + missed
-        metric.reset()
-        return missed
-
-    measures = ("inconsistency", "alarms")
-    metrics = MetricCollection({name: ESTIME(model=bert_folder, measure=name) for name in measures})
-    metrics["alarms"].update(**named(pairs))
-    assert DEFAULT_CACHE.misses == number
-    assert [sources_encoded(metrics[name]) for name in measures] == [0, 0]
-    copied = pickle.loads(pickle.dumps(metrics))
-    assert sources_encoded(copied["alarms"]) == 0
-    other = ESTIME(model=bert_folder, measure="alarms", distance=4)
-    assert [sources_encoded(other) for _ in range(2)] == [number, 0]
+    sources = len({source for _, source in pairs})
+    assert DEFAULT_CACHE.misses == sources
+    for _ in range(2):
+        alarms(distance=4).update(**named(pairs))
+    assert DEFAULT_CACHE.misses == 2 * sources
 
 
-def test_nothing_is_kept_but_the_cache(bert_folder: str, pairs: Pairs) -> None:
-    metrics = MetricCollection([ESTIME(model=bert_folder, measure="alarms")])
-    metrics.persistent(True)
-    before = metrics.state_dict().keys()
-    metrics.update(**named(pairs))
-    state = metrics.state_dict()
-    assert state.keys() == before
-    assert len(pickle.dumps(state)) + len(pickle.dumps(metrics)) < 40_000
-    moved = metrics["ESTIME"].clone().to("meta")  # a device on which nothing is computed
-    assert moved._scorer is None
+def test_nothing_is_kept_but_the_cache(alarms: MakeMetric, pairs: Pairs) -> None:
+    metric = alarms()
+    metric.persistent(True)
+    metric.update(**named(pairs))
+    assert len(pickle.dumps(metric.state_dict())) + len(pickle.dumps(metric)) < 40_000
+    moved = metric.clone().to("meta")  # a device on which nothing is computed
     assert moved.scorer.cache is DEFAULT_CACHE
-    gone = [weakref.ref(one) for one in (metrics["ESTIME"], metrics["ESTIME"].scorer, moved)]
-    del metrics, moved
+    gone = [weakref.ref(it) for it in (metric, metric.scorer, moved, moved.scorer)]
+    del metric, moved
     gc.collect()
-    assert [one() for one in gone] == [None] * 3
+    assert not any(reference() for reference in gone)
     assert len(DEFAULT_CACHE) == len({source for _, source in pairs})
 
 

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -29,33 +28,33 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 MEMORY = 100_000_000
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster() -> Iterator[Cluster]:
+    """A head, and two nodes that do all the work."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_niceness", "0")  # else they starve while other tests run
         patch.setenv("RAY_health_check_period_ms", "500")  # finds a dead node within seconds
         patch.setenv("RAY_health_check_failure_threshold", "3")
+        patch.setenv("RAY_DATA_PARQUET_FOOTER_NUM_ACTORS", "1")  # 32, each of which is a process
         cluster = Cluster(
             initialize_head=True,
             head_node_args={
-                "num_cpus": 0,  # all work is done on the nodes that are added
+                "num_cpus": 0,
                 "object_store_memory": MEMORY,
                 "include_dashboard": False,
             },
         )
         ray.init(address=cluster.address, log_to_driver=False)
-        ray.data.DataContext.get_current().enable_progress_bars = False
+        for _ in range(2):
+            cluster.add_node(num_cpus=2, object_store_memory=MEMORY)
+        cluster.wait_for_nodes()
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.default_hash_shuffle_parallelism = 8  # 200 blocks, of which most would be empty
         yield cluster
         ray.shutdown()
         cluster.shutdown()
-
-
-@pytest.fixture
-def nodes(cluster: Cluster) -> list[Any]:
-    added = [cluster.add_node(num_cpus=2, object_store_memory=MEMORY) for _ in range(2)]
-    cluster.wait_for_nodes()
-    return added
 
 
 def nodes_of_actors() -> set[str]:
@@ -67,9 +66,7 @@ def nodes_of_actors() -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_lines_of_the_page_while_a_node_dies(
-    cluster: Cluster, nodes: list[Any], tmp_path: Path
-) -> None:
+def test_the_lines_of_the_page_while_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
     (lines,) = (
         block.code
         for block in blocks(ROOT / "docs" / "command-line.md")
@@ -77,11 +74,11 @@ def test_the_lines_of_the_page_while_a_node_dies(
     )
     pairs = [
         {"id": row["id"], "article": row["source"], "highlights": row["summary"]}
-        for row in rows(240)
+        for row in rows(120)
     ]
     (tmp_path / "pairs").mkdir()
-    for part in range(24):
-        table = pyarrow.Table.from_pylist(pairs[part::24])
+    for part in range(12):
+        table = pyarrow.Table.from_pylist(pairs[part::12])
         pyarrow.parquet.write_table(table, tmp_path / "pairs" / f"{part}.parquet")
     killed: list[float] = []
     finished = threading.Event()
@@ -90,7 +87,7 @@ def test_the_lines_of_the_page_while_a_node_dies(
         while not finished.wait(0.01):
             if any((tmp_path / "scores").glob("*.parquet")):
                 scoring = nodes_of_actors()
-                node = next(node for node in nodes if node.node_id in scoring)
+                node = next(node for node in cluster.worker_nodes if node.node_id in scoring)
                 cluster.remove_node(node, allow_graceful=False)
                 killed.append(time.monotonic())
                 return
@@ -105,7 +102,7 @@ def test_the_lines_of_the_page_while_a_node_dies(
     assert killed[0] < ended
     scores = pyarrow.parquet.read_table(tmp_path / "scores").to_pylist()
     scores.sort(key=lambda row: row["id"])
-    assert [row["id"] for row in scores] == list(range(240))  # each once
+    assert [row["id"] for row in scores] == list(range(120))  # each once
     expected = EstimeScorer(model="embedded").map_batch(
         {
             "source": [row["article"] for row in pairs],

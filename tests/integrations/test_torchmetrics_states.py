@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import pickle
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,18 @@ from torchmetrics.wrappers import BootStrapper  # noqa: E402
 from estime_metric import estime  # noqa: E402
 from estime_metric.engine.encoder.masked import MaskedEncoder  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
-from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
+from tests.integrations.conftest import MakeMetric, Pairs, named, unzip  # noqa: E402
 from tests.test_scorer import encoded  # noqa: E402
 
 __all__ = ["encoded"]  # a fixture
 
+DIFFER = "merged states to have the same configuration"
 
-def mean_alarms(model: str, pairs: Pairs) -> float:
-    return estime(*unzip(pairs), model=model).mean("alarms")
+
+@pytest.fixture
+def values(bert_folder: str, pairs: Pairs) -> torch.Tensor:
+    """The alarms of each pair."""
+    return estime(*unzip(pairs), model=bert_folder).values("alarms")
 
 
 class Module(torch.nn.Module):
@@ -42,40 +46,36 @@ class Module(torch.nn.Module):
             setattr(self, name, metric)
 
 
-def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, measure="alarms")
-    module = Module(estime=metric)
-    module.estime.update(**named(pairs))
-    encoder = metric.scorer.encoder
-    weights = encoder._model
-    plain = Module()
-    assert [name for name, _ in module.named_parameters()] == [
-        name for name, _ in plain.named_parameters()
-    ]
-    assert set(module.state_dict()) == set(plain.state_dict())
+def test_the_encoder_is_no_part_of_the_module(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
+) -> None:
+    module, plain = Module(estime=alarms()), Module()
+    module.estime.update(**named(pairs))  # loads the encoder
+    assert [*dict(module.named_parameters())] == [*dict(plain.named_parameters())]
     assert not list(module.buffers())
-    assert not any(child is weights for child in module.modules())
+    assert [type(child) for child in module.modules()] == [Module, torch.nn.Linear, ESTIME]
     module.load_state_dict(plain.state_dict(), strict=True)  # a checkpoint saved without the metric
     plain.load_state_dict(module.state_dict(), strict=True)
-    module.train()
-    assert not any(child.training for child in weights.modules())
+    module.train()  # has no dropout begin
+    module.estime.reset()
+    module.estime.update(**named(pairs))
+    assert module.estime.compute() == values.mean()
 
 
-@pytest.mark.parametrize("cast", ["half", "bfloat16", "double", "float"])
-def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs, cast: str) -> None:
-    metric = ESTIME(model=bert_folder, measure="alarms")
-    module = Module(estime=metric)
-    metric.update(**named(pairs))
-    getattr(module, cast)()
-    module.to(getattr(torch, cast) if cast != "double" else torch.float16)
-    assert metric.scorer.encoder._dtype == torch.float32
-    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {
-        torch.float32
-    }
-    assert metric.total.dtype == metric.count.dtype == torch.float64
-    metric.set_dtype(torch.float16)
-    assert metric.total.dtype == torch.float64
-    assert metric.compute() == mean_alarms(bert_folder, pairs)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_no_cast_reaches_the_encoder_or_the_sums(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, dtype: torch.dtype
+) -> None:
+    module = Module(estime=alarms())
+    module.estime.update(**named(pairs[:8]))
+    module.to(dtype)
+    module.half()
+    module.estime.set_dtype(dtype)
+    module.estime.update(**named(pairs[8:]))
+    assert module.linear.weight.dtype == torch.float16
+    assert module.estime.total.dtype == module.estime.count.dtype == torch.float64
+    assert "|dtype:float32|" in module.estime.signature
+    assert module.estime.compute() == values.mean()
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -95,97 +95,56 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
 
 @pytest.mark.parametrize("reduction", ["mean", None])
 def test_the_default_device_changes_nothing(
-    bert_folder: str, pairs: Pairs, reduction: str | None
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, reduction: str | None
 ) -> None:
     """A device on which nothing can be calculated: what is made there by mistake fails."""
-    expected = estime(*unzip(pairs[:4]), model=bert_folder)
-    metric = ESTIME(model=bert_folder, measure="alarms", reduction=reduction)
+    metric = alarms(reduction=reduction)
     torch.set_default_device("meta")
     try:
         metric.update(**named(pairs[:4]), ids=range(4))
         metric.update(**named(pairs[:1]), ids=torch.tensor([0], device="cpu"))
         value = metric.compute()
         assert value.device.type == "cpu"
-        assert value.mean() == expected.mean("alarms")
     finally:
         torch.set_default_device(None)
+    assert value.mean() == values[:4].mean()
 
 
-def test_to_moves_the_work(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    metric, pinned = (
-        ESTIME(model=bert_folder, measure="alarms"),
-        ESTIME(model=bert_folder, device="cpu", measure="alarms"),
-    )
-    assert metric.scorer.config.device == "cpu"
+def test_to_moves_the_work(alarms: MakeMetric, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MaskedEncoder, "load", lambda config: pytest.fail("nothing is loaded"))
-    for one in (metric, pinned):
-        one.to("meta")  # a device that every machine has
-        assert one.device.type == "meta"
-        assert one.total.device.type == "meta"
-    assert metric.scorer.config.device == "meta"
-    assert pinned.scorer.config.device == "cpu"
+    for device, works_on in ((None, "meta"), ("cpu", "cpu")):
+        metric = alarms(device=device)
+        assert metric.scorer.config.device == "cpu"
+        metric.to("meta")  # a device that every machine has
+        assert metric.device.type == metric.total.device.type == "meta"
+        assert metric.scorer.config.device == works_on
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_cuda(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, reduction=None, measure="alarms").to("cuda")
+def test_cuda(alarms: MakeMetric, pairs: Pairs) -> None:
+    metric = alarms(reduction=None).to("cuda")
     with torch.autocast("cuda", dtype=torch.float16):
         metric.update(**named(pairs), ids=range(len(pairs)))
         value = metric.compute()
     assert value.device.type == metric.scorer.encoder.device.type == "cuda"
-    assert (
-        value.tolist()
-        == estime(*unzip(pairs), model=bert_folder, device="cpu").values("alarms").tolist()
-    )
+    assert value.tolist() == alarms(device="cpu").scorer.score(*unzip(pairs))["alarms"].tolist()
     assert metric.to("cpu").compute().device.type == "cpu"
 
 
-def test_a_saved_state_is_resumed(bert_folder: str, pairs: Pairs) -> None:
-    for reduction in ("mean", None):
-        metric, other = (
-            ESTIME(model=bert_folder, reduction=reduction, measure="alarms") for _ in range(2)
-        )
-        metric.persistent(True)
-        metric.update(**named(pairs[:6]))
-        saved = metric.state_dict()
-        assert not any(isinstance(value, str) for value in saved.values())
-        other.persistent(True)
-        other.update(**named(pairs[:2]))  # is replaced
-        other.load_state_dict(copy.deepcopy(saved))
-        other.update(**named(pairs[6:]))
-        metric.update(**named(pairs[6:]))
-        assert torch.equal(other.compute(), metric.compute())
-        assert float(metric.compute().mean()) == mean_alarms(bert_folder, pairs)
-
-
-def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
-    one, another = (
-        ESTIME(model=bert_folder, measure="alarms"),
-        ESTIME(model=bert_folder, measure="alarms"),
-    )
-    one.update(**named(pairs[:5]))
-    another.update(**named(pairs[5:]))
-    one.merge_state(another)
-    assert one.compute() == mean_alarms(bert_folder, pairs)
-    apart = ESTIME(model=bert_folder, layers=2, measure="alarms")
-    apart.update(**named(pairs))
-    apart.merge_state(one)
-    with pytest.raises(ValueError, match="merged states to have the same configuration"):
-        apart.compute()
-
-
-def test_list_states_on_the_cpu(bert_folder: str, pairs: Pairs) -> None:
-    expected = estime(*unzip(pairs), model=bert_folder)
-    for reduction, value in (
-        ("mean", expected.mean("alarms")),
-        (None, expected["alarms"].tolist()),
-    ):
-        metric = ESTIME(
-            model=bert_folder, compute_on_cpu=True, reduction=reduction, measure="alarms"
-        )
-        for start in range(0, len(pairs), 4):
-            metric.update(**named(pairs[start : start + 4]), ids=range(start, start + 4))
-        assert metric.compute().tolist() == value
+@pytest.mark.parametrize("reduction", ["mean", None])
+def test_a_saved_state_is_resumed(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, reduction: str | None
+) -> None:
+    metric, resumed = (alarms(reduction=reduction) for _ in range(2))
+    metric.persistent(True)
+    metric.update(**named(pairs[:6]))
+    saved = copy.deepcopy(metric.state_dict())
+    assert not any(isinstance(value, str) for value in saved.values())
+    resumed.persistent(True)
+    resumed.update(**named(pairs[:2]))  # is replaced
+    resumed.load_state_dict(saved)
+    resumed.update(**named(pairs[6:]))
+    assert float(resumed.compute().mean()) == values.mean()
 
 
 def of_two_processes(state: torch.Tensor, group: Any = None) -> list[torch.Tensor]:
@@ -194,208 +153,181 @@ def of_two_processes(state: torch.Tensor, group: Any = None) -> list[torch.Tenso
 
 
 @pytest.mark.parametrize("reduction", ["mean", None])
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.filterwarnings("ignore:The ``compute`` method of metric ESTIME was called before")
 def test_a_state_saved_while_synchronized_is_resumed(
-    bert_folder: str, pairs: Pairs, reduction: str | None
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, reduction: str | None, processes: int
 ) -> None:
-    options = {"model": bert_folder, "measure": "alarms", "reduction": reduction}
-    distributed = {"dist_sync_fn": of_two_processes, "distributed_available_fn": lambda: True}
-    metric = ESTIME(**options)
+    metric = alarms(reduction=reduction)
     metric.persistent(True)
     metric.update(**named(pairs[:6]), ids=range(6))
     with metric.sync_context(dist_sync_fn=of_two_processes, distributed_available=lambda: True):
         saved = copy.deepcopy(metric.state_dict())
-    for more in ({}, distributed):
-        other = ESTIME(**options, **more)
-        other.load_state_dict(saved)
-        if not more:
-            with pytest.warns(
-                UserWarning, match="before the ``update`` method"
-            ):  # TorchMetrics' own, of loaded states
-                before = other.compute()
-            expected = mean_alarms(bert_folder, pairs[:6])
-            assert float(before.mean()) == pytest.approx(expected)
-        other.update(**named(pairs[6:]), ids=range(6, len(pairs)))
-        assert float(other.compute().mean()) == mean_alarms(bert_folder, pairs)
-        other.reset()
-        other.update(**named(pairs[:2]))
+    several = {"dist_sync_fn": of_two_processes, "distributed_available_fn": lambda: True}
+    resumed = alarms(reduction=reduction, **(several if processes == 2 else {}))
+    resumed.load_state_dict(saved)
+    assert float(resumed.compute().mean()) == pytest.approx(float(values[:6].mean()))
+    resumed.update(**named(pairs[6:]), ids=range(6, len(pairs)))
+    assert float(resumed.compute().mean()) == values.mean()
 
 
-def test_threads_may_update_side_by_side(bert_folder: str, pairs: Pairs) -> None:
-    metric, each = (
-        ESTIME(model=bert_folder, measure="alarms"),
-        ESTIME(model=bert_folder, reduction=None, measure="alarms"),
-    )
-    with ThreadPoolExecutor(8) as threads:
-        for done in [
-            threads.submit(one.update, **named(pairs[number : number + 2]))
-            for number in range(0, 16, 2)
-            for one in (metric, each)
-            for _ in range(2)
-        ]:
-            done.result()
-    values = estime(*unzip(pairs), model=bert_folder).values("alarms")
-    assert metric.count[0, 0] == 32
-    assert metric.compute() == values.mean()
-    assert sorted(each.compute().tolist()) == sorted([*values.tolist()] * 2)
+def test_merged_states_count_both_sides_if_they_have_one_configuration(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
+) -> None:
+    first, second, other = alarms(), alarms(), alarms(layers=2)
+    first.update(**named(pairs[:5]))
+    second.update(**named(pairs[5:]))
+    first.merge_state(second)
+    assert first.compute() == values.mean()
+    other.update(**named(pairs))
+    other.merge_state(first)
+    with pytest.raises(ValueError, match=DIFFER):
+        other.compute()
 
 
 def test_processes_whose_encoders_differ_are_told_apart_though_their_options_are_equal(
-    bert_folder: str, pairs: Pairs, tmp_path: Path
+    alarms: MakeMetric, bert_folder: str, pairs: Pairs, tmp_path: Path
 ) -> None:
     """As two machines have different commits of one model of the Hub: here, folders of one name."""
     changed = tmp_path / Path(bert_folder).name
     shutil.copytree(bert_folder, changed)
-    one, other = (
-        ESTIME(model=bert_folder, measure="alarms"),
-        ESTIME(model=str(changed), measure="alarms"),
-    )
-    assert one.config.signature() != one.signature
     weights = safetensors.torch.load_file(changed / "model.safetensors")
     name = next(name for name in weights if name.endswith("layer.1.output.dense.weight"))
     weights[name] = weights[name] * 1.5
     safetensors.torch.save_file(weights, changed / "model.safetensors", {"format": "pt"})
-    one.update(**named(pairs))
-    other.update(**named(pairs))
-    one.merge_state(other)
-    with pytest.raises(ValueError, match="merged states to have the same configuration"):
-        one.compute()
+    first, second = alarms(), alarms(model=str(changed))
+    for metric in (first, second):
+        metric.update(**named(pairs))
+    first.merge_state(second)
+    with pytest.raises(ValueError, match=DIFFER):
+        first.compute()
 
 
-def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, measure="alarms", cache=10**7)
+@pytest.mark.parametrize("reduction", ["mean", None])
+def test_list_states_on_the_cpu(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, reduction: str | None
+) -> None:
+    metric = alarms(compute_on_cpu=True, reduction=reduction)
+    for start in range(0, len(pairs), 4):
+        metric.update(**named(pairs[start : start + 4]), ids=range(start, start + 4))
+    expected = values if reduction is None else values.mean()
+    assert metric.compute().tolist() == expected.tolist()
+
+
+def test_threads_may_update_side_by_side(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
+) -> None:
+    mean, each = alarms(), alarms(reduction=None)
+    with ThreadPoolExecutor(8) as threads:
+        for done in [
+            threads.submit(metric.update, **named(pairs[number : number + 2]))
+            for number in range(0, 16, 2)
+            for metric in (mean, each)
+            for _ in range(2)
+        ]:
+            done.result()
+    assert mean.compute() == values.mean()
+    assert sorted(each.compute().tolist()) == sorted([*values.tolist()] * 2)
+
+
+def test_copies_share_the_encoder_and_a_pickle_has_neither_weights_nor_texts(
+    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
+) -> None:
+    metric = alarms()
     metric.update(**named(pairs[:8]))
-    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
-    assert {id(one.scorer.encoder) for one in copies} == {id(metric.scorer.encoder)}
-    assert copies[0].source_cache is copies[1].source_cache is metric.source_cache
-    assert copies[2].source_cache.memory_bytes == 10**7
-    assert len(pickle.dumps(metric)) < 20_000  # neither weights nor texts
-    for one in copies:
-        one.update(**named(pairs[8:]))
-        assert one.compute() == mean_alarms(bert_folder, pairs)
-    assert metric.compute() == mean_alarms(bert_folder, pairs[:8])
+    assert len(pickle.dumps(metric)) < 20_000
+    for copied in (metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
+        assert copied.scorer.encoder is metric.scorer.encoder
+        copied.update(**named(pairs[8:]))
+        assert copied.compute() == values.mean()
+    assert metric.compute() == pytest.approx(float(values[:8].mean()))
 
 
-def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
-    preds, sources = unzip(pairs)
-    metric = ESTIME(model=bert_folder, measure="alarms")
+def test_bootstrapper(alarms: MakeMetric, pairs: Pairs, values: torch.Tensor) -> None:
     wrapped = BootStrapper(
-        metric,
+        alarms(),
         num_bootstraps=4,
         raw=True,
         quantile=torch.tensor([0.05, 0.95]),
         sampling_strategy="multinomial",
     )
-    wrapped.update(indices=torch.arange(len(preds)), preds=preds, sources=sources)
+    wrapped.update(indices=torch.arange(len(pairs)), **named(pairs))
     outcome = wrapped.compute()
-    assert len({id(one.scorer.encoder) for one in wrapped.metrics}) == 1
-    assert all((one.count == len(preds)).all() for one in wrapped.metrics)
-    values = estime(preds, sources, model=bert_folder).values("alarms")
+    assert all((metric.count == len(pairs)).all() for metric in wrapped.metrics)
     assert values.min() <= outcome["raw"].min() < outcome["raw"].max() <= values.max()
     assert outcome["quantile"].diff() > 0
-    wrapped.reset()
-    assert not any(one.count.any() for one in wrapped.metrics)
 
 
-def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
-    everything = ESTIME(model=bert_folder, return_dict=True)
+def test_tracker_knows_the_direction(alarms: MakeMetric, bert_folder: str, pairs: Pairs) -> None:
+    parts = (pairs[:4], pairs[4:8], pairs[8:])
+    means = [alarms().scorer.score(*unzip(part)).mean("alarms") for part in parts]
+
+    def tracked(metric: Any, maximize: bool | None) -> MetricTracker:
+        tracker = MetricTracker(metric, maximize=maximize)
+        for part in parts:
+            tracker.increment()
+            tracker.update(**named(part))
+        return tracker
+
+    tracker = tracked(alarms(), maximize=None)
+    assert tracker.compute_all().tolist() == means
+    assert tracker.best_metric(return_step=True) == (min(means), means.index(min(means)))
+    everything = ESTIME(model=bert_folder, return_dict=True)  # which has no one direction
     with pytest.raises(AttributeError, match="'ESTIME' does not have a 'higher_is_better'"):
-        MetricTracker(
-            everything, maximize=None
-        )  # the measures of a dictionary have no one direction
-    tracker = MetricTracker(ESTIME(model=bert_folder, measure="alarms"), maximize=None)
-    assert tracker.maximize is False
-    for part in (pairs[:4], pairs[4:8], pairs[8:]):
-        tracker.increment()
-        tracker.update(**named(part))
-    values = [mean_alarms(bert_folder, part) for part in (pairs[:4], pairs[4:8], pairs[8:])]
-    assert tracker.compute_all().tolist() == values
-    assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
-    tracker = MetricTracker(MetricCollection({"estime": everything}), maximize=False)
-    for part in (pairs[:4], pairs[4:8]):
-        tracker.increment()
-        tracker.update(**named(part))
-    assert tracker.best_metric()["alarms"] == min(values[:2])
+        MetricTracker(everything, maximize=None)
+    tracker = tracked(MetricCollection({"estime": everything}), maximize=False)
+    assert tracker.best_metric()["alarms"] == min(means)
 
 
 @pytest.mark.slow
 def test_configurations_never_share_a_state(
-    bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
+    alarms: MakeMetric, encoder_folder: Callable[[str], str], pairs: Pairs
 ) -> None:
-    metrics = {
-        "plain": ESTIME(model=bert_folder, measure="alarms"),
-        "layer": ESTIME(model=bert_folder, layers=2, measure="alarms"),
-        "encoder": ESTIME(model=encoder_folder("electra"), measure="alarms"),
-        "unit": ESTIME(model=bert_folder, unit="word", measure="alarms"),
-        "window": ESTIME(model=bert_folder, window=120, measure="alarms"),
-        "normalize": ESTIME(model=bert_folder, normalize=True, measure="alarms"),
-        "dtype": ESTIME(model=bert_folder, dtype="bfloat16", measure="alarms"),
-        "measures": ESTIME(model=bert_folder, measures=["coherence"], measure="alarms"),
-        "words": ESTIME(
-            model=bert_folder, unit="word", splitter=lambda text: text.split(), measure="alarms"
-        ),
-        "letters": ESTIME(
-            model=bert_folder,
-            unit="word",
-            splitter=lambda text: list(text.replace(" ", "")),
-            measure="alarms",
-        ),
-        "each": ESTIME(model=bert_folder, reduction=None, measure="alarms"),
+    options: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "layer": {"layers": 2},
+        "encoder": {"model": encoder_folder("electra")},
+        "unit": {"unit": "word"},
+        "window": {"window": 120},
+        "normalize": {"normalize": True},
+        "dtype": {"dtype": "bfloat16"},
+        "measures": {"measures": ["coherence"]},
+        "words": {"unit": "word", "splitter": lambda text: text.split()},
+        "letters": {"unit": "word", "splitter": lambda text: list(text.replace(" ", ""))},
+        "each": {"reduction": None},
     }
+    metrics = {name: alarms(**own) for name, own in options.items()}
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
-    assert collection._enable_compute_groups
-    for batch in (
-        [("", pairs[0][1]), ("", " ")],
-        pairs[2:5],
-        pairs[5:9],
-    ):  # first equal numbers, because no alarm is raised
+    # First equal numbers, because no alarm is raised.
+    for batch in ([("", pairs[0][1]), ("", " ")], pairs[2:5], pairs[5:9]):
         collection.update(**named(batch))
         for metric in metrics.values():
             metric.update(**named(batch))
-    assert len(collection.compute_groups) == len(metrics)
     values = collection.compute()
     for name, metric in metrics.items():
-        rounding = (
-            0.5 if name == "dtype" else 0.0
-        )  # in bfloat16 the company of a text may turn some alarms over
+        # In bfloat16 the company of a text may turn some alarms over.
+        rounding = 0.5 if name == "dtype" else 0.0
         torch.testing.assert_close(values[name], metric.compute(), rtol=0, atol=rounding, msg=name)
     assert len({float(value) for value in values.values() if value.ndim == 0}) > 4
-    collection.reset()
-    collection.update(**named(pairs[:2]))
-    assert collection.compute()["layer"] == estime(
-        *unzip(pairs[:2]), model=bert_folder, layers=2
-    ).mean("alarms")
 
 
+@pytest.mark.parametrize("measure", ["unsupported", "soft"])
 def test_metrics_that_differ_in_measure_share_one_state(
-    bert_folder: str, pairs: Pairs, encoded: list[list[Any]]
+    alarms: MakeMetric, pairs: Pairs, encoded: list[list[Any]], measure: str
 ) -> None:
     """After the first update, which forms the groups, each pair is encoded once for all of them."""
-
-    def collection(names: Sequence[str], **options: Any) -> MetricCollection:
-        return MetricCollection(
-            {
-                **{
-                    f"only_{name}": ESTIME(model=bert_folder, measure=name, cache=None, **options)
-                    for name in names
-                },
-                "all": ESTIME(model=bert_folder, return_dict=True, cache=None, **options),
-            }
-        )
-
-    for measures, options in (
-        (("inconsistency", "unsupported", "copied"), {}),
-        (("inconsistency", "soft", "copied"), {"measures": ["soft"]}),
-    ):
-        metrics = collection(measures, **options)
-        for part in (pairs[:4], pairs[4:8], pairs[8:12]):
-            encoded.clear()
-            metrics.update(**named(part))
-        assert len(metrics.compute_groups) == 1
-        of_all = sum(map(len, encoded))
+    names = ("inconsistency", "copied", measure)
+    options = {"measures": ["soft"] if measure == "soft" else [], "cache": None}
+    single = {f"only_{name}": alarms(measure=name, **options) for name in names}
+    everything = alarms(measure=None, return_dict=True, **options)
+    metrics = MetricCollection({**single, "all": everything})
+    for part in (pairs[:4], pairs[4:8], pairs[8:12]):
         encoded.clear()
-        metrics["only_copied"].clone().update(**named(part))
-        assert of_all == sum(map(len, encoded))
-        values = metrics.compute()
-        result = estime(*unzip(pairs[:12]), model=bert_folder, measures=["copied", "soft"])
-        for name, value in values.items():
-            assert float(value) == pytest.approx(result.mean(name.removeprefix("only_")), rel=1e-5)
+        metrics.update(**named(part))
+    of_all = sum(map(len, encoded))
+    encoded.clear()
+    alarms(measure="copied", **options).update(**named(part))
+    assert of_all == sum(map(len, encoded))
+    result = alarms(measures=["copied", "soft"]).scorer.score(*unzip(pairs[:12]))
+    for name, value in metrics.compute().items():
+        assert float(value) == pytest.approx(result.mean(name.removeprefix("only_")), rel=1e-5)

@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -25,6 +24,7 @@ import pytest
 
 from estime_metric import EstimeConfig, EstimeScorer
 from tests.command import json_rows, run_command, write_jsonl
+from tests.integrations.two_processes import process_group
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "measures.md"
 
@@ -375,17 +375,15 @@ TOOLKITS = {
 def evaluate_in_a_process(
     rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
 ) -> Reported | None:
-    """What one of two processes reports; only the first one reports and loads an encoder."""
-    from estime_metric.engine.encoder import store
+    """What one of two processes reports; only the first one reports and needs an encoder."""
     from estime_metric.integrations.evaluate import Estime
 
     own = {"cache_dir": str(folder), "experiment_id": "shared", "timeout": 300}
+    model = model if rank == 0 else "nobody/no-such-encoder"
     metric = Estime(model=model, num_process=2, process_id=rank, **own)
     for summary, source in pairs:
         metric.add(prediction=summary, source=source)
     scores = metric.compute()
-    assert len(store.STORE._held) == (rank == 0)
-    metric.unload()
     return None if scores is None else of_evaluate(scores, names)
 
 
@@ -393,26 +391,17 @@ def torchmetrics_in_a_process(
     rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
 ) -> Reported | None:
     """What one of two processes reports: all pairs, of which it scores its own."""
-    from torch import distributed
-
     from estime_metric import ESTIME
 
-    distributed.init_process_group(
-        "gloo",
-        f"file://{folder / 'meeting'}",
-        rank=rank,
-        world_size=2,
-        timeout=timedelta(minutes=5),
-    )
-    mean, each = (
-        ESTIME(return_dict=True, reduction=reduction, model=model) for reduction in ("mean", None)
-    )
-    for summary, source in pairs:
-        mean.update([summary], sources=[source])
-        each.update([summary], sources=[source])
-    reported = of_torchmetrics(mean, each, names)
-    distributed.destroy_process_group()
-    return reported
+    with process_group(rank, folder):
+        mean, each = (
+            ESTIME(return_dict=True, reduction=reduction, model=model)
+            for reduction in ("mean", None)
+        )
+        for summary, source in pairs:
+            mean.update([summary], sources=[source])
+            each.update([summary], sources=[source])
+        return of_torchmetrics(mean, each, names)
 
 
 #: Toolkits that score one set of pairs in two processes.

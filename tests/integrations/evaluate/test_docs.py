@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import doctest
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integrations.evaluate.conftest import SCRIPT
-
 evaluate = pytest.importorskip("evaluate")
 
 from estime_metric.integrations.evaluate import register, unregister  # noqa: E402
 from tests.integrations.evaluate.test_combined import UnigramRecall  # noqa: E402
-
-ROOT = SCRIPT.parents[1]
+from tests.pages import ROOT, blocks  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +27,14 @@ def registered(
     unregister()
 
 
-def blocks(page: str, *parts: str) -> list[str]:
-    """The Python blocks of a page that have all of some parts."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [block for block in found if all(part in block for part in parts)]
+def block_with(page: str, part: str) -> str:
+    """The Python block of a page that has some part."""
+    (code,) = (
+        block.code
+        for block in blocks(ROOT / page)
+        if block.language == "python" and part in block.code
+    )
+    return code
 
 
 PRINTED = {
@@ -46,7 +45,7 @@ PRINTED = {
 
 @pytest.mark.parametrize("page", PRINTED)
 def test_a_newcomers_script(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    (script,) = blocks(page, "evaluate.load", "source = ")
+    script = block_with(page, 'evaluate.load("estime")\nsource = ')
     exec(script, {"__name__": "__main__"})
     lines = capsys.readouterr().out.splitlines(keepends=True)
     for line, expected in zip(lines, PRINTED[page], strict=False):
@@ -59,7 +58,7 @@ def test_together_with_rouge(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A module with the inputs and an option of ROUGE replaces it, because ROUGE needs the network."""
-    (script,) = blocks("docs/evaluate.md", "combine([")
+    script = block_with("docs/evaluate.md", "combine([")
     load = evaluate.load
     monkeypatch.setattr(
         evaluate,

@@ -7,9 +7,8 @@ from __future__ import annotations
 import gc
 import json
 import os
-import subprocess
-import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,11 @@ import pytest
 
 from estime_metric import EstimeScorer, estime
 from estime_metric.engine.encoder import masked as encoder_module
-from tests.command import run_command
+from tests.command import run_command, run_python
 from tests.families import save_encoder
-from tests.integrations.evaluate.conftest import NOWHERE, SCRIPT
-from tests.local_hub import COMMIT, LocalHub, serve
+from tests.integrations.conftest import Pairs
+from tests.integrations.evaluate.conftest import SCRIPT
+from tests.local_hub import COMMIT
 
 evaluate = pytest.importorskip("evaluate")
 
@@ -28,47 +28,38 @@ from estime_metric.integrations.evaluate import SCRIPT as REGISTERED  # noqa: E4
 from estime_metric.integrations.evaluate import Estime, register, unregister  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("evaluate_home")
-#: Imports without network, then loads by name in a fresh process, scores, and says what it got.
+
+#: In a fresh process: imports without network, loads from a Hub and by name, scores, and does so again
+#: when the Hub is gone. Prints what each metric says, and what the Hub was asked for.
 LOADER = """
-import json, socket, sys, warnings
-warnings.simplefilter("error")
-connect, resolve = socket.socket.connect, socket.getaddrinfo
-socket.socket.connect = socket.getaddrinfo = None
-import evaluate
-import estime_metric.integrations.evaluate
-from estime_metric.engine.encoder import store
-assert not store.STORE._held
-socket.socket.connect, socket.getaddrinfo = connect, resolve
-summary, source, *names = sys.argv[1:]
-for name, model in zip(names[::2], names[1::2]):
-    metric = evaluate.load(name, model=model)
-    scores = metric.compute(predictions=[summary], sources=[source])
-    print(json.dumps({"class": type(metric).__module__, "alarms": scores["alarms_scores"], "signature": scores["signature"]}))
+    import json, os, socket, sys, warnings
+    from pathlib import Path
+    from tests.local_hub import LocalHub, serve
+
+    warnings.simplefilter("error")
+    encoder, space, summary, source = sys.argv[1:]
+    hub = LocalHub({"someone/small-bert": Path(encoder)}, {"someone/estime": Path(space)})
+
+    def load_and_score(name, model):
+        metric = evaluate.load(name, model=model)
+        scores = metric.compute(predictions=[summary], sources=[source])
+        metric.unload()
+        return [type(metric).__module__, scores["alarms_scores"], scores["signature"]]
+
+    with serve(hub):
+        os.environ["HF_ENDPOINT"] = hub.url
+        connect, resolve = socket.socket.connect, socket.getaddrinfo
+        socket.socket.connect = socket.getaddrinfo = None
+        import evaluate
+        import estime_metric.integrations.evaluate
+        socket.socket.connect, socket.getaddrinfo = connect, resolve
+        metrics = ("someone/estime", "someone/small-bert"), ("estime", encoder)
+        online = [load_and_score(*metric) for metric in metrics]
+    import huggingface_hub
+    huggingface_hub.constants.HF_HUB_OFFLINE = True
+    offline = [load_and_score(*metric) for metric in metrics]
+    print(json.dumps([online, offline, hub.requests]))
 """
-
-
-def load_elsewhere(
-    names: list[tuple[str, str]], pair: tuple[str, str], folder: Path, **environment: str
-) -> list[dict[str, Any]]:
-    """What `LOADER` prints of metrics and encoders in a fresh process that starts in an empty
-    folder with its caches in ``folder``."""
-    start = folder / "start"
-    start.mkdir(exist_ok=True)
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("HF_", "TRANSFORMERS_"))
-    }
-    settings = {
-        "HF_HOME": str(folder / "home"),
-        "PYTHONPATH": str(SCRIPT.parents[1]),
-        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
-    }
-    command = [sys.executable, "-c", LOADER, *pair, *(part for name in names for part in name)]
-    env = {**kept, **settings, **environment}
-    run = subprocess.run(command, cwd=start, env=env, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -> None:
@@ -85,16 +76,16 @@ def test_load_by_path(path: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offline", [True, False])
-def test_register_and_remove(
-    offline: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", offline)
+def test_register_and_remove(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError):
         evaluate.load("estime")
     assert register() == register()
     assert type(evaluate.load("estime", model="embedded")) is Estime
+    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", False)  # the Hub does not answer
+    assert type(evaluate.load("estime", model="embedded")) is Estime
+    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
     assert unregister()
     assert unregister() == []
     with pytest.raises(FileNotFoundError):
@@ -114,6 +105,18 @@ def test_register_leaves_the_scripts_of_others() -> None:
     neighbor.rmdir()
 
 
+def test_jobs_that_register_at_the_same_time_see_whole_scripts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path)
+    with ThreadPoolExecutor(4) as jobs:
+        scripts = list(jobs.map(lambda _: register().read_text(encoding="utf-8"), range(100)))
+    assert scripts == [REGISTERED] * 100
+    assert [path.name for path in tmp_path.rglob("*.*") if path.name != "__init__.py"] == [
+        "estime.py"
+    ]
+
+
 def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = run_command("register").stdout.splitlines()[0]
     script = Path(said.removeprefix("wrote the module script to "))
@@ -129,36 +132,38 @@ def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_load_from_a_hub_and_by_name_in_other_processes(
-    bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_load_from_a_hub_and_by_name_in_another_process(
+    bert_folder: str, pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    home = tmp_path / "home"
     with monkeypatch.context() as patch:
-        patch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "home" / "modules")
+        patch.setattr(evaluate.config, "HF_MODULES_CACHE", home / "modules")
         register()
-    hub = LocalHub(
-        models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent}
-    )
-    there, here = ("someone/estime", "someone/small-bert"), ("estime", bert_folder)
-    with serve(hub):
-        loaded, online = load_elsewhere([there, here], pairs[3], tmp_path, HF_ENDPOINT=hub.url)
-    assert f"|model:someone/small-bert@{COMMIT}|" in loaded["signature"]
-    answered = {path for _, path, status in hub.requests if status == 200}
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("HF_", "TRANSFORMERS_"))]:
+        monkeypatch.delenv(name)
+    environment = {
+        "HF_HOME": str(home),
+        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+        "PYTHONPATH": str(SCRIPT.parents[1]),
+    }
+    shown = run_python(LOADER, bert_folder, SCRIPT.parent, *pairs[3], **environment).stdout
+    online, offline, requests = json.loads(shown)
+    answered = {path for _, path, status in requests if status == 200}
     assert "/spaces/someone/estime/resolve/main/estime.py" in answered
     assert {path.rsplit("/", 1)[-1] for path in answered} >= {
         "config.json",
         "tokenizer.json",
         "model.safetensors",
     }
-    # Both are in the caches now.
-    again, offline = load_elsewhere(
-        [there, here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1"
-    )
-    assert again == loaded
-    assert offline == online
+    assert offline == online  # from the caches
     expected = estime([pairs[3][0]], [pairs[3][1]], model=bert_folder)
-    for found in (loaded, online):
-        assert found["class"].startswith("estime_metric.integrations.evaluate.")
-        assert found["alarms"] == expected.values("alarms").tolist()
+    from_hub, by_name = (signature for _, _, signature in online)
+    assert f"|model:someone/small-bert@{COMMIT}|" in from_hub
+    assert by_name == expected.signature
+    for module, alarms, _ in online:
+        assert module.startswith("estime_metric.integrations.evaluate.")
+        assert alarms == expected.values("alarms").tolist()
 
 
 def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
