@@ -40,6 +40,7 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.slow
 def test_map_in_several_processes_after_the_encoder_was_loaded(
     summeval: list[tuple[str, str]],
 ) -> None:
