@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -171,11 +172,13 @@ def _print_means(report: Report) -> None:
 
 
 def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) -> None:
+    names = [Path(file).name for file in means_of_files]
+    is_unique = len(set(names)) == len(names)
     means = list(means_of_files.values())
     cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
     print_columns(
         {
-            "file": list(means_of_files),
+            "file": names if is_unique else list(means_of_files),
             "pairs": [of_file["tokens"].count for of_file in means],
             RECOMMENDED: [mean for mean, _ in cells],
             "95% interval": [interval for _, interval in cells],
