@@ -96,8 +96,8 @@ def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
     metric = alarms()
     for start in (0, 4):
         metric.update(**named(pairs[start : start + 4]), ids=range(4))
-    said = r"4 examples have the same id as another example .* \(for example, id 0\)"
-    with pytest.warns(UserWarning, match=said):
+    message = r"4 examples have the same id as another example .* \(for example, id 0\)"
+    with pytest.warns(UserWarning, match=message):
         metric.compute()
 
 

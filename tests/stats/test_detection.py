@@ -85,9 +85,9 @@ def test_calibration_finds_the_best_threshold_in_either_direction(
         for seed in range(30)
     ]
     assert (
-        abs(np.mean([one.expected for one in noise]) - 0.5)
+        abs(np.mean([calibration.expected for calibration in noise]) - 0.5)
         < 0.04
-        < np.mean([one.accuracy for one in noise]) - 0.5
+        < np.mean([calibration.accuracy for calibration in noise]) - 0.5
     )
 
 
@@ -123,9 +123,9 @@ def test_groups_of_one_summary_change_nothing(sample: tuple[np.ndarray, np.ndarr
     alone = calibrate(scores, labels, resamples=50)
     grouped = calibrate(scores, labels, groups=[f"s{n}" for n in range(79, -1, -1)], resamples=50)
     assert (alone.expected, alone.low, alone.high) == (grouped.expected, grouped.low, grouped.high)
-    one = calibrate(scores, labels, groups=["s"] * 80, resamples=50)
-    assert np.isnan([one.expected, one.low, one.high]).all()  # no group is ever left out
-    assert (one.threshold, one.accuracy) == (alone.threshold, alone.accuracy)
+    single = calibrate(scores, labels, groups=["s"] * 80, resamples=50)
+    assert np.isnan([single.expected, single.low, single.high]).all()  # no group is ever left out
+    assert (single.threshold, single.accuracy) == (alone.threshold, alone.accuracy)
 
 
 def test_blocks_of_resamples_are_one_stream(

@@ -118,8 +118,8 @@ def test_jobs_that_register_at_the_same_time_see_whole_scripts(
 
 
 def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = run_command("register").stdout.splitlines()[0]
-    script = Path(said.removeprefix("wrote the module script to "))
+    first_line = run_command("register").stdout.splitlines()[0]
+    script = Path(first_line.removeprefix("wrote the module script to "))
     assert script.read_text(encoding="utf-8") == REGISTERED
     assert f"removed {script}" in run_command("register", "--remove").output
     assert not script.exists()

@@ -112,11 +112,11 @@ def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, tex
         f"{summary} today" if number < 2 else summary[1:]
         for number, summary in enumerate(summaries)
     ]
-    said = r"`references` were used as the sources, but 4 of 6 are not longer than the summary"
-    with pytest.warns(UserWarning, match=said):
+    message = r"`references` were used as the sources, but 4 of 6 are not longer than the summary"
+    with pytest.warns(UserWarning, match=message):
         metric.compute(predictions=summaries, references=gold)
     metric.add_batch(predictions=summaries, references=gold)
-    with pytest.warns(UserWarning, match=said):
+    with pytest.warns(UserWarning, match=message):
         metric.compute()
     metric.compute(predictions=summaries, sources=gold)  # who names them has decided
     metric.compute(predictions=summaries, references=texts["sources"])

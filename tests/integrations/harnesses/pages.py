@@ -80,7 +80,7 @@ def _run(
     )  # a single command, which needs nothing else of a shell
     while "=" in words[0]:
         os.environ.update([words.pop(0).split("=", 1)])
-    sys.argv = [found for word in words for found in sorted(glob(word)) or [word]]
+    sys.argv = [name for word in words for name in sorted(glob(word)) or [word]]
     if sys.argv[0] == "python":
         del sys.argv[0]
         runpy.run_path(sys.argv[0], run_name="__main__")

@@ -56,20 +56,20 @@ def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: P
     assert log.status == "success"
     result = EstimeScorer(model=bert_folder).score(*unzip(pairs))
     assert result["alarms"].sum() > 0
-    assert {found.scorer for found in log.results.scores} == {"estime"}
+    assert {score.scorer for score in log.results.scores} == {"estime"}
     for name in ("alarms", "alarm_rate"):
-        (found,) = (found for found in log.results.scores if found.name == name)
+        (score,) = (score for score in log.results.scores if score.name == name)
         values = result[name][~result[name].isnan()]
-        assert found.metrics["mean"].value == pytest.approx(float(values.mean()))
-        assert found.metrics["stderr"].value == pytest.approx(
+        assert score.metrics["mean"].value == pytest.approx(float(values.mean()))
+        assert score.metrics["stderr"].value == pytest.approx(
             float(values.std()) / len(values) ** 0.5
         )
-        assert (found.scored_samples, found.unscored_samples) == (
+        assert (score.scored_samples, score.unscored_samples) == (
             len(values),
             len(pairs) - len(values),
         )
-    assert found.unscored_samples == 2
-    (blank,) = (found for found in log.results.scores if found.name == "blank")
+    assert score.unscored_samples == 2
+    (blank,) = (score for score in log.results.scores if score.name == "blank")
     assert blank.metrics["mean"].value == pytest.approx(1 / len(pairs))
     for sample in log.samples:
         summary, source = pairs[sample.id]

@@ -81,10 +81,10 @@ def test_threads_take_turns_and_an_error_is_of_one_sample(bert_folder: str, pair
     judge = Judge(explain=True, model=bert_folder, unit="word", splitter=split)
     samples = [*pairs, ("A bad cat.", "A cat."), *pairs]
     with ThreadPoolExecutor(16) as threads:
-        asked = [threads.submit(judge, [summary], [source]) for summary, source in samples]
+        judgements = [threads.submit(judge, [summary], [source]) for summary, source in samples]
     with pytest.raises(KeyError, match="no such word"):
-        asked.pop(16).result()
-    for (summary, source), future in zip(pairs * 2, asked, strict=True):
+        judgements.pop(16).result()
+    for (summary, source), future in zip(pairs * 2, judgements, strict=True):
         (judgement,) = future.result()
         assert (judgement.explanation.prediction, judgement.explanation.source) == (summary, source)
         assert judgement.measures["tokens"] == len(summary.split())
@@ -141,8 +141,8 @@ def test_a_process_that_is_forked_judges_texts_of_real_lengths(
         def judged():
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                found = [judgement.measures["alarms"] for judgement in judge([pair[0]], [pair[1]])]
-            return found != [expected[0]["alarms"]] or len(caught) != 1
+                alarms = [judgement.measures["alarms"] for judgement in judge([pair[0]], [pair[1]])]
+            return alarms != [expected[0]["alarms"]] or len(caught) != 1
 
         assert in_child(judged) == 0
     """

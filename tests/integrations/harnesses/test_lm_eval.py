@@ -35,20 +35,20 @@ def test_the_page(tmp_path: Path) -> None:
     )
     assert "inconsistency" in table
     (file,) = (tmp_path / "results").rglob("results_*.json")
-    found = json.loads(file.read_text(encoding="utf-8"))["results"]["given"]
+    results = json.loads(file.read_text(encoding="utf-8"))["results"]["given"]
     documents = json_rows(tmp_path / "documents.jsonl")
     result = EstimeScorer(model="embedded-small").score(
         [document["summary"] for document in documents],
         [document["article"] for document in documents],
     )
-    assert found["blank,estime"] == 0
+    assert results["blank,estime"] == 0
     for name in ("alarms", "inconsistency"):
         values = result.values(name)
-        assert found[f"{name},estime"] == pytest.approx(float(values.mean()))
-        assert found[f"{name}_stderr,estime"] == pytest.approx(
+        assert results[f"{name},estime"] == pytest.approx(float(values.mean()))
+        assert results[f"{name}_stderr,estime"] == pytest.approx(
             float(values.std()) / len(values) ** 0.5
         )
-        assert found[f"{name}_stderr,estime"] > 0
+        assert results[f"{name}_stderr,estime"] > 0
     lines = [line.split(maxsplit=2) for line in shown.splitlines()]
     assert [float(alarms) for alarms, _, _ in lines] == result.values("alarms").tolist()
     assert {signature for _, _, signature in lines} == {

@@ -39,7 +39,7 @@ def test_the_page(tmp_path: Path) -> None:
     )
     assert signature == result.signature.replace("embedded-small", "embedded")
     alarms = sorted(
-        float(found) for found in re.findall(r"^([\d.]+) [a-z]+ \d", "\n".join(rest), re.M)
+        float(number) for number in re.findall(r"^([\d.]+) [a-z]+ \d", "\n".join(rest), re.M)
     )
     assert alarms == sorted(result.values("alarms").tolist())
     assert sum("best match in the source is" in line for line in rest) == sum(alarms)
