@@ -282,13 +282,14 @@ class EstimeScorer:
             every_unit=every_unit,
         )
         embedder = Embedder(encoder, config, self.cache)
-        with in_flight(), _progress_bar(len(predictions), progress) as advance:
+        with _progress_bar(len(predictions), progress) as advance:
             for batch, embeddings in embedder.embed(batches, advance):
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)
                 del embeddings  # before the next batch is encoded
                 yield matched
 
+    @in_flight()
     def _score(
         self,
         predictions: list[str],
@@ -309,6 +310,7 @@ class EstimeScorer:
                     statistics[pair.prediction.rows] = of_pair
         return EstimeResult(statistics, config, sources, predictions)
 
+    @in_flight()
     def _explain(
         self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
     ) -> list[Explanation]:

@@ -20,7 +20,7 @@ _IN_FLIGHT: dict[object, int] = {}
 
 @contextmanager
 def in_flight() -> Iterator[None]:
-    """A call that loads or scores. RuntimeError in a process that was forked while its parent was
+    """A call that loads or scores; a decorator, too. RuntimeError in a process that was forked while its parent was
     inside: the encoder that it inherited may be locked for good.
     """
     process = os.getpid()
