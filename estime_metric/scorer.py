@@ -338,7 +338,7 @@ class EstimeScorer:
                 f"The encoder {self.encoder.info.name!r} does not seem to support the language of the summaries "
                 f"({sign}), so the scores are not reliable. Pass an encoder for that language as `model`.",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
 

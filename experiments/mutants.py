@@ -209,7 +209,7 @@ def all_mutations(root: Path = ROOT) -> list[Mutation]:
 
 
 def draw(candidates: Sequence[Mutation], number: int, seed: int) -> list[Mutation]:
-    """The given number of mutations, by lot."""
+    """The given number of mutations, at random."""
     return sorted(candidates, key=lambda mutation: mutation.rank(seed))[:number]
 
 

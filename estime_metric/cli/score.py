@@ -94,13 +94,15 @@ class ShownOptions:
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
     plot: Path | None = None
 
-    def check(self, output: Path | None) -> None:
+    def check(self, output: Path | None, *, dry_run: bool) -> None:
         """Refuses what cannot be on standard output together (ValueError)."""
         is_rows = output is not None and files.is_standard(output)
         streams = {"--json": self.json, "--score-only": self.score_only, "rows": is_rows}
         printed = [name for name, is_printed in streams.items() if is_printed]
         if self.worst and (self.score_only or is_rows):
             printed.insert(0, "--worst")
+        if dry_run and self.score_only:
+            printed.insert(0, "--dry-run")
         if len(printed) > 1:
             raise ValueError(
                 f"Expected {printed[0]} or {printed[1]} on standard output, but got both."
@@ -156,7 +158,7 @@ def score(
             f"Expected either files or --example, but got {'both' if example else 'neither'}."
         )
     existing = output.existing
-    shown.check(output.output)
+    shown.check(output.output, dry_run=dry_run)
     paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
     job = replace(output, inputs=paths, layout=texts)
     chosen = measure.settings()

@@ -75,15 +75,15 @@ def print_report(report: Report, job: Job) -> None:
             f"There are only {report.few_sources} different sources, so the intervals are too "
             "narrow."
         )
-    foreign = totals.unchecked - totals.blank
-    if foreign:
-        lines = _listed(totals.foreign_lines, foreign, job)
+    unchecked = totals.unchecked - totals.blank
+    if unchecked:
+        lines = _listed(totals.unchecked_lines, unchecked, job)
         shares = (
             "shares no token with its source"
-            if foreign == 1
+            if unchecked == 1
             else "share no token with their source"
         )
-        say(f"{counted(foreign, 'summary')} {shares}, so nothing was checked: {lines}")
+        say(f"{counted(unchecked, 'summary')} {shares}, so nothing was checked: {lines}")
     if totals.blank:
         lines = _listed(totals.blank_lines, totals.blank, job)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"

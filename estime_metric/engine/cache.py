@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 import threading
 import time
@@ -29,8 +30,9 @@ from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.memory import is_out_of_memory, return_memory
 from estime_metric.validation import integer
 
-#: How the names of its files end; a cache never touches another file of its folder.
-_ENTRY, _UNFINISHED = ".source.safetensors", ".source.part"
+#: Files that belong to a cache; it never touches another file of its folder.
+_ENTRY = re.compile(r"[0-9a-f]{64}\.source\.safetensors")
+_UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
 
 _ABANDONED = (
     3600.0  # seconds after which an unfinished file counts as left over from a stopped process
@@ -144,6 +146,8 @@ class SourceCache:
         """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger
         than a limit.
         """
+        if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:
+            return
         with self._lock:
             own = embeddings.detach().to("cpu", copy=True).contiguous()
             self._keep(key, own)
@@ -177,7 +181,7 @@ class SourceCache:
     def __reduce__(self) -> str | tuple[Any, ...]:
         if self is DEFAULT_CACHE:
             return "DEFAULT_CACHE"  # looked up by the process that unpickles it
-        return SourceCache, (self.memory_bytes, self.folder, self.folder_bytes)
+        return type(self), (self.memory_bytes, self.folder, self.folder_bytes)
 
     def _count(self, key: str) -> None:
         """Remembers a request, unless it follows another one for ``key`` in short succession."""
@@ -242,7 +246,7 @@ class SourceCache:
         content = save({"embeddings": embeddings, "checksum": _checksum(key, embeddings)})
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            handle, unfinished = tempfile.mkstemp(suffix=_UNFINISHED, dir=self.folder)
+            handle, unfinished = tempfile.mkstemp(suffix=".source.part", dir=self.folder)
             try:
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(content)
@@ -269,13 +273,13 @@ class SourceCache:
         """
         files = []
         for file, size, used in self._files():
-            if file.name.endswith(_UNFINISHED) and time.time() - used > _ABANDONED:
+            if _UNFINISHED.fullmatch(file.name) and time.time() - used > _ABANDONED:
                 _remove(file)
             else:
                 files.append((used, size, file))
         excess = sum(size for _, size, _ in files) - self.folder_bytes
         for _, size, file in sorted(files):
-            if excess > 0 and file.name.endswith(_ENTRY):
+            if excess > 0 and _ENTRY.fullmatch(file.name):
                 _remove(file)
                 excess -= size
 
@@ -283,13 +287,13 @@ class SourceCache:
         if self.folder is None or not self.folder.is_dir():
             return
         for file in self.folder.iterdir():
-            if file.name.endswith((_ENTRY, _UNFINISHED)):
+            if _ENTRY.fullmatch(file.name) or _UNFINISHED.fullmatch(file.name):
                 with contextlib.suppress(OSError):  # another process removed it
                     state = file.stat()
                     yield file, state.st_size, state.st_mtime
 
     def _file(self, key: str) -> Path:
-        return Path(self.folder or "") / f"{key}{_ENTRY}"
+        return Path(self.folder or "") / f"{key}.source.safetensors"
 
 
 #: What metrics and judges share within a process unless they are given another cache: 1 GB of

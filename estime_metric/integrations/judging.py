@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,11 +21,38 @@ from estime_metric.validation import check_one_layer, measure_tuple
 #: The measures that are logged by default; `blank` is always logged too.
 LOGGED = (RECOMMENDED, "alarms")
 
-#: process -> the one thread in which its pairs are judged, one call after another. Harnesses judge many
-#: samples at the same time, each in a thread, but the encoder uses all cores for a single one. This thread
-#: outlives theirs: a thread that has computed locks the memory of MKL while it ends, and a process that is
-#: forked at that moment inherits it locked.
-_THREADS: dict[int, ThreadPoolExecutor] = {}
+
+class _Turns:
+    """The calls of one process, one after another. Harnesses judge many samples at the same time, each
+    in a thread, but the encoder uses all cores for a single one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # Outlives the threads of a harness: a thread that has computed locks the memory of MKL while
+        # it ends, and a process that is forked at that moment inherits it locked.
+        self._thread = ThreadPoolExecutor(1, "estime-judge")
+
+    def take(self, judge: Callable[[], list[Judgement]]) -> list[Judgement]:
+        """Calls a function when it is its turn: in the main thread, or for any other thread in one that
+        never ends.
+        """
+
+        def judge_alone() -> list[Judgement]:
+            with self._lock:
+                return judge()
+
+        if threading.current_thread() is threading.main_thread():
+            return judge_alone()
+        try:
+            judging = self._thread.submit(judge_alone)
+        except RuntimeError:  # the main thread has ended
+            return judge_alone()
+        return judging.result()
+
+
+#: process -> its turns
+_TURNS: dict[int, _Turns] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +158,8 @@ class Judge:
         """One judgement for each pair, in input order. Arguments and errors as
         `EstimeScorer.score`.
         """
-        thread = _THREADS.setdefault(os.getpid(), ThreadPoolExecutor(1, "estime-judge"))
-        return thread.submit(self._judge, predictions, sources).result()
+        turns = _TURNS.get(os.getpid()) or _TURNS.setdefault(os.getpid(), _Turns())
+        return turns.take(lambda: self._judge(predictions, sources))
 
     def _judge(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
         result = self.scorer.score(predictions, sources)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,8 @@ Place = tuple[str, int]  # the file of a pair and its line there
 
 def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Path, ...]:
     """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; the files of a pattern
-    are sorted. What a job with the same output has written is left out, unless it is everything.
+    are sorted. An output into which one of them was scored is left out, and so are its record and its
+    unfinished rows, unless nothing else is named.
 
     Raises ValueError for a pattern that no file matches, or for a file twice.
     """
@@ -37,17 +38,18 @@ def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Pat
         raise ValueError(f"Expected every input file only once, but got {str(twice[0])!r} twice.")
     if output is not None:
         # Names too, not only the files of patterns: the shell expands a pattern without quotes.
-        paths = [path for path in paths if not _is_written_by_job(path, output)] or paths
+        paths = [path for path in paths if not _is_written_by_job(path, output, paths)] or paths
     return tuple(paths)
 
 
-def _is_written_by_job(path: Path, output: Path) -> bool:
-    """Whether a job with this output has written a file: the output, its metadata, its rows or its
-    lock.
+def _is_written_by_job(path: Path, output: Path, inputs: Sequence[Path]) -> bool:
+    """Whether a job with this output has written a file: the output, if one of the ``inputs`` was
+    scored into it, its metadata, its rows or its lock.
     """
     path = path.resolve()
     if path == output.resolve():
-        return path.exists() and "finished" in files.read_meta(output)
+        record = files.read_meta(output) if path.exists() else {}
+        return "finished" in record and not set(record["inputs"]).isdisjoint(map(str, inputs))
     others = (files.meta_path(output), rows_path(output), files.lock_path(output))
     return path in [other.resolve() for other in others]
 

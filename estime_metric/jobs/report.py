@@ -37,7 +37,7 @@ class Totals:
         unchecked: how many summaries share no token with their source, blank ones included.
         blank: how many have no token at all.
         flagged: how many summaries are flagged.
-        foreign_lines, blank_lines: the lines of the first unchecked summaries that are not blank,
+        unchecked_lines, blank_lines: the lines of the first unchecked summaries that are not blank,
             and of the first blank ones, by input.
     """
 
@@ -46,7 +46,7 @@ class Totals:
     unchecked: int = 0
     blank: int = 0
     flagged: int = 0
-    foreign_lines: dict[str, list[int]] = field(default_factory=dict)
+    unchecked_lines: dict[str, list[int]] = field(default_factory=dict)
     blank_lines: dict[str, list[int]] = field(default_factory=dict)
 
 
@@ -161,8 +161,14 @@ class Report:
 
     @property
     def means_of_files(self) -> dict[str, dict[str, Interval]]:
-        """File -> `means` of its pairs; empty if there is one file, or more than `FILES`."""
-        return {file: _intervals(means) for file, means in self._means_of_files.items()}
+        """File -> `means` of its pairs, if it has any; empty if there is one file, or more than
+        `FILES`.
+        """
+        return {
+            file: _intervals(means)
+            for file, means in self._means_of_files.items()
+            if file in self._files
+        }
 
     @property
     def few_sources(self) -> int | None:
@@ -245,7 +251,7 @@ class Report:
                 totals.blank += 1
                 _name_line(totals.blank_lines, pair)
             else:
-                _name_line(totals.foreign_lines, pair)
+                _name_line(totals.unchecked_lines, pair)
 
 
 def _badness(pair: ScoredPair) -> float:

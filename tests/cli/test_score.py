@@ -274,7 +274,9 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
         assert f"{empty} has no pair\n" in score(*paths, "-o", out, *resumed).stderr
 
 
-@pytest.mark.parametrize("option", ["--threshold=0", "--worst=1", "--plot=plot.png"])
+@pytest.mark.parametrize(
+    "option", ["--threshold=0", "--worst=1", "--plot=plot.png", "--score-only"]
+)
 def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) -> None:
     shown = score(table, option, "-l", "1,2", status=2)
     name = option.partition("=")[0]

@@ -357,7 +357,10 @@ def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path
     write_jsonl(out, rows(1))
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=expand([*paths, out], out), output=out)
-    files.write_meta(out, {"finished": True})
+    files.write_meta(out, {"finished": True, "inputs": ["another.jsonl"]})
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=expand([*paths, out], out), output=out)
+    files.write_meta(out, {"finished": True, "inputs": [str(paths[1])]})
     assert expand([*paths, out], out) == paths
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=expand([out], out), output=out)

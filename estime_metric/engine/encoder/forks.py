@@ -10,8 +10,7 @@ from functools import cache
 
 import torch
 
-#: This process, or the one that it was forked from. Any code of that process may have computed.
-_IMPORTED_IN = os.getpid()
+import estime_metric
 
 #: The processes of the calls that load or score. A process that is forked inherits what its parent was
 #: doing at that moment, and with it locks that nobody will release.
@@ -26,7 +25,7 @@ def in_flight() -> Iterator[None]:
     process = os.getpid()
     if set(_IN_FLIGHT.values()) - {process}:
         raise RuntimeError(
-            "This process was forked while its parent was scoring with ESTIME, so the encoder may be locked for good. "
+            "This process was forked while its parent was scoring with ESTIME, so the encoder may be permanently locked. "
             'Start processes with `spawn`, as in multiprocessing.get_context("spawn"), or fork them before anything '
             "is scored."
         )
@@ -40,12 +39,13 @@ def in_flight() -> Iterator[None]:
 
 @contextmanager
 def one_thread_after_fork() -> Iterator[None]:
-    """One thread while somebody is inside, in a process that was forked.
+    """One thread while somebody is inside, in a process that was forked from one that had imported
+    this package. Any code of that process may have computed.
 
     The threads of OpenMP do not survive a fork, and a product that waits for them waits forever.
     """
     threads = torch.get_num_threads()
-    if os.getpid() == _IMPORTED_IN or threads == 1:
+    if os.getpid() == estime_metric.IMPORTED_IN or threads == 1:
         yield
         return
     _warn_of_fork()

@@ -198,13 +198,37 @@ def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
 
 def choose_device(device: str | None) -> torch.device:
     """The device with the given name; for ``None`` a CUDA device if there is one, otherwise the
-    CPU. `ValueError` if this machine does not have the device.
+    CPU. `ValueError` if no device has the name, or this machine does not have the device.
     """
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.empty(0, device=device).device  # with a number: "cuda" is "cuda:0"
-    except (RuntimeError, AssertionError, ImportError) as error:
+        chosen = torch.device(device)
+    except RuntimeError as error:
         raise ValueError(
-            f"Expected argument `device` to name a device of this machine, but got {device!r}."
+            f"Expected argument `device` to name a torch device, but got {device!r}."
         ) from error
+    number = _number_of(chosen.type)
+    if number == 0:
+        raise ValueError(
+            f"Expected argument `device` to be a device of this machine, but PyTorch finds no {device!r}."
+        )
+    if chosen.type == "cuda" and chosen.index is not None and chosen.index >= number:
+        raise ValueError(
+            f"Expected argument `device` to be one of the {number} GPUs of this machine, numbered "
+            f"from 0, but got {device!r}."
+        )
+    if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
+        return torch.device(
+            "cuda", torch.cuda.current_device()
+        )  # "cuda" and "cuda:0" are one device
+    return chosen
+
+
+def _number_of(kind: str) -> int:
+    """How many devices of a kind this machine has; one is assumed of kinds that are not known here."""
+    if kind == "cuda":
+        return torch.cuda.device_count()
+    if kind == "mps":
+        return int(torch.backends.mps.is_available())
+    return 0 if kind == "meta" else 1  # tensors of "meta" have no values

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from estime_metric.engine.text.units import Tokenizer, encode
 
-_TEXTS, _CHARACTERS = 10, 400  # texts, and characters of each, that are looked at
+_OF_EACH, _OF_ALL = 400, 4_000  # characters of each text, and of all together, that are looked at
 
 #: Known letters in a token with a letter below which the language is foreign. With the embedded
 #: encoder's English vocabulary 998 of 1,000 English summaries of FRANK have 3 and more, texts in
@@ -35,7 +35,7 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
     """
     if tokenizer.vocab_size < _LEAST_VOCABULARY:
         return ""
-    looked_at = [text[:_CHARACTERS] for text in texts[:_TEXTS]]
+    looked_at = _beginnings(texts)
     script = _main_script(looked_at)
     if script is None:
         return None
@@ -50,11 +50,25 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
     return f"its tokens cover {known / tokens:.1f} known letters on average"
 
 
+def _beginnings(texts: Sequence[str]) -> list[str]:
+    """What is looked at of each of the first texts."""
+    beginnings: list[str] = []
+    left = _OF_ALL
+    for text in texts:
+        if left <= 0:
+            break
+        beginnings.append(text[: min(_OF_EACH, left)])
+        left -= len(beginnings[-1])
+    return beginnings
+
+
 def _main_script(texts: Sequence[str]) -> str | None:
     """The script of most letters; ``None`` if there is no letter."""
-    scripts = Counter(
-        _script(character) for text in texts for character in text if character.isalpha()
-    )
+    characters = Counter(character for text in texts for character in text)
+    scripts: Counter[str] = Counter()
+    for character, count in characters.items():
+        if character.isalpha():
+            scripts[_script(character)] += count
     return scripts.most_common(1)[0][0] if scripts else None
 
 

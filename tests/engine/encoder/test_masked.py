@@ -146,9 +146,14 @@ def test_it_is_no_module_and_stays_as_it_is(bert_folder: str) -> None:
 def test_the_device_that_is_named_is_used_or_refused() -> None:
     assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert choose_device("cpu") == torch.device("cpu")
-    for device in ("gpu", "cuda:x", "", f"cuda:{torch.cuda.device_count()}"):
-        message = f"`device` to name a device of this machine, but got '{device}'"
-        with pytest.raises(ValueError, match=message):
+    for device in ("gpu", "cuda:x", ""):
+        with pytest.raises(
+            ValueError, match=f"`device` to name a torch device, but got '{device}'"
+        ):
+            choose_device(device)
+    number = torch.cuda.device_count()
+    for device in ("meta", f"cuda:{number}"):
+        with pytest.raises(ValueError, match=f"`device` to be .* of this machine.*'{device}'"):
             choose_device(device)
 
 

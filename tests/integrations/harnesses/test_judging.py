@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import textwrap
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -63,6 +64,19 @@ def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: 
     assert judge.measures == ("copied", "alarms", "blank")
     assert set(judge.measures) < set(judgement.measures)
     assert (judge.scorer.encoder, judge.scorer.cache) == (scorer.encoder, scorer.cache)
+
+
+def test_the_main_thread_judges_by_itself(bert_folder: str, pairs: Pairs) -> None:
+    """Ctrl-C ends its judgement immediately, and the CUDA device in use is its own."""
+    threads: list[threading.Thread] = []
+
+    def split(text: str) -> list[str]:
+        threads.append(threading.current_thread())
+        return text.split()
+
+    judge = Judge(model=bert_folder, unit="word", splitter=split)
+    judge(*unzip(pairs[:1]))
+    assert set(threads) == {threading.main_thread()}
 
 
 def test_threads_take_turns_and_an_error_is_of_one_sample(bert_folder: str, pairs: Pairs) -> None:
