@@ -55,17 +55,6 @@ def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> Non
     assert (grid.documents, grid.systems) == (("1", "2"), ("7", "8"))
 
 
-def test_seventeen_scored_systems_and_sixteen_judged_ones() -> None:
-    scored = {**SCORED, ("a", "Z"): 1, ("b", "Z"): 2, ("c", "Z"): 3}
-    with pytest.raises(
-        ValueError, match=r'system without judgements: Z. With missing="drop" .* they are excluded.'
-    ):
-        joined(scored, JUDGED)
-    grid = joined(scored, JUDGED, missing="drop")
-    assert (grid.documents, grid.systems) == (("c", "a", "b"), ("Y", "X"))
-    assert grid.dropped == ("system without judgements: Z",)
-
-
 def without(cells: dict, *keys: tuple[str, str]) -> dict:
     return {key: value for key, value in cells.items() if key not in keys}
 

@@ -45,7 +45,6 @@ def bias(systems: int = 16) -> BiasMatrix:
 
 FIGURES: dict[str, Callable[[], Figure]] = {
     "bias": lambda: plots.plot_bias(bias(8), "a measure"),
-    "bias of two": lambda: plots.plot_bias(bias(2), "a measure"),
     "bias of one": lambda: plots.plot_bias(bias(1), "a measure"),
     "intra": lambda: plots.plot_intra_system(
         {"one": np.linspace(-0.1, 0.5, 16), "two": np.full(16, np.nan)},

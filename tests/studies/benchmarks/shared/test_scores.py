@@ -86,16 +86,6 @@ def test_all_layers_are_in_the_table_of_layers_alone(bert_folder: str) -> None:
     assert (recommended.name, recommended.main) == (f"inconsistency_token_{default}", True)
 
 
-@pytest.mark.parametrize("error", [ImportError, OSError, ValueError])
-def test_what_cannot_be_computed_is_noted_and_the_rest_computed(
-    data: SummEval, error: type[Exception]
-) -> None:
-    scores = compute_scores(data, [broken("a", error("no\n network")), counted("b", [])])
-    assert list(scores.values) == ["b"]
-    assert scores.problems == {"a": "no network"}
-    assert [column.name for column in scores.columns] == ["a", "b"]
-
-
 def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
     first = compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)

@@ -211,14 +211,6 @@ def test_the_generator_does_what_the_naive_one_does(
     ] == made
 
 
-def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
-    text = " ".join(SENTENCES * 8)
-    (corrupted,) = SubtleErrors(bert_folder, n_errors=12, window=60)([text])
-    check(corrupted, text, wanted=12)
-    assert corrupted.n_missing == 0
-    assert max(error.span[0] for error in corrupted.errors) > len(text) * 3 / 4
-
-
 @pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 39), (40, 20), (5, 2), (10, 9)])
 def test_the_window_holds_the_mask_and_its_neighborhood(
     length: int, position: int, bert_folder: str
@@ -323,21 +315,14 @@ def test_the_signature_names_what_counts(bert_folder: str) -> None:
     )
 
 
-def test_bad_options_texts_and_models_are_refused_by_name(tmp_path: Path, bert_folder: str) -> None:
-    for options, error, message in (
-        ({"n_errors": 0}, ValueError, "`n_errors` to be at least 1, but got 0"),
-        ({"n_errors": 1.5}, TypeError, "`n_errors` to be an integer, but got 1.5"),
-        ({"seed": None}, TypeError, "`seed` to be an integer"),
-        ({"order": "both"}, ValueError, "`order` to be one of sequential, clean"),
-        ({"dtype": "int8"}, ValueError, "`dtype` to be one of"),
-        ({"window": 0}, ValueError, "`window` to be at least 1"),
+def test_bad_options_and_models_are_refused_by_name(tmp_path: Path, bert_folder: str) -> None:
+    for options, message in (
+        ({"n_errors": 0}, "`n_errors` to be at least 1, but got 0"),
+        ({"order": "both"}, "`order` to be one of sequential, clean"),
+        ({"window": 0}, "`window` to be at least 1"),
     ):
-        with pytest.raises(error, match=message):
+        with pytest.raises(ValueError, match=message):
             SubtleErrors("unused", **options)
-    with pytest.raises(
-        TypeError, match="`texts` to contain only strings, but got NoneType at index 1"
-    ):
-        SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
     with pytest.raises(EncoderUnavailableError, match="or 'embedded-small'"):
         SubtleErrors(str(tmp_path / "nothing"))(["a"])
     with pytest.raises(ValueError, match="`window` to be at most 510"):
