@@ -82,10 +82,6 @@ def test_the_real_articles_are_split_once() -> None:
     assert hashlib.sha256(names.encode()).hexdigest()[:12] == "80bcda109291"
 
 
-def test_a_limit_takes_the_first_articles() -> None:
-    assert read(DATA / "bump", limit=2).documents == ["10", "11", "12", "13"]
-
-
 def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     rows = made_rows("bump")
     gap = {**rows[0], "scores": {"DAE_reference": 1.0}}

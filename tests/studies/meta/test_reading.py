@@ -148,20 +148,3 @@ def test_cells_of_csv_become_numbers_as_pandas_reads_them(tmp_path: Path) -> Non
     grids, expected = read_table(path), pd.read_csv(path, dtype={"document": str})
     pd.testing.assert_frame_equal(grids.reset_index(drop=True), expected)
     assert list(grids.index) == [1, 2, 3]
-
-
-def test_integers_that_pandas_has_stored_as_floats_are_the_same_documents(
-    paths: tuple[Path, Path],
-) -> None:
-    """As it stores integers if their column had a gap: 0.0 in one table, 0 in the other. Names of
-    systems stay as they are.
-    """
-    numbers, versions = {"d0": 0, "d1": 1, "d2": 2}, {"s0": "1.0", "s1": "1.1"}
-    SCORES.replace({"doc": numbers, "system": versions}).astype({"doc": float}).to_csv(
-        paths[0], index=False
-    )
-    judgements = JUDGEMENTS.replace({"doc_id": numbers, "system": versions})
-    judgements.to_json(paths[1], orient="records", lines=True)
-    grid = read_grids(*paths, measures=["alarms"])[0]
-    assert (grid.documents, grid.systems) == (("0", "1", "2"), ("1.0", "1.1"))
-    assert grid.scores.tolist() == SCORES["alarms"].to_numpy().reshape(3, 2).tolist()

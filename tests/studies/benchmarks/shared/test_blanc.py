@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,7 +14,6 @@ from estime_metric.studies.benchmarks.shared.blanc import BlancScorer, blanc_blo
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from tests.families import save_encoder
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
 SUMMARIES = [
@@ -76,16 +73,6 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     assert [
         row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"
     ] == ["here"]
-
-
-def test_the_signature_tells_weights_apart(bert_folder: str, tmp_path: Path) -> None:
-    copy = shutil.copytree(bert_folder, tmp_path / "copy" / "bert")
-    other = save_encoder(tmp_path / "bert", "bert", seed=1)
-    first, again, third = (
-        BlancScorer(str(folder)).signature for folder in (bert_folder, copy, other)
-    )
-    assert first == again != third
-    assert "|model:bert@sha256-" in first
 
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
