@@ -19,7 +19,6 @@ from tokenizers import processors
 from estime_metric.studies.coherence_measures.bartscore import BartScore
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
 from estime_metric.studies.coherence_measures.scoring import (
-    MEASURES,
     CoherenceOptions,
     coherence_scores,
     coherence_signature,
@@ -159,19 +158,6 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
     assert all(len(scores) == 0 for scores in coherence_scores([], names[:3]).values())
 
 
-@pytest.mark.parametrize(
-    ("measures", "options", "message"),
-    [
-        ([], {}, f"name some of {', '.join(MEASURES)}, but got none"),
-        (["fluency"], {}, "but got 'fluency'"),
-        (["classifier"], {}, "since the measure 'classifier' needs one"),
-    ],
-)
-def test_what_a_measure_needs_is_said(measures: list[str], options: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        coherence_scores(["A text."], measures, options=CoherenceOptions(**options))
-
-
 def test_the_signature_tells_what_changes_a_score() -> None:
     plain = coherence_signature(["classifier"], CoherenceOptions(classifier="a|b"))
     assert plain.startswith("COHERENCE|classifier:a%7Cb|version:")
@@ -241,14 +227,8 @@ def test_finders_and_texts_without_edges() -> None:
         "judge": 1.0,
         "cars": 1.0,
     }
-    assert content_words("") == {}
     tags = {"the": "DT", "Judge": "NNP", "saw": "VBD", "gifts": "NNS"}
     assert nouns(lambda words: [tags[word] for word in words])("the Judge saw gifts") == {
         "judge": 1.0,
         "gifts": 1.0,
     }
-    pairs = nouns(lambda words: [(word, "NOUN") for word in words])
-    assert pairs("a b") == {"a": 1.0, "b": 1.0}
-    assert pairs("") == {}
-    with pytest.raises(ValueError, match="a tag for each of 2 words, but got 1"):
-        nouns(lambda words: ["NN"])("two words")
