@@ -16,7 +16,6 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.hub import load_dataset
 from estime_metric.studies.benchmarks.shared.records import crossed, join, read_frame
-from estime_metric.validation import integer
 
 #: The Hub's dataset and the commit of it that is read.
 HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
@@ -54,7 +53,7 @@ class SummEval(Summaries):
 
     def head(self, documents: int) -> SummEval:
         """The first few documents, at least 1, with all systems."""
-        first = self.documents[: integer("documents", documents, 1)]
+        first = self.documents[:documents]
         return replace(self, table=self.table[self.table["document"].isin(first)])
 
 

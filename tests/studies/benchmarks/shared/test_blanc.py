@@ -75,5 +75,3 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blanc.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install --no-deps blanc==0\.3\.4"):
         load_package()
-    with pytest.raises(ValueError, match="`kind` to be one of help, tune, but got 'x'"):
-        blanc_block("bert", "x")

@@ -138,8 +138,6 @@ def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -
         ValueError, match=r"to contain scores of this data .* but they are of made-up"
     ):
         compute_scores(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
-    with pytest.raises(ValueError, match="`folder` to be set if `resume` is set"):
-        compute_scores(data, [counted("a", calls)], resume=True)
     (tmp_path / "run.json").write_text("{}", encoding="utf-8")
     with pytest.raises(
         ValueError, match="to contain the scores of an earlier run, but got KeyError"
