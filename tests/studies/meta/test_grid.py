@@ -47,9 +47,9 @@ def test_rows_and_columns_stand_in_the_order_of_the_judgements() -> None:
 
 
 def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> None:
-    """pandas stores integers as floats if their column had a gap. Names of systems stay as they are."""
+    """pandas writes integers as floats if their column had a gap. Names of systems stay as they are."""
     scores = pd.DataFrame(
-        {"doc": [1.0, 1.0, 2.0, 2.0], "model": ["1.0", "1.1"] * 2, "m": [1, 2, 3, 4]}
+        {"doc": ["1.0", "1.0", 2, 2], "model": ["1.0", "1.1"] * 2, "m": [1, 2, 3, 4]}
     )
     judgements = tidy({("1", "1.0"): 1, ("1", "1.1"): 2, (2, "1.0"): 3, (2, "1.1"): 5}, "j")
     grid = join(
