@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from estime_metric.validation import check_texts
-
 BARTSCORE_MODEL = "facebook/bart-large-cnn"
 
 
@@ -23,9 +21,8 @@ def token_ids(
     """Token ids of each text, special tokens included; one longer than the limit is cut or refused
     (ValueError).
     """
-    checked = check_texts(name, texts)
     rows: list[list[int]] = (
-        tokenizer(**{key: checked}, verbose=False)["input_ids"] if checked else []
+        tokenizer(**{key: list(texts)}, verbose=False)["input_ids"] if texts else []
     )
     long = [index for index, row in enumerate(rows) if limit is not None and len(row) > limit]
     if long and not truncate:
@@ -34,7 +31,7 @@ def token_ids(
             f"one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
         )
     cut: list[list[int]] = (
-        tokenizer(**{key: checked}, truncation=True, max_length=limit)["input_ids"]
+        tokenizer(**{key: list(texts)}, truncation=True, max_length=limit)["input_ids"]
         if long
         else rows
     )

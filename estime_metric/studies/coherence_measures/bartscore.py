@@ -18,7 +18,6 @@ from estime_metric.engine.encoder.loading import quiet
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.studies.coherence_measures import BARTSCORE_MODEL, token_ids
-from estime_metric.validation import check_pairs, integer
 
 #: Names that configurations have for the longest source and the longest summary; a model with
 #: neither has no limit.
@@ -50,7 +49,7 @@ class BartScore:
         token_budget: int = 8192,
         truncate: bool = False,
     ) -> None:
-        self.token_budget = integer("token_budget", token_budget, 1)
+        self.token_budget = token_budget
         self.device = choose_device(device)
         self.truncate = truncate
         self.tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
@@ -61,9 +60,7 @@ class BartScore:
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> NDArray[np.float64]:
         """The score of each pair, float64 of shape (n,), zero or less, higher is better. The token
         budget changes it by no more than rounding. An empty summary has its special tokens only.
-        Raises TypeError, ValueError as `check_pairs`, and ValueError for a text that is too long if
-        ``truncate`` is False."""
-        predictions, sources = check_pairs(predictions, sources)
+        Raises ValueError for a text that is too long if ``truncate`` is False."""
         tokenizer, cut = self.tokenizer, self.truncate
         targets = token_ids(
             "predictions", predictions, tokenizer, self.target_limit, cut, key="text_target"

@@ -13,7 +13,6 @@ from estime_metric._version import __version__
 from estime_metric.studies.coherence_measures import BARTSCORE_MODEL
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
 from estime_metric.studies.meta.lengths import count_lengths
-from estime_metric.validation import check_texts
 
 #: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
 MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
@@ -59,15 +58,15 @@ def coherence_scores(
     texts: Sequence[str],
     measures: Sequence[str] = ("entity_graph",),
     *,
-    sources: Sequence[str] | None = None,
+    sources: Sequence[str] = (),
     options: CoherenceOptions | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more
     coherent in each.
 
-    Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad
-    texts, an unknown measure or one that lacks what it needs, OSError if a model cannot be loaded,
-    ImportError if a tagger is not installed.
+    Only ``bartscore`` reads the ``sources`` of the texts. `check_measures` says which measures lack
+    what they need. Raises OSError if a model cannot be loaded, ValueError if it is not a trained
+    classifier, ImportError if a tagger is not installed.
 
     Example:
         >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colors."]
@@ -75,9 +74,7 @@ def coherence_scores(
         {'entity_graph': [0.5, 0.0], 'length': [47.0, 40.0]}
     """
     options = options or CoherenceOptions()
-    check_measures(measures, options)
-    checked = check_texts("texts", texts)
-    return {name: _score(name, checked, sources, options) for name in measures}
+    return {name: _score(name, texts, sources, options) for name in measures}
 
 
 def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> str:
@@ -102,7 +99,7 @@ def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> s
 
 
 def _score(
-    name: str, texts: Sequence[str], sources: Sequence[str] | None, options: CoherenceOptions
+    name: str, texts: Sequence[str], sources: Sequence[str], options: CoherenceOptions
 ) -> NDArray[np.float64]:
     if name == "entity_graph":
         finder = content_words if options.tagger is None else nouns(options.tagger)
@@ -125,10 +122,6 @@ def _score(
                 "trained head: train it with python -m estime_metric.studies.coherence_measures.train."
             )
         return classifier.score(texts)
-    if sources is None:
-        raise ValueError(
-            "Expected argument `sources` to contain the sources, since the measure 'bartscore' reads them."
-        )
     from estime_metric.studies.coherence_measures.bartscore import (
         BartScore,
     )  # brings torch and transformers

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import counted, say, say_wrote, warn_of_rows
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.screen import print_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,8 +81,9 @@ def coherence(
     warn_of_rows(read.problems)
     if not len(read):
         raise ValueError(f"Expected summaries in {file}, but got none.")
-    sources = read.sources if with_sources else None
-    scores_of = scoring.coherence_scores(read.summaries, names, sources=sources, options=needed)
+    scores_of = scoring.coherence_scores(
+        read.summaries, names, sources=read.sources, options=needed
+    )
     signature = scoring.coherence_signature(names, needed)
     if output is not None:
         columns = {name: scores.tolist() for name, scores in scores_of.items()}
@@ -135,16 +136,7 @@ def _read(
 
 
 def _print_rows(read: files.Pairs, scores_of: Mapping[str, NDArray[Any]]) -> None:
-    from estime_metric.report.tables import Cell, Column, Section, Table
-
-    columns = (
-        Column("line", text=True),
-        Column("summary", text=True),
-        *(Column(name) for name in scores_of),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for index, (line, summary) in enumerate(zip(read.lines, read.summaries, strict=True)):
-        text = " ".join(summary.split())
-        beginning = text if len(text) <= 36 else f"{text[:35]}…"
-        rows.append((line, beginning, *(float(scores[index]) for scores in scores_of.values())))
-    print_table(Table("coherence", "", columns, (Section("", tuple(rows)),)))
+    texts = [" ".join(summary.split()) for summary in read.summaries]
+    beginnings = [text if len(text) <= 36 else f"{text[:35]}…" for text in texts]
+    scores = {name: of_measure.tolist() for name, of_measure in scores_of.items()}
+    print_columns({"line": read.lines, "summary": beginnings, **scores}, texts=("line", "summary"))

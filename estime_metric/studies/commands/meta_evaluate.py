@@ -165,12 +165,18 @@ def _directions(lower: str | None, higher: str | None) -> dict[str, bool]:
 def _chosen(option: str, text: str, every: Collection[str]) -> tuple[str, ...]:
     """The names that an option lists; ValueError for one that is not among ``every``."""
     names = tuple(every) if text == "all" else options.parse_names(text) or ()
-    for name in names:
-        if name not in every:
-            raise ValueError(
-                f"Expected {option} to be one of {', '.join(every)}, or all, but got {name!r}."
-            )
+    _check_names(option, names, every, ", or all")
     return names
+
+
+def _check_names(
+    option: str, names: Iterable[str], known: Collection[str], ending: str = ""
+) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"Expected {option} to be one of {', '.join(known)}{ending}, but got {name!r}."
+            )
 
 
 def _check_significance(
@@ -179,22 +185,11 @@ def _check_significance(
     """Raises ValueError for an unknown test, and for what Williams' test does not have."""
     from estime_metric.studies.meta.significance import WILLIAMS_LEVELS, WILLIAMS_METHODS
 
-    if test not in tests:
-        raise ValueError(
-            f"Expected --significance to be one of {', '.join(tests)}, but got {test!r}."
-        )
-    if test != "williams":
-        return
-    for option, names, known in (
-        ("--levels", levels, WILLIAMS_LEVELS),
-        ("--methods", methods, WILLIAMS_METHODS),
-    ):
-        for name in names:
-            if name not in known:
-                raise ValueError(
-                    f"Expected {option} to be one of {', '.join(known)} with --significance "
-                    f"williams, but got {name!r}."
-                )
+    _check_names("--significance", [test], tests)
+    if test == "williams":
+        ending = " with --significance williams"
+        _check_names("--levels", levels, WILLIAMS_LEVELS, ending)
+        _check_names("--methods", methods, WILLIAMS_METHODS, ending)
 
 
 def _check_output(

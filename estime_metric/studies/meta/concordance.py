@@ -19,7 +19,6 @@ from estime_metric.stats.checks import Floats
 from estime_metric.stats.ranks import Flags, by_class, dense, mid_ranks, ratio
 
 _BLOCK = 4_000_000  # numbers in a block of the matrix of signs: 4 million float32 are 16 MB
-_EXACT = 2**24  # sums of weights up to here are exact in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +127,9 @@ def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Float
             signs = np.sign(x[:, item, None] - x) * np.sign(y[:, item, None] - y)
             total += weights[:, item] * (weights * signs).sum(axis=1)
         return total / 2
-    exact = np.float32 if weights.sum(axis=1).max(initial=0) < _EXACT else np.float64
-    cast, step = weights.astype(exact), max(1, _BLOCK // max(1, len(x)))
-    x, y = x.astype(exact), y.astype(exact)  # numbers of classes are exact too
+    # float32 holds numbers of classes and sums of weights exactly up to 16 million items.
+    cast, step = weights.astype(np.float32), max(1, _BLOCK // max(1, len(x)))
+    x, y = x.astype(np.float32), y.astype(np.float32)
     for first in range(0, len(x), step):
         rows = slice(first, first + step)
         signs = np.sign((x[rows, None] - x) * (y[rows, None] - y))  # (rows, k)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from estime_metric.studies.benchmarks.bump import BENCHMARK
 from estime_metric.studies.benchmarks.bump.data import chosen_articles, error_types, read
@@ -82,10 +81,6 @@ def test_the_real_articles_are_split_once() -> None:
     assert hashlib.sha256(names.encode()).hexdigest()[:12] == "80bcda109291"
 
 
-def test_a_limit_takes_the_first_articles() -> None:
-    assert read(DATA / "bump", limit=2).documents == ["10", "11", "12", "13"]
-
-
 def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     rows = made_rows("bump")
     gap = {**rows[0], "scores": {"DAE_reference": 1.0}}
@@ -121,13 +116,6 @@ PRINTED = {
     "BLEU": (66.1, 50.6),
     "Q2": (65.7, 64.2),
     "FactCC": (59.5, 57.2),
-}
-
-
-#: Scores of the published measures in the made-up data, reference and edited, by pair.
-SCORES = {
-    "DAE": [(3, 1), (3, 2), (5, 5), (5, 6), (1, 0), (1, 0)],
-    "New": [(0, 1), (0, 0), (2, 1), (2, 3), (4, 4), (4, 3)],
 }
 
 
@@ -173,17 +161,10 @@ def test_by_hand(results: Results[Summaries]) -> None:
     assert new.loc["Strange Error", "area"] == 75
 
 
-def test_areas_are_those_of_all_pairs_of_summaries(results: Results[Summaries]) -> None:
-    frame = results.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
-    for name, pairs in SCORES.items():
-        reference, edited = np.array(pairs, dtype=float).T
-        expected = stats.mannwhitneyu(reference, edited).statistic / 36
-        assert frame.loc[name, "area"] == pytest.approx(100 * expected)
-
-
 def test_intervals_draw_articles_with_all_their_pairs(results: Results[Summaries]) -> None:
     frame = results.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
-    preferred = np.array([reference > edited for reference, edited in SCORES["New"]])
+    new = results.scores.data.published["New"].to_numpy()
+    preferred = new[::2] > new[1::2]
     articles = results.scores.data.table["article"][::2]
     drawn = [100 * preferred[taken].mean() for taken in drawn_rows(articles, 40)]
     assert ends(drawn) == (

@@ -244,8 +244,6 @@ def test_what_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
     read = benchmark_of(name).read
     with pytest.raises(OSError, match=r"\.jsonl?"):
         read(tmp_path)
-    with pytest.raises(ValueError, match="to be at least 1, but got 0"):
-        read(DATA / name, limit=0)
     rows = made_rows(name)
     with pytest.raises(ValueError, match=r"occur twice|there are several"):
         read(made_folder(tmp_path / "twice", name, [*rows, rows[0]]))

@@ -101,6 +101,11 @@ def results(data: Summaries, guesses: np.ndarray) -> Results[Summaries]:
     return run(BENCHMARK, data, [trivial_block(), own_block(table, "mine")], resamples=30)
 
 
+def rows_of(results: Results[Summaries], column: str) -> pd.DataFrame:
+    """The results of one measure by domain."""
+    return results.frames[DETECTION].query("column == @column").set_index("domain")
+
+
 def balanced(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Balanced accuracy of two classes that both occur."""
     return float(np.mean([(predicted[labels == label] == label).mean() for label in (0, 1)]))
@@ -120,7 +125,7 @@ def by_hand(data: Summaries, guesses: np.ndarray, domain: str) -> float:
 def test_thresholds_come_from_the_other_documents(
     results: Results[Summaries], data: Summaries, guesses: np.ndarray
 ) -> None:
-    frame = results.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    frame = rows_of(results, "mine:guess")
     assert list(frame.index) == ["podcast", "news", "strange", MEAN]
     for domain in ("podcast", "news"):
         assert frame.loc[domain, "accuracy"] == pytest.approx(100 * by_hand(data, guesses, domain))
@@ -144,7 +149,7 @@ def area(labels: np.ndarray, scores: np.ndarray) -> float:
 
 
 def test_areas_and_means(results: Results[Summaries], data: Summaries, guesses: np.ndarray) -> None:
-    frame = results.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    frame = rows_of(results, "mine:guess")
     for domain, rows in data.table.groupby("document"):
         expected = 100 * area(rows["label"].to_numpy(), guesses[rows.index])
         assert frame.loc[domain, "area"] == pytest.approx(expected)
@@ -154,7 +159,7 @@ def test_areas_and_means(results: Results[Summaries], data: Summaries, guesses: 
 def test_intervals_draw_documents(
     results: Results[Summaries], data: Summaries, guesses: np.ndarray
 ) -> None:
-    frame = results.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    frame = rows_of(results, "mine:guess")
     areas, labels = [], data.table["label"].to_numpy()
     for drawn in drawn_rows(data.table["text"], 30):
         of_news = [row for row in drawn if data.keys[row][0] == "news"]
@@ -166,7 +171,7 @@ def test_intervals_draw_documents(
 def test_published_models_have_their_accuracies_and_the_mean_of_these_domains(
     results: Results[Summaries],
 ) -> None:
-    frame = results.frames[DETECTION].query("column == 'published:DAE'").set_index("domain")
+    frame = rows_of(results, "published:DAE")
     domains = PUBLISHED.loc["DAE"]
     assert frame["accuracy"].to_dict() == {
         "podcast": domains["podcast"],

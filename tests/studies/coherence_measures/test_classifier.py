@@ -113,21 +113,6 @@ def test_nothing_but_the_order_tells_the_classes_apart() -> None:
     assert shuffled_pairs([]) == []
 
 
-def test_too_long_a_text_is_refused_or_cut(bert_folder: str) -> None:
-    long = "the bridge " * 600
-    strict = CoherenceClassifier(bert_folder, device="cpu")
-    with pytest.raises(
-        ValueError,
-        match=r"at most 512 tokens, .* the one at index 1 has \d+\. With `truncate=True`",
-    ):
-        strict.score(["short", long])
-    cutting = CoherenceClassifier(bert_folder, device="cpu", truncate=True)
-    assert np.isfinite(cutting.score(["short", long])).all()
-    np.testing.assert_allclose(
-        cutting.score(["short", long])[0], strict.score(["short"])[0], atol=1e-5
-    )
-
-
 @pytest.mark.parametrize("family", ["roberta", "deberta-v2", "modernbert", "embedded-small"])
 def test_other_families_score_up_to_their_last_position(
     family: str, encoder_folder: Callable[[str], str]
@@ -140,10 +125,6 @@ def test_other_families_score_up_to_their_last_position(
 def test_bad_input_is_named(bert_folder: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two texts that can be shuffled, but got 1"):
         train_classifier(["One. Two.", "One."], bert_folder)
-    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got a single str"):
-        train_classifier("One. Two.", bert_folder)
-    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got a single str"):
-        CoherenceClassifier(bert_folder, device="cpu").score("One.")
     for option, value in (
         ("epochs", 0),
         ("batch_size", 0),

@@ -11,7 +11,6 @@ import pytest
 
 from estime_metric.studies.benchmarks.summeval.data import read_folder
 from tests.command import csv_rows, run_command, run_python
-from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
 from tests.studies.conftest import folder
 
@@ -63,24 +62,6 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
         f"main(['benchmark', 'summeval', '-m', 'embedded-small', '--data', {str(folder)!r}])"
     )
     assert "pip install 'estime-metric[meta]'" in run_python(script, status=2).stderr
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
-@pytest.mark.usefixtures("no_pictures")
-def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(
-        "--data", SUMMEVAL, "-m", "embedded-small", "--limit", 1, "-q", "-o", out, "--resamples", 20
-    )
-    table = csv_rows(out / "scores.csv")
-    assert len(table) == 16
-    for name, low, high in (
-        ("rouge_1", 0.2, 0.5),
-        ("bertscore_f1", 0.6, 0.8),
-        ("jensen_shannon", 0.3, 0.7),
-    ):
-        assert low < sum(float(row[name]) for row in table) / 16 < high
 
 
 @pytest.mark.slow

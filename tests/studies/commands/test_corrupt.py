@@ -72,11 +72,9 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     assert "3 clean and 2 corrupted rows, 1 row skipped" in shown.stdout
 
 
-def test_many_rows_that_are_invalid_or_short_are_counted(bert_folder: str, tmp_path: Path) -> None:
-    rows = [{"source": "x", "summary": "..."}] * 31 + [{"source": "x"}] * 200
+def test_many_short_rows_are_counted(bert_folder: str, tmp_path: Path) -> None:
+    rows = [{"source": "x", "summary": "..."}] * 31
     path = write_jsonl(tmp_path / "pairs.jsonl", rows)
     shown = run(path, "-o", tmp_path / "out.jsonl", "-m", bert_folder, "-q", status=1).stderr
-    assert shown.count("column 'summary' is missing") == 20
-    assert "skipped 180 more rows\n" in shown
     assert shown.count("inserted 0 of 3 errors") == 20
     assert "not enough suitable words in 11 more rows\n" in shown

@@ -13,7 +13,6 @@ from hypothesis.extra import numpy as arrays
 
 from estime_metric.studies.meta import (
     break_ties,
-    capitalization,
     from_property,
     system_upper_bound,
 )
@@ -84,11 +83,6 @@ def test_empty_tables() -> None:
 def test_a_property_is_repeated_for_each_document() -> None:
     assert from_property([0, 1, 1], documents=2).tolist() == [[0, 1, 1]] * 2
     assert from_property([0, 1], documents=0).shape == (0, 2)
-
-
-def test_capitals_are_counted_in_any_script() -> None:
-    assert capitalization([["abc", "ABc"], ["Éa Ж", ""]]).tolist() == [[0, 2], [2, 0]]
-    assert capitalization([]).shape == (0, 0)
 
 
 def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:

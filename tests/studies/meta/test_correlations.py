@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from estime_metric.stats.ranks import dense
 from estime_metric.studies.meta import (
     LEVELS,
     METHODS,
@@ -18,7 +17,6 @@ from estime_metric.studies.meta import (
     UndefinedCorrelationError,
     correlate,
 )
-from estime_metric.studies.meta.concordance import tally
 from estime_metric.studies.meta.correlations import Correlation, observed, tallies
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import PUBLISHED, made_up, read_by_hand
@@ -138,17 +136,3 @@ def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(
     whole = correlate(grid.scores, grid.judgements, level="summary", method="kendall_b")
     monkeypatch.setattr("estime_metric.studies.meta.concordance._BLOCK", 3000)  # 7 of 400 rows
     assert correlate(grid.scores, grid.judgements, level="summary", method="kendall_b") == whole
-
-
-def test_classes_rise_and_counts_beyond_what_float32_holds_are_exact() -> None:
-    assert dense(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist() == [[1, 0], [0, 0]]
-    assert dense(np.zeros((2, 0))).shape == (2, 0)
-    assert dense(np.array([0.0, 1e-10, 2e-9, 1.0]), 1e-9).tolist() == [
-        0,
-        0,
-        1,
-        2,
-    ]  # the tolerance applies to neighbors
-    weights = np.array([[20_000_003.0, 1.0, 5.0]])
-    computed = tally(weights, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
-    assert computed.balance[0] == 20_000_003 * 6 + 5

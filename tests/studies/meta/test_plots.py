@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,7 +44,6 @@ def bias(systems: int = 16) -> BiasMatrix:
 
 FIGURES: dict[str, Callable[[], Figure]] = {
     "bias": lambda: plots.plot_bias(bias(8), "a measure"),
-    "bias of two": lambda: plots.plot_bias(bias(2), "a measure"),
     "bias of one": lambda: plots.plot_bias(bias(1), "a measure"),
     "intra": lambda: plots.plot_intra_system(
         {"one": np.linspace(-0.1, 0.5, 16), "two": np.full(16, np.nan)},
@@ -62,12 +60,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         kinds=("thick", "thin"),
     ),
 }
-
-
-def test_files_are_written_twice_the_same(tmp_path: Path) -> None:
-    first, again = (plots.save(FIGURES["bias"](), tmp_path / name) for name in ("first", "again"))
-    assert [path.name for path in first] == ["first.png", "first.svg"]
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
 
 def lies_within_the_picture(figure: Figure) -> bool:

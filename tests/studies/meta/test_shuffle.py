@@ -136,12 +136,6 @@ def test_no_more_pairs_are_drawn_than_wanted() -> None:
         assert nothing.counts.tolist() == nothing.means.tolist() == nothing.lengths.tolist() == []
 
 
-def test_lengths_are_characters() -> None:
-    texts = [["One two. Three.", ""], ["é é", "A . B ? C !"]]
-    assert meta.count_lengths(texts).tolist() == [[15, 0], [3, 11]]
-    assert meta.count_lengths([]).shape == (0, 0)
-
-
 def test_correlation_with_length_is_that_of_every_level() -> None:
     lengths, noise = np.random.default_rng(4).integers(20, 90, size=(2, 12, 5))
     computed = meta.correlation_with_length(lengths + noise, lengths)

@@ -17,7 +17,6 @@ from estime_metric.studies.meta import (
     bootstrap,
     bootstrap_difference,
     compare_all,
-    evaluate_all,
 )
 from estime_metric.studies.meta.resampling import resampled
 from estime_metric.studies.meta.significance import (
@@ -217,22 +216,6 @@ GRIDS = [
     for seed in (1, 2, 9)
 ]
 OPTIONS = {"levels": ("summary", "system"), "methods": ("pearson",)}
-
-
-def test_agreement_is_that_of_each_measure_alone() -> None:
-    computed = evaluate_all(GRIDS, **OPTIONS, n=30, seed=2)
-    columns = ["measure", "judgement", "level", "method"]
-    assert sorted(map(tuple, computed[columns].to_numpy().tolist())) == sorted(
-        (grid.measure, grid.judgement, level, "pearson")
-        for grid in GRIDS
-        for level in ("summary", "system")
-    )
-    for grid in GRIDS:
-        part = computed[
-            (computed["measure"] == grid.measure) & (computed["judgement"] == grid.judgement)
-        ]
-        alone = bootstrap(grid, **OPTIONS, n=30, seed=2)
-        pd.testing.assert_frame_equal(part[list(alone.columns)].reset_index(drop=True), alone)
 
 
 @pytest.mark.parametrize("test", TESTS)

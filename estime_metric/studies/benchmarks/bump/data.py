@@ -16,7 +16,7 @@ import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import read_records
-from estime_metric.validation import check_choice, integer
+from estime_metric.validation import check_choice
 
 #: Task -> its file.
 TASKS = {1: "task1_dataset.json", 2: "task2_dataset.json"}
@@ -180,7 +180,7 @@ def _articles(names: pd.Series, split: str, limit: int | None) -> list[str]:
         for article in articles
         if split == "all" or (article in valid) == (split == "valid")
     ]
-    return kept if limit is None else kept[: integer("limit", limit, 1)]
+    return kept[:limit]
 
 
 def _published(scores: pd.Series, version: str, path: Path) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import pandas as pd
 from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import join, read_frame, read_records
-from estime_metric.validation import check_choice, integer
+from estime_metric.validation import check_choice
 
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
@@ -106,7 +106,7 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> S
             )
     if limit is not None:
         first = table.drop_duplicates("document").groupby("dataset")
-        table = table[table["document"].isin(first.head(integer("limit", limit, 1))["document"])]
+        table = table[table["document"].isin(first.head(limit)["document"])]
     table = table.assign(**judgements).reset_index(drop=True)
     return Summaries(
         origin=f"{folder.name or folder} ({split})",

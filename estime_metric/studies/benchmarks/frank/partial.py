@@ -17,7 +17,6 @@ import numpy.typing as npt
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.groups import group_codes
 from estime_metric.stats.ranks import by_class, dense, mid_ranks, ratio
-from estime_metric.validation import check_choice
 
 METHODS = ("pearson", "spearman")
 #: A share of the spread that rounding leaves if all residuals are equal.
@@ -34,8 +33,7 @@ def partial_correlation(
     """Correlation of two columns of k numbers that controls for the category of each item, if there
     is one.
 
-    NaN if a column is constant within every category; ValueError for columns of different lengths
-    and methods not in `METHODS`.
+    NaN if a column is constant within every category.
 
     Example:
         >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]
@@ -43,8 +41,6 @@ def partial_correlation(
         (0.99, 0.32)
     """
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if len(x) != len(y):
-        raise ValueError(f"Expected columns of the same length, but got {len(x)} and {len(y)}.")
     codes = group_codes([""] * len(x) if categories is None else categories, len(x))
     return float(weighted_partial(np.ones((1, len(x))), x, y, codes, method)[0])
 
@@ -58,7 +54,6 @@ def weighted_partial(
     ``weights``, (n, k), say how often each sample contains each item; ``categories`` are numbers
     from 0, of shape (k,).
     """
-    check_choice("method", method, METHODS)
     x, y = (
         _residuals(weights, _ranked(weights, values, method), categories)
         for values in (first, second)

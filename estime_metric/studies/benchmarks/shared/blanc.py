@@ -35,15 +35,14 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.validation import check_choice, check_pairs
+from estime_metric.validation import check_pairs
 
-KINDS = ("help", "tune")
 PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
 
 
 class BlancScorer:
     """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with
-    ``albert`` in its name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for
+    ``albert`` in its name), or ``"embedded-small"``; ``kind`` is ``"help"`` or ``"tune"``; ``device`` for
     example ``"cuda"``, the CPU if omitted; ``options`` are options of ``blanc.BlancHelp`` or
     ``blanc.BlancTune``, such as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError
     if the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and
@@ -52,7 +51,6 @@ class BlancScorer:
     def __init__(
         self, model: str, *, kind: str = "help", device: str | None = None, **options: Any
     ) -> None:
-        check_choice("kind", kind, KINDS)
         package = load_package()
         split, name_of_split = _sentence_splitter()
         package.sent_tokenize = split  # type: ignore[attr-defined]
@@ -94,7 +92,6 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
     """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS`, its row is directly above
     the paper's row.
     """
-    check_choice("kind", kind, KINDS)
     name = model.rstrip("/").rsplit("/", 1)[-1]
     label = PAPER_ROWS.get(name, f"BLANC {name}") if kind == "help" else f"BLANC-tune {name}"
     column = f"blanc_{kind}_{name}"

@@ -152,16 +152,12 @@ def compute_scores(
     A block that lacks a package or an encoder is noted in ``Scores.problems``; the others are
     computed. The scores are written to ``folder`` after each block; with ``resume``, those in it
     that were made of the same data with the same signature are reused. ``progress``: a bar for each
-    block on stderr. Raises ValueError for ``resume`` without ``folder``, or with one that does not
-    have readable scores of this data.
+    block on stderr. Raises ValueError for ``resume`` with a folder that does not have readable
+    scores of this data.
     """
     columns = tuple(column for block in blocks for column in block.columns)
     scores = Scores(data, columns, progress=progress)
-    if resume:
-        if folder is None:
-            raise ValueError(
-                "Expected argument `folder` to be set if `resume` is set, but got None."
-            )
+    if resume and folder is not None:
         _load(scores, folder)
     for block in blocks:
         _add(scores, block, progress)

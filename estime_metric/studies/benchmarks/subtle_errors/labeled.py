@@ -12,29 +12,8 @@ from estime_metric.validation import check_texts
 if TYPE_CHECKING:
     from datasets import Dataset
 
-#: A row as `labeled_rows` makes it: `FIELDS`, and the list ``errors`` of rows with `ERROR_FIELDS`.
+#: A row as `labeled_rows` makes it.
 LabeledRow = dict[str, Any]
-#: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
-FIELDS = {
-    "id": "string",
-    "pair": "string",
-    "source": "string",
-    "summary": "string",
-    "label": "int64",
-    "n_errors": "int64",
-    "n_missing": "int64",
-}
-ERROR_FIELDS = {
-    "start": "int64",
-    "end": "int64",
-    "clean_start": "int64",
-    "clean_end": "int64",
-    "original": "string",
-    "replacement": "string",
-    "rank": "int64",
-    "probability": "float64",
-    "step": "int64",
-}
 
 
 def labeled_rows(
@@ -54,8 +33,8 @@ def labeled_rows(
     Returns:
         Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted,
         ``n_errors`` the number of errors in the summary, ``n_missing`` the number of missing ones;
-        ``errors`` has a row with `ERROR_FIELDS` for each. A summary into which no error could be
-        put has only its clean row.
+        ``errors`` has a row for each: the fields of `SubtleError`, with the ends of its spans. A
+        summary into which no error could be put has only its clean row.
     """
     texts = check_texts("sources", sources)
     names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)
@@ -74,19 +53,15 @@ def labeled_rows(
 
 
 def to_dataset(rows: Sequence[LabeledRow], description: str = "") -> Dataset:
-    """The rows of `labeled_rows` as a ``datasets.Dataset`` with the types of `FIELDS`, even if there
-    are none.
+    """The rows of `labeled_rows` as a ``datasets.Dataset``.
 
     ``description`` is what the dataset says of itself, for example `SubtleErrors.signature`. Raises
     ImportError if ``datasets`` is not installed.
     """
     datasets = import_datasets()
-    types = {name: datasets.Value(kind) for name, kind in FIELDS.items()}
-    error_types = {name: datasets.Value(kind) for name, kind in ERROR_FIELDS.items()}
-    features = datasets.Features({**types, "errors": [error_types]})
-    columns = {name: [row[name] for row in rows] for name in features}
-    info = datasets.DatasetInfo(description=description, features=features)
-    return datasets.Dataset.from_dict(columns, features=info.features, info=info)
+    info = datasets.DatasetInfo(description=description)
+    dataset: Dataset = datasets.Dataset.from_list(list(rows), info=info)
+    return dataset
 
 
 def _row(name: str, source: str, version: Corrupted, requested: int) -> LabeledRow:
@@ -105,5 +80,14 @@ def _row(name: str, source: str, version: Corrupted, requested: int) -> LabeledR
 def _error_row(error: SubtleError) -> dict[str, Any]:
     start, end = error.span
     clean_start, clean_end = error.clean_span
-    spans = {"start": start, "end": end, "clean_start": clean_start, "clean_end": clean_end}
-    return {name: spans[name] if name in spans else getattr(error, name) for name in ERROR_FIELDS}
+    return {
+        "start": start,
+        "end": end,
+        "clean_start": clean_start,
+        "clean_end": clean_end,
+        "original": error.original,
+        "replacement": error.replacement,
+        "rank": error.rank,
+        "probability": error.probability,
+        "step": error.step,
+    }

@@ -13,7 +13,6 @@ import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import read_frame
-from estime_metric.validation import integer
 
 #: Domain, as in the names of the files -> what it is called in tables, in their order.
 DOMAINS = {
@@ -79,4 +78,4 @@ def _read_domain(path: Path, domain: str, limit: int | None) -> pd.DataFrame:
         )
     numbers = pd.Series(pd.factorize(table["source"])[0])
     table = table.assign(document=domain, text=f"{domain}/" + numbers.astype(str))
-    return table if limit is None else table[numbers < integer("limit", limit, 1)]
+    return table if limit is None else table[numbers < limit]

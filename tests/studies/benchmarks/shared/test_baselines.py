@@ -82,14 +82,6 @@ def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_val
     assert bleu([""], [["a b"]], advance=counted.append).tolist() == [0.0]
     rouge(["a"] * 3, [["b"]] * 3, advance=counted.append)
     assert counted == [1] * 4
-    for values in (
-        *rouge([], []).values(),
-        bleu([], []),
-        jensen_shannon([], []),
-        length([]),
-        absent_words([], []),
-    ):
-        assert (values.dtype, len(values)) == (np.float64, 0)
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

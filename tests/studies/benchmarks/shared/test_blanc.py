@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,9 +12,7 @@ import transformers
 from estime_metric.studies.benchmarks.shared import blanc
 from estime_metric.studies.benchmarks.shared.blanc import BlancScorer, blanc_block, load_package
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
-from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from tests.families import save_encoder
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
 SUMMARIES = [
@@ -59,7 +55,7 @@ def test_random_numbers_and_transformers_stay_as_they_were(bert_folder: str) -> 
     assert "blanc" not in sys.modules or hasattr(sys.modules["blanc"], "__version__")
 
 
-def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
+def test_it_is_a_block_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     block = blanc_block(bert_folder)
     scores = compute_scores(data, [block])
     assert not scores.problems
@@ -72,20 +68,6 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     assert blanc_block("bert-large-uncased").columns[0].label == "BLANC-BLU"
     assert blanc_block("google/albert-xxlarge-v2").columns[0].label == "BLANC-AXXL"
     assert "sentences:" in scores.signatures["BLANC-help bert"]
-    table = BENCHMARK.tables(scores, BENCHMARK.analyze(scores, resamples=5))[0]
-    assert [
-        row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"
-    ] == ["here"]
-
-
-def test_the_signature_tells_weights_apart(bert_folder: str, tmp_path: Path) -> None:
-    copy = shutil.copytree(bert_folder, tmp_path / "copy" / "bert")
-    other = save_encoder(tmp_path / "bert", "bert", seed=1)
-    first, again, third = (
-        BlancScorer(str(folder)).signature for folder in (bert_folder, copy, other)
-    )
-    assert first == again != third
-    assert "|model:bert@sha256-" in first
 
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,5 +75,3 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blanc.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install --no-deps blanc==0\.3\.4"):
         load_package()
-    with pytest.raises(ValueError, match="`kind` to be one of help, tune, but got 'x'"):
-        blanc_block("bert", "x")

@@ -86,16 +86,6 @@ def test_all_layers_are_in_the_table_of_layers_alone(bert_folder: str) -> None:
     assert (recommended.name, recommended.main) == (f"inconsistency_token_{default}", True)
 
 
-@pytest.mark.parametrize("error", [ImportError, OSError, ValueError])
-def test_what_cannot_be_computed_is_noted_and_the_rest_computed(
-    data: SummEval, error: type[Exception]
-) -> None:
-    scores = compute_scores(data, [broken("a", error("no\n network")), counted("b", [])])
-    assert list(scores.values) == ["b"]
-    assert scores.problems == {"a": "no network"}
-    assert [column.name for column in scores.columns] == ["a", "b"]
-
-
 def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
     first = compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
@@ -148,8 +138,6 @@ def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -
         ValueError, match=r"to contain scores of this data .* but they are of made-up"
     ):
         compute_scores(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
-    with pytest.raises(ValueError, match="`folder` to be set if `resume` is set"):
-        compute_scores(data, [counted("a", calls)], resume=True)
     (tmp_path / "run.json").write_text("{}", encoding="utf-8")
     with pytest.raises(
         ValueError, match="to contain the scores of an earlier run, but got KeyError"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,7 +12,6 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.encoder.loading import EncoderUnavailableError
 from estime_metric.engine.text.units import tokenize
 from estime_metric.studies.benchmarks.subtle_errors import Corrupted, SubtleErrors
 from estime_metric.studies.benchmarks.subtle_errors.generator import (
@@ -21,7 +19,7 @@ from estime_metric.studies.benchmarks.subtle_errors.generator import (
     shuffled,
     whole_words,
 )
-from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
+from tests.families import FAMILIES, SENTENCES
 
 #: Words that the tokenizers know whole or in pieces, and characters that break naive string
 #: handling.
@@ -201,7 +199,7 @@ def oracle(
 def test_the_generator_does_what_the_naive_one_does(
     order: str, seed: int, bert_folder: str
 ) -> None:
-    text = "The cat sat on the mat while the dog slept in the garden behind the house and Heavy rain fell over the town"
+    text = "The Cat sat on the Mat while the Dog slept in the Garden behind the House and Heavy Rain fell over the Town"
     expected, made = oracle(bert_folder, text, 5, seed, order == "sequential")
     (corrupted,) = SubtleErrors(bert_folder, n_errors=5, seed=seed, order=order)([text])
     assert corrupted.text == expected
@@ -209,14 +207,6 @@ def test_the_generator_does_what_the_naive_one_does(
     assert [
         (error.original, error.replacement, error.rank, error.probability) for error in by_step
     ] == made
-
-
-def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
-    text = " ".join(SENTENCES * 8)
-    (corrupted,) = SubtleErrors(bert_folder, n_errors=12, window=60)([text])
-    check(corrupted, text, wanted=12)
-    assert corrupted.n_missing == 0
-    assert max(error.span[0] for error in corrupted.errors) > len(text) * 3 / 4
 
 
 @pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 39), (40, 20), (5, 2), (10, 9)])
@@ -278,16 +268,6 @@ def test_the_seed_picks_other_words(bert_folder: str) -> None:
     ]  # recorded: never to change
 
 
-def test_capitals_follow_the_original_where_the_tokenizer_ignores_them(bert_folder: str) -> None:
-    text = "The CAT sat. Nobody slept."
-    (corrupted,) = SubtleErrors(bert_folder, n_errors=9)([text])
-    assert {error.original for error in corrupted.errors} >= {"The", "sat"}
-    for error in corrupted.errors:
-        assert error.original.isupper() == (error.replacement.isupper() and len(error.original) > 1)
-        assert error.original.islower() == error.replacement.islower()
-        assert error.original.istitle() == error.replacement.istitle()
-
-
 def test_a_cased_model_writes_its_own_capitals(encoder_folder: Callable[[str], str]) -> None:
     corrupt = SubtleErrors(encoder_folder("roberta"), n_errors=5)
     tokenizer = corrupt.head.tokenizer
@@ -323,36 +303,13 @@ def test_the_signature_names_what_counts(bert_folder: str) -> None:
     )
 
 
-def test_bad_options_texts_and_models_are_refused_by_name(tmp_path: Path, bert_folder: str) -> None:
-    for options, error, message in (
-        ({"n_errors": 0}, ValueError, "`n_errors` to be at least 1, but got 0"),
-        ({"n_errors": 1.5}, TypeError, "`n_errors` to be an integer, but got 1.5"),
-        ({"seed": None}, TypeError, "`seed` to be an integer"),
-        ({"order": "both"}, ValueError, "`order` to be one of sequential, clean"),
-        ({"dtype": "int8"}, ValueError, "`dtype` to be one of"),
-        ({"window": 0}, ValueError, "`window` to be at least 1"),
+def test_bad_options_are_refused_by_name(bert_folder: str) -> None:
+    for options, message in (
+        ({"n_errors": 0}, "`n_errors` to be at least 1, but got 0"),
+        ({"order": "both"}, "`order` to be one of sequential, clean"),
+        ({"window": 0}, "`window` to be at least 1"),
     ):
-        with pytest.raises(error, match=message):
+        with pytest.raises(ValueError, match=message):
             SubtleErrors("unused", **options)
-    with pytest.raises(
-        TypeError, match="`texts` to contain only strings, but got NoneType at index 1"
-    ):
-        SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
-    with pytest.raises(EncoderUnavailableError, match="or 'embedded-small'"):
-        SubtleErrors(str(tmp_path / "nothing"))(["a"])
     with pytest.raises(ValueError, match="`window` to be at most 510"):
         SubtleErrors(bert_folder, window=511)(["a"])
-
-
-def test_a_model_without_its_head_is_refused(tmp_path: Path) -> None:
-    tokenizer = make_tokenizer("bert")
-    whole = transformers.AutoModelForMaskedLM.from_pretrained(
-        save_encoder(tmp_path / "whole", "bert", tokenizer)
-    )
-    whole.base_model.save_pretrained(tmp_path / "bare")
-    tokenizer.save_pretrained(tmp_path / "bare")
-    with pytest.raises(
-        ValueError,
-        match=r"`model` to name a model with its prediction head, .* but '.*bare' has none",
-    ):
-        SubtleErrors(str(tmp_path / "bare"))(["a"])

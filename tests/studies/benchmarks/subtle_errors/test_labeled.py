@@ -13,7 +13,6 @@ from estime_metric.studies.benchmarks.subtle_errors.data import (
     summeval_references,
 )
 from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows, to_dataset
-from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
 
@@ -52,18 +51,14 @@ def test_what_does_not_fit_is_refused(bert_folder: str) -> None:
     corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
     with pytest.raises(ValueError, match="to have the same length, but got 1, 2 and 1"):
         labeled_rows(["one"], corrupted, [3])
-    with pytest.raises(ValueError, match=r"`n_errors` to be within 0..3, but got 4"):
-        labeled_rows(["one", "two"], corrupted, [4])
     assert labeled_rows([], [], [3]) == []
 
 
-def test_a_dataset_keeps_rows_and_types(bert_folder: str) -> None:
+def test_a_dataset_keeps_rows(bert_folder: str) -> None:
     rows = rows_of(bert_folder)
     dataset = to_dataset(rows, "how it was made")
     assert dataset.to_list() == rows
     assert dataset.info.description == "how it was made"
-    empty = to_dataset([])
-    assert (len(empty), empty.features) == (0, dataset.features)
 
 
 @pytest.fixture
@@ -99,11 +94,6 @@ def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> Non
         cnn_dailymail(7, path=local_cnn_dailymail)
 
 
-def test_a_dataset_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or pass your own pairs"):
-        cnn_dailymail(path=str(tmp_path / "nothing"))
-
-
 def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
     (tmp_path / "documents.jsonl").write_text(
         '{"doc_id": "b", "source": "B"}\n{"doc_id": "a", "source": "A"}\n'
@@ -121,13 +111,3 @@ def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
         ValueError, match=r"a reference for each document in .*, but there is none for b"
     ):
         summeval_references(tmp_path)
-    references.write_text('{"doc_id": "a"}\n')
-    with pytest.raises(ValueError, match=r"line 1 of references.jsonl to have 'references'"):
-        summeval_references(tmp_path)
-
-
-@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
-def test_summeval_itself() -> None:
-    pairs = summeval_references(SUMMEVAL)
-    assert len(pairs) == pairs["document"].nunique() == 100
-    assert pairs["summary"][0].startswith("V. Stiviano must pay back $ 2.6 million")

@@ -141,7 +141,7 @@ def near(position: int, reach: int, count: int) -> set[int]:
 
 
 @settings(max_examples=100, deadline=None)
-@given(summaries=st.lists(examples(), min_size=1, max_size=4), reach=st.integers(0, 3))
+@given(summaries=st.lists(examples(), max_size=4), reach=st.integers(0, 3))
 def test_counts_and_chance_are_those_of_trying_everything(
     summaries: list[tuple[list[str], list[int]]], reach: int
 ) -> None:
@@ -190,11 +190,3 @@ def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     (computed,) = detect([corrupted], [shown], reaches=[0], resamples=1)
     assert (computed["recall"], computed["precision"]) == (1, 1)
     assert computed["precision_by_chance"] == 2 / 4
-
-
-def test_nothing_to_count_gives_nan() -> None:
-    (computed,) = detect([], [], reaches=[0])
-    assert (computed["errors"], computed["alarms"]) == (0, 0)
-    assert np.isnan(
-        [computed["precision"], computed["recall_low"], computed["recall_lift_high"]]
-    ).all()

@@ -59,13 +59,14 @@ def correlations(scores: Scores) -> pd.DataFrame:
     return BENCHMARK.analyze(scores, resamples=50)["correlations.csv"]
 
 
-def table(scores: Scores, correlations: pd.DataFrame, name: str) -> Table:
-    (made,) = (
-        one
-        for one in BENCHMARK.tables(scores, {"correlations.csv": correlations})
-        if one.name == name
-    )
-    return made
+def tables_of(scores: Scores) -> dict[str, Table]:
+    frames = BENCHMARK.analyze(scores, resamples=5)
+    return {table.name: table for table in BENCHMARK.tables(scores, frames)}
+
+
+@pytest.fixture
+def tables(scores: Scores) -> dict[str, Table]:
+    return tables_of(scores)
 
 
 def test_correlations_are_those_of_scipy(scores: Scores, correlations: pd.DataFrame) -> None:
@@ -93,100 +94,69 @@ def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
     assert ends(drawn) == (row.low, row.high)
 
 
-def test_every_printed_row_stands_there_digit_for_digit(
-    scores: Scores, correlations: pd.DataFrame
-) -> None:
-    first = {
-        row["measure"]: row
-        for row in rows(table(scores, correlations, "table1"))
-        if row["from"] == "paper"
-    }
+def test_every_printed_row_stands_there_digit_for_digit(tables: dict[str, Table]) -> None:
+    first, second = (
+        {row["measure"]: row for row in rows(tables[name]) if row["from"] == "paper"}
+        for name in ("table1", "table2")
+    )
     assert list(first) == list(PAPER.index)
     for name, row in first.items():
         cells = [
             float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")
         ]
         assert cells == paper.CORRELATIONS.loc[name].xs("summary", level="level").tolist()
-    second = {
-        row["measure"]: row
-        for row in rows(table(scores, correlations, "table2"))
-        if row["from"] == "paper"
-    }
     printed = PAPER.xs(("consistency", "system"), axis=1)
     assert {name: [float(row["τ"]), float(row["ρ"])] for name, row in second.items()} == {
         name: values.tolist() for name, values in printed.iterrows()
     }
 
 
-def test_ours_stand_above_the_paper_s_row_of_the_same_measure(
-    scores: Scores, correlations: pd.DataFrame
-) -> None:
+def test_ours_stand_above_the_paper_s_row_of_the_same_measure(tables: dict[str, Table]) -> None:
     for name in ("table1", "table2"):
-        made = table(scores, correlations, name)
-        order = [(row["measure"], row["from"]) for row in rows(made)]
+        order = [(row["measure"], row["from"]) for row in rows(tables[name])]
         assert order.index(("(-)ESTIME-5", "here")) == order.index(("(-)ESTIME-12", "paper")) - 1
         assert order.index(("ROUGE-1", "here")) == order.index(("ROUGE-1", "paper")) - 1
         assert order.index(("BLEU", "failed")) == order.index(("BLEU", "paper")) - 1
         assert order[-1] == ("(-)length", "here")
         assert "(-)ESTIME-6" not in dict(order)
-        assert "BLEU: failed. needs pip install 'estime-metric[meta]'." in made.notes
-        assert "ESTIME: ESTIME|x" in made.notes
+        assert "BLEU: failed. needs pip install 'estime-metric[meta]'." in tables[name].notes
+        assert "ESTIME: ESTIME|x" in tables[name].notes
 
 
-def test_our_rows_are_the_correlations(scores: Scores, correlations: pd.DataFrame) -> None:
+def test_our_rows_are_the_correlations(
+    scores: Scores, correlations: pd.DataFrame, tables: dict[str, Table]
+) -> None:
     value = correlations.set_index(["measure", "quality", "level", "method"])["value"]
-    row = next(
-        row
-        for row in rows(table(scores, correlations, "table1"))
-        if row["measure"] == "(-)ESTIME-5"
+    first, second, layers = (
+        {row["measure" if name != "layers" else "layer"]: row for row in rows(tables[name])}
+        for name in ("table1", "table2", "layers")
     )
     for quality in QUALITIES:
-        assert float(row[f"{quality} ρ"]) == value["(-)ESTIME-5", quality, "summary", "spearman"]
-        assert float(row[f"{quality} τ"]) == value["(-)ESTIME-5", quality, "summary", "kendall_c"]
-    row = next(
-        row for row in rows(table(scores, correlations, "table2")) if row["measure"] == "(-)length"
-    )
-    assert float(row["τ"]) == value["(-)length", "consistency", "system", "kendall_c"]
-
-
-def test_the_layers(scores: Scores, correlations: pd.DataFrame) -> None:
-    lines = rows(table(scores, correlations, "layers"))
-    assert [(line["section"], line["layer"]) for line in lines] == [
-        ("(-)ESTIME", "5"),
-        ("(-)ESTIME", "6"),
-    ]
-    assert float(lines[1]["mean"]) == scores.values["estime_token_6"].mean()
-    value = correlations.set_index(["column", "quality", "level", "method"])["value"]
+        for symbol, method in (("ρ", "spearman"), ("τ", "kendall_c")):
+            expected = value["(-)ESTIME-5", quality, "summary", method]
+            assert float(first["(-)ESTIME-5"][f"{quality} {symbol}"]) == expected
+            assert float(layers["5"][f"{quality} {symbol}"]) == expected
     assert (
-        float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
+        float(second["(-)length"]["τ"]) == value["(-)length", "consistency", "system", "kendall_c"]
     )
+    assert {layer: row["section"] for layer, row in layers.items()} == dict.fromkeys(
+        "56", "(-)ESTIME"
+    )
+    assert float(layers["6"]["mean"]) == scores.values["estime_token_6"].mean()
     scores.columns = COLUMNS[:1]
-    assert len(BENCHMARK.tables(scores, {"correlations.csv": correlations})) == 2
+    assert set(tables_of(scores)) == {"table1", "table2"}
 
 
 def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
     scores.values["length"][:] = 7.0
-    correlations = BENCHMARK.analyze(scores, resamples=5)["correlations.csv"]
-    assert correlations[correlations.column == "length"]["value"].isna().all()
-    line = rows(table(scores, correlations, "table1"))[-1]
+    line = rows(tables_of(scores)["table1"])[-1]
     assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
 
 
-def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_to_be_so(
-    data: SummEval,
-) -> None:
+def test_unnamed_systems_are_said_to_be_so(data: SummEval) -> None:
     for named in (True, False):
-        nothing = Scores(dataclasses.replace(data, named_systems=named))
-        correlations = BENCHMARK.analyze(nothing)["correlations.csv"]
-        assert len(correlations) == 0
-        assert {row["from"] for row in rows(table(nothing, correlations, "table1"))} == {"paper"}
-        assert (
-            any(
-                "does not name the systems" in note
-                for note in table(nothing, correlations, "table2").notes
-            )
-            != named
-        )
+        notes = tables_of(Scores(dataclasses.replace(data, named_systems=named)))["table2"].notes
+        assert any("does not name the systems" in note for note in notes) != named
 
 
 def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, Frames]:
@@ -224,28 +194,5 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
             assert any(len(line) == 3 and np.allclose(line, expected, atol=1e-9) for line in lines)
 
 
-def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
+def test_one_layer_has_no_curve(data: SummEval) -> None:
     assert not list(BENCHMARK.draw(*made(data, [("estime_token_5", 5, "token")])))
-    nothing = Scores(data)
-    assert not list(BENCHMARK.draw(nothing, BENCHMARK.analyze(nothing)))
-
-
-def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:
-    """Section 3.1: ESTIME-21 beats the others in consistency and fluency, and the reference-free in
-    coherence.
-    """
-    best = ("(-)ESTIME-21", "BERTScore-R", "BERTScore-F1", "(-)ESTIME-21")
-    for quality, name in zip(QUALITIES, best, strict=True):
-        assert PAPER[quality, "summary"].idxmax().tolist() == [name, name]  # tau follows rho
-    without_references = PAPER.loc[list(paper.REFERENCE_FREE)]
-    assert without_references["coherence", "summary", "spearman"].idxmax() == "(-)ESTIME-21"
-
-
-def test_tau_goes_with_rho_and_is_that_of_16_systems_at_the_system_level() -> None:
-    rho, tau = (PAPER.xs(method, axis=1, level="method") for method in paper.METHODS)
-    known = tau.notna()
-    assert ((rho > 0) == (tau > 0)).all(axis=None)
-    assert (tau.abs() < rho.abs()).where(known, other=True).all(axis=None)
-    # With 16 different means tau-c is a multiple of 2 / 240; it is printed with three digits.
-    steps = tau["consistency", "system"] * 120
-    assert (steps - steps.round()).abs().max() < 0.061
