@@ -180,9 +180,7 @@ def test_accents_and_ligatures_are_decomposed_as_there(
 SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between the two neighbours."
 
 
-def test_without_overlap_all_count(
-    released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str
-) -> None:
+def test_without_overlap_all_count(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:
     summaries = ["Nobody knows anything here", "Nobody knows anything trade"]
     theirs = released_estime().evaluate_claims(SOURCE, summaries)
     result = word_scorer.score_candidates(summaries, SOURCE)
@@ -195,8 +193,6 @@ def test_without_overlap_all_count(
     assert result["overlap"][1] == 1
     assert result["alarm_rate"][0].isnan()
     assert result.unchecked_indices == [0]
-    of_tokens = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
-    assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)
 
 
 def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
@@ -208,12 +204,6 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
         .tolist()
     )
     assert (same, lower) == (1, 1)
-    pieces = word_scorer.encoder.tokenizer
-    assert pieces.tokenize("Turkey") == pieces.tokenize("turkey")
-    tokens = EstimeScorer(model=word_scorer.config.model, layers=2).score(
-        ["turkey trade"], [SOURCE]
-    )
-    assert tokens.values("overlap").item() == tokens.values("tokens").item()
     # A word is compared by its first piece, so ``TURKEY`` is not an alarm compared with ``Turkey``, though it
     # does not occur.
     result = word_scorer.score(["TURKEY"], ["Turkey"])
@@ -230,50 +220,26 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
     "ignore:The encoder .* does not seem to support the language:RuntimeWarning"
 )
 def test_a_word_of_more_than_350_pieces_ends(
-    released_estime: MakeEstime, word_scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch
+    word_scorer: EstimeScorer,
 ) -> None:
     long = "cat" + "-cat" * 300
     source = f"{'The dog saw it and ' * 12}{long} sat on the mat."
     assert len(word_scorer.encoder.tokenizer.tokenize(long)) > 500
     result = word_scorer.score([source, long], [source, source])
-    assert result.values("alarms").tolist()[0] >= 0
     assert result.values("overlap").tolist() == [len(split_words(source)), 1]
-    estime = released_estime()
-    counted: list[int] = []
-
-    def count(tokens: list[str], **input_: Any) -> dict[int, Any]:
-        counted.append(len(input_["toks_mask_input"]))
-        if len(counted) > 1000:
-            raise InterruptedError
-        return {}
-
-    monkeypatch.setattr(estime, "_get_embeddings_from_input", count)
-    with pytest.raises(InterruptedError):
-        estime.evaluate_claims(source, [])
-    assert counted[-100:] == [0] * 100  # nothing masked, again and again
 
 
 def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
-    released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str
+    word_scorer: EstimeScorer, random_folder: str
 ) -> None:
     summary, bare = "The deal \x01 ended a dispute", "The deal ended a dispute"
     assert split_words(summary)[2] == "\x01"
     result = word_scorer.score([summary, bare], [SOURCE, SOURCE])
     assert result.values("tokens").tolist() == [5, 5]
     assert result.values("overlap").tolist() == [5, 5]
-    # There, the word takes its neighbor's token; at the end of a text there is none.
-    estime = released_estime()
-    _, positions = estime._translate_words_to_tokens(split_words(summary))
-    assert positions[2][0] == positions[3][0]
-    with pytest.raises(IndexError):
-        estime.evaluate_claims(SOURCE, ["The deal \x01"])
     assert word_scorer.score(["The deal \x01"], [SOURCE]).values("tokens").item() == 2
-    # Without a margin, no window is left here.
     scorer = ours(random_folder, window=10, margin=0, distance=10)
     assert scorer.score([SOURCE], [SOURCE]).values("overlap").item() == len(split_words(SOURCE))
-    estime = released_estime(input_size_max=10, margin=0, distance_word_min=10)
-    with pytest.raises(IndexError):
-        estime.evaluate_claims(SOURCE, [])
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
@@ -281,8 +247,6 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
     result = word_scorer.score(["", " \n", "\x01"], [SOURCE] * 3)
     assert [result.values(measure).tolist() for measure in OUTPUTS] == [[0, 0, 0]] * 5
     assert (result.blank_indices, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
-    with pytest.raises(ZeroDivisionError):
-        released_estime().evaluate_claims(SOURCE, [""])
     result = word_scorer.score(["The deal ended", ""], [" ", "\n"])
     values = [result.values(measure).tolist() for measure in OUTPUTS]
     assert values == [[3, 0], [3, 0], [3, 0], [0, 0], [0, 0]]
@@ -292,8 +256,6 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
         [0, 1],
         [1],
     )
-    with pytest.raises(IndexError):
-        released_estime().evaluate_claims("", ["The deal ended"])
     estime = released_estime()
     for summary, source in (
         ("deal", SOURCE),
@@ -303,27 +265,13 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
         assert word_scorer.score([summary], [source]).values("coherence").item() == 0
 
 
-def test_parts_of_speech_are_left_out_on_both_sides(
-    released_estime: MakeEstime, random_folder: str
-) -> None:
+def test_parts_of_speech_are_left_out_on_both_sides(random_folder: str) -> None:
     result = ours(random_folder, tagger=pos_tag, keep_tags=frozenset()).score([SOURCE], [SOURCE])
     assert result.values("tokens").item() == result.values("alarms").item() == 0
-    # There, an empty set of tags keeps everything.
-    everything, same = (
-        released_estime(tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]])
-        for tags in (None, [])
-    )
-    assert everything == same
     summary = "The deal ended a dispute"
     scorer = ours(random_folder, tagger=pos_tag, drop_tags={"DT"})
     result = scorer.score([summary], [SOURCE])
     assert (result.values("tokens").item(), result.values("overlap").item()) == (3, 3)
-    estime = released_estime(tags_exclude=["DT"])
-    theirs = dict(zip(OUTPUTS, estime.evaluate_claims(SOURCE, [summary])[0], strict=True))
-    # There, only words of the source are excluded: the summary's determiners still count as words,
-    # and as alarms.
-    assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3
-    assert theirs["alarms_alltokens"] >= result.values("alarms_alltokens").item() + 2
 
 
 def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(
@@ -339,9 +287,6 @@ def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(
         "alarms"
     ).tolist() == [0, 0]
     scorer = scorers[1]
-    assert scorer.encoder.tokenizer.tokenize("[MASK]") == [
-        "[MASK]"
-    ]  # what the released code does with a word
     special = set(scorer.encoder.tokenizer.all_special_ids)
     (units,) = units_of(["a [MASK] b [SEP]"], scorer.config, scorer.encoder.tokenizer)
     assert not special & set(units.tokens.tolist())

@@ -132,17 +132,6 @@ def test_the_budget_is_kept_and_changes_nothing(
     assert states.shape == (len(LAYERS), 0, WIDTH)
 
 
-def test_it_is_no_module_and_stays_as_it_is(bert_folder: str) -> None:
-    encoder = get(bert_folder)
-    holder = torch.nn.Module()
-    holder.encoder = encoder
-    holder.train().half()
-    assert not list(holder.parameters())
-    assert not holder.state_dict()
-    texts = masked_texts(encoder, TEXTS[:2])
-    assert_close(encoder.encode(texts, LAYERS), load(bert_folder).encode(texts, LAYERS))
-
-
 def test_the_device_that_is_named_is_used_or_refused() -> None:
     assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert choose_device("cpu") == torch.device("cpu")
@@ -176,19 +165,6 @@ def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: 
     finally:
         torch.set_float32_matmul_precision(before)
         torch.set_default_dtype(torch.float32)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> None:
-    encoder = get(bert_folder, dtype=dtype)
-    texts = masked_texts(encoder, TEXTS[:2])
-    by_text = encoder.encode(texts, [0, 1])
-    assert {states.dtype for states in by_text} == {getattr(torch, dtype)}
-    exact = get(bert_folder).encode(texts, [0, 1])
-    for lower, full in zip(by_text, exact, strict=True):
-        similar = torch.nn.functional.cosine_similarity(lower.float(), full, dim=-1)
-        assert (similar > 0.98).all()
 
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception) -> list[int]:
