@@ -77,9 +77,6 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(
     oracle = Oracle(folder)
     for text, states in zip(texts, by_text, strict=True):
         assert states.shape == (len(LAYERS), text.wanted, WIDTH)
-        assert sorted(row for window in text.windows for row in window.rows) == list(
-            range(text.wanted)
-        )
         for window in text.windows:
             ids = text.ids[window.start : window.stop].copy()
             ids[[position - window.start for position in window.masked]] = (
@@ -91,18 +88,6 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(
             np.testing.assert_allclose(
                 states[:, list(window.rows)].numpy(), expected, rtol=1e-4, atol=1e-4
             )
-    single = load(folder, layers=[3, 1])
-    assert single.depth == 3
-    assert_close(single.encode(texts, [3, 1]), [states[[3, 1]] for states in by_text])
-    few = encoder.encode(texts[:2], LAYERS)
-    for layers, equal in (
-        ([0], 1),
-        ([1, 3], 1),
-        ([4, 0, 2], 3),
-    ):  # the deepest of [1, 3] is computed at fewer rows
-        for of_text, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
-            assert torch.equal(of_text[:equal], several[layers[:equal]])
-            assert_close(of_text, several[layers], rtol=1e-5, atol=1e-5)
 
 
 def test_the_budget_is_kept_and_changes_nothing(
@@ -216,7 +201,6 @@ def test_out_of_memory_halves_the_budget(
     "error",
     [
         torch.OutOfMemoryError("out of memory"),
-        RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
         RuntimeError("could not create a primitive descriptor for a matmul primitive"),
     ],
 )
