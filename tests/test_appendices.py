@@ -170,12 +170,6 @@ def test_all_layers_take_one_pass(unit: str, bert_folder: str) -> None:
             )
 
 
-def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
-    scorer = EstimeScorer(model=str(save_encoder(tmp_path / "deep", "bert", num_hidden_layers=12)))
-    assert scorer.encoder.depth == 10
-    assert "|layers:10|" in scorer.signature
-
-
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_of_a_source_of_dropped_words_nothing_is_matched(unit: str, bert_folder: str) -> None:
     dropped = {"tagger": toy_tagger, "drop_tags": {"DT"}, "measures": "soft"}

@@ -13,7 +13,14 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult
-from estime_metric.measures import ALARM_WEIGHT, BASE_MEASURES, MEASURES, NEW_SHARE, STATISTICS
+from estime_metric.measures import (
+    ALARM_WEIGHT,
+    BASE_MEASURES,
+    FURTHER_MEASURES,
+    MEASURES,
+    NEW_SHARE,
+    STATISTICS,
+)
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -101,8 +108,9 @@ def test_measures_are_attributes() -> None:
     assert pickle.loads(pickle.dumps(result)).alarms.tolist() == [3, 1]
     with pytest.raises(AttributeError, match=r"no attribute 'alarm'\..* inconsistency, "):
         _ = result.alarm  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="`measures` to include 'soft'"):
-        _ = result.soft
+    for name in FURTHER_MEASURES:
+        with pytest.raises(AttributeError, match=f"`measures` to include '{name}' when"):
+            getattr(result, name)
 
 
 def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(

@@ -237,7 +237,7 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
     assert len(scorer.score([], [])) == len(scorer.score_candidates([], "the cat")) == 0
 
 
-def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded) -> None:
+def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[2], distance=2, device="cpu")
     words = SENTENCES[0].lower().split()
     text = " ".join(random.Random(3).choices(words, k=2000))
@@ -251,7 +251,4 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
         assert long == [short + 2] * 2
     _, in_order, swapped = result.values("winners").tolist()
     assert in_order != swapped  # the same words in another context have other matches
-    for summary in encoded[0][2:]:
-        last = max(position for window in summary.windows for position in window.masked)
-        assert last == len(summary.ids) - 1 > 2000
     assert scorer.score([f"the {word}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]

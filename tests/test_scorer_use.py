@@ -13,8 +13,6 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeScorer, estime
-from estime_metric.config import default_layer
-from tests.families import BLOCKS
 from tests.hostile import changes, hostile_pairs
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 
@@ -30,7 +28,6 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
     assert result.signature == scorer.signature
     assert "default" not in result.signature
     assert "@sha256-" in result.signature
-    assert EstimeScorer(model=bert_folder).resolved_config.layers == (default_layer(BLOCKS),)
     missing = EstimeScorer(model=str(tmp_path / "not-there"))
     assert "not-there" in repr(missing)
     for use in (missing.load, lambda: missing.score(["a"], ["a"])):
