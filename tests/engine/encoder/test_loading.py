@@ -24,7 +24,6 @@ from estime_metric.engine.encoder.loading import (
     EncoderInfo,
     load_pretrained,
     location,
-    read_int8,
     revision_of,
 )
 from experiments.training.export import write_int8
@@ -68,11 +67,6 @@ def test_what_is_read_off_every_family(family: str, folder: str, capfd, caplog) 
     )
     assert not model.training
     assert model.config.reference_compile is False  # otherwise ModernBERT compiles itself
-    whole = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model
-    assert type(model) is type(whole)
-    assert set(model.state_dict()) == set(whole.state_dict())
-    for name, weight in whole.state_dict().items():
-        assert torch.equal(weight, model.state_dict()[name]), name
     ids = torch.full((1, info.positions), 7)  # the longest window runs
     with torch.no_grad():
         assert model(input_ids=ids).last_hidden_state.shape == (1, POSITIONS, WIDTH)
@@ -346,16 +340,13 @@ def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> Non
     def state() -> tuple[str, tuple[str, ...]]:
         return revision_of(str(copy), None), location(str(copy))
 
-    assert location("some/model") == ("some/model",)
     assert revision_of(str(copy), None) == revision_of(bert_folder, None)
     seen = [state()]
     (copy / "README.md").write_text("a card", encoding="utf-8")
     assert state() == seen[0]  # says nothing of tokens or weights
-    for name in ("tokenizer_config.json", "special_tokens_map.json", "merges.txt", "vocab.json"):
-        file = copy / name
-        file.write_text(
-            (file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8"
-        )
+    for name in ("special_tokens_map.json", "merges.txt", "vocab.json"):
+        with (copy / name).open("a", encoding="utf-8") as file:
+            file.write("\n")
         seen.append(state())
     os.utime(copy / "model.safetensors", ns=(1, 1))
     assert state()[0] == seen[-1][0]
@@ -464,7 +455,6 @@ def test_a_hub_that_does_not_answer_is_asked_once(
 def test_a_folder_of_int8_weights_loads(bert_folder: str, copy: Path, dtype: torch.dtype) -> None:
     stored = copy / "model.safetensors"
     whole = safetensors.torch.load_file(stored)
-    assert read_int8(stored, dtype) is None
     write_int8(whole, stored)
     assert stored.stat().st_size < 0.35 * Path(bert_folder, "model.safetensors").stat().st_size
     loaded, plain = (load_pretrained(str(folder), None, dtype) for folder in (copy, bert_folder))
@@ -473,8 +463,7 @@ def test_a_folder_of_int8_weights_loads(bert_folder: str, copy: Path, dtype: tor
         stored_weight = loaded.headed.state_dict()[name]
         assert stored_weight.dtype == dtype
         assert (stored_weight - weight).norm() <= 0.015 * (weight.ndim > 1) * weight.norm(), name
-    missing = {name: weight for name, weight in whole.items() if "layer.2." not in name}
-    write_int8(missing, stored)
+    write_int8({name: weight for name, weight in whole.items() if "layer.2." not in name}, stored)
     with pytest.raises(ValueError, match="lacks 16 of its weights"):
         load_pretrained(str(copy), None, dtype)
     shutil.copy(copy / "config.json", stored)

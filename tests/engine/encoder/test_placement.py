@@ -15,7 +15,7 @@ import transformers
 
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.engine.encoder import linear, store
-from estime_metric.engine.encoder.memory import bytes_per_position, default_budget, put, put_all
+from estime_metric.engine.encoder.memory import default_budget, put_all
 from tests.engine.encoder.pretended_device import DEVICE, PretendedDevice, pretended_device
 from tests.families import FAMILIES, SENTENCES
 
@@ -185,16 +185,14 @@ def test_a_call_waits_as_often_for_many_pairs_as_for_one(
     )
 
 
-@pytest.mark.parametrize(
-    "copy",
-    ["encoder.batching.put", "matching.put_all", "statistics.put_all"],
-)
 def test_what_is_left_on_the_cpu_is_found(
-    copy: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch
+    there: EstimeScorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copies = {"put": put, "put_all": put_all}[copy.rsplit(".", 1)[1]]
+    """Else these tests would see nothing."""
     cpu = torch.device("cpu")
-    monkeypatch.setattr(f"estime_metric.engine.{copy}", lambda values, device: copies(values, cpu))
+    monkeypatch.setattr(
+        "estime_metric.engine.matching.put_all", lambda values, device: put_all(values, cpu)
+    )
     with pytest.raises(RuntimeError, match="got tensors on the CPU"):
         there.score(SUMMARIES, SOURCES)
 
@@ -223,15 +221,3 @@ def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
 def test_elsewhere_memory_is_not_asked_for() -> None:
     budgets = [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")]
     assert budgets == [2_000, 16_384]
-
-
-def test_a_position_needs_at_least_the_memory_of_a_block() -> None:
-    """Three times the width for attention, the wide layer twice, and what each head sees of 512 others."""
-    config = transformers.BertConfig(
-        hidden_size=1024, num_attention_heads=16, intermediate_size=4096
-    )
-    needed = 3 * 1024 + 2 * 4096 + 16 * 512
-    assert 4 * needed < bytes_per_position(config, 4) < 12 * needed
-    assert bytes_per_position(config, 2) * 2 == bytes_per_position(config, 4)
-    no_more = transformers.PretrainedConfig(hidden_size=256)
-    assert bytes_per_position(no_more, 4) > 0

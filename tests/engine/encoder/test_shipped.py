@@ -49,10 +49,7 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
         expected = theirs.tokenizer(texts, **how)
         encoded = own.tokenizer(texts, **how)
         assert encoded == {name: expected[name] for name in encoded}
-    assert own.tokenizer.get_vocab() == theirs.tokenizer.get_vocab()
     assert set(own.tokenizer.all_special_ids) == set(theirs.tokenizer.all_special_ids)
-    for name in ("mask_token_id", "pad_token_id", "vocab_size"):
-        assert getattr(own.tokenizer, name) == getattr(theirs.tokenizer, name), name
     states = []
     for loaded in (own, theirs):
         encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))

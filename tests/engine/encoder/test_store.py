@@ -78,20 +78,6 @@ def test_the_least_recently_used_goes(store: EncoderStore, bert_folder: str) -> 
     assert held[1]() is None
 
 
-def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> None:
-    encoder = get(store, bert_folder)
-    weights = [weakref.ref(weight) for weight in encoder.taps.list.parameters()]
-    other = weakref.ref(get(store, bert_folder, dtype="bfloat16"))
-    del encoder
-    store.release(get(store, bert_folder))
-    gc.collect()
-    assert [weight() for weight in weights] == [None] * len(weights)
-    assert other() is not None
-    store.release()
-    gc.collect()
-    assert other() is None
-
-
 def test_a_changed_folder_is_loaded_anew(
     store: EncoderStore, bert_folder: str, tmp_path: Path
 ) -> None:

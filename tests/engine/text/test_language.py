@@ -58,19 +58,3 @@ def test_a_scorer_warns_once() -> None:
     assert caught[0].filename == __file__  # the caller's line
     scorer.score(CHINESE, CHINESE)
     EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)
-
-
-def test_a_scorer_stops_looking_once_there_was_enough_text(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked_at = []
-
-    def look(texts: list[str], tokenizer: object) -> str | None:
-        looked_at.append(foreign_language(texts, tokenizer))  # type: ignore[arg-type]
-        return looked_at[-1]
-
-    monkeypatch.setattr("estime_metric.scorer.foreign_language", look)
-    scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
-    for texts in (ENGLISH[:1], 3 * ENGLISH, ENGLISH):
-        scorer.score(texts, texts)
-    assert looked_at == [None, ""]

