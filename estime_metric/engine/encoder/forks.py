@@ -19,8 +19,8 @@ _IN_FLIGHT: dict[object, int] = {}
 
 @contextmanager
 def in_flight() -> Iterator[None]:
-    """A call that loads or scores; a decorator, too. RuntimeError in a process that was forked while its parent was
-    inside: the encoder that it inherited may be locked for good.
+    """A call that loads or scores; a decorator, too. RuntimeError in a process that was forked while
+    its parent was inside: the encoder that it inherited may be permanently locked.
     """
     process = os.getpid()
     if set(_IN_FLIGHT.values()) - {process}:

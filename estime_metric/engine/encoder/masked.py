@@ -134,9 +134,7 @@ class MaskedEncoder:
                 for batch in prepared:
                     try:
                         with self._lock, inference_context(self.device):
-                            batch = batch.to(self.device)
-                            for number, of_layer in enumerate(self.taps.read(batch, layers)):
-                                states[number].index_copy_(0, batch.target, of_layer)
+                            self._run(batch, layers, states)
                     except (RuntimeError, MemoryError) as error:
                         if not is_out_of_memory(error) or len(batch.ids) == 1:
                             raise
@@ -181,6 +179,14 @@ class MaskedEncoder:
         lengths = [len(window) + self.info.special.around for window in windows]
         for numbers in pack(lengths, budget, self.takes_padding):
             yield assemble([windows[number] for number in numbers], self.info.special)
+
+    def _run(self, batch: WindowBatch, layers: Sequence[int], states: Tensor) -> None:
+        """One forward pass; writes the hidden states that are read into their rows of ``states``. What
+        it needed is free when it returns.
+        """
+        batch = batch.to(self.device)
+        for number, of_layer in enumerate(self.taps.read(batch, layers)):
+            states[number].index_copy_(0, batch.target, of_layer)
 
 
 def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
