@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from estime_metric._extras import needs_extra
@@ -53,7 +54,9 @@ def _write_json_lines(path: Path, rows: Rows, meta: Meta) -> None:
 def _write_csv(path: Path, rows: Rows, meta: Meta) -> None:
     columns = list(dict.fromkeys(name for row in rows() for name in row))
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
+        # `csv` quotes a cell with a carriage return only if the line terminator has one, too.
+        lines = SimpleNamespace(write=lambda row: stream.write(row.removesuffix("\r\n") + "\n"))
+        writer = csv.writer(lines, lineterminator="\r\n")
         writer.writerow(columns)
         writer.writerows([to_cell(row.get(name)) for name in columns] for row in rows())
 

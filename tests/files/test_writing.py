@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estime_metric import files
@@ -123,6 +123,7 @@ ROWS = st.lists(st.dictionaries(st.sampled_from("abc"), VALUES, min_size=1), min
 
 @settings(max_examples=60, deadline=None)
 @given(rows=ROWS)
+@example(rows=[{"a": "one\rtwo\r\nthree\n"}])
 def test_whatever_json_holds_can_be_written_in_every_format(
     tmp_path_factory: pytest.TempPathFactory, rows: list[files.Row]
 ) -> None:
