@@ -5,11 +5,11 @@ Importing this package loads no model and no toolkit; names are looked up when t
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from estime_metric._process import IMPORTED_IN as IMPORTED_IN  # now, not when something is scored
 from estime_metric._version import __version__
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from estime_metric.integrations.torchmetrics import ESTIME as ESTIME
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
-
-#: This process, or the one that it was forked from.
-IMPORTED_IN = os.getpid()
 
 #: public name -> the module that defines it
 _LAZY_EXPORTS = {

@@ -20,6 +20,7 @@ FOLDERS = [
     "benchmark summeval --data data",
     "benchmark bump data",
     "benchmark summedits data",
+    "benchmark aggrefact data",
     "benchmark frank data",
     "benchmark systems data",
     "benchmark subtle-errors a.csv",

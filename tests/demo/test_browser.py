@@ -157,7 +157,7 @@ def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
     expect(label).to_have_value(re.compile("^faithful: Morgenrot"))
     fill(page, SOURCE, SUMMARY)
     expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
-    expect(label).to_have_value("")  # it is no example
+    expect(label).to_have_value("")  # these texts are not an example
     shown = scorer.explain(SUMMARY, SOURCE)
     assert alarms(page) == shown.alarms
     marked = page.locator("#explain-result .estime-unit.estime-alarm").all_inner_texts()

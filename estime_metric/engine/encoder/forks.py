@@ -10,7 +10,7 @@ from functools import cache
 
 import torch
 
-import estime_metric
+from estime_metric._process import IMPORTED_IN
 
 #: The processes of the calls that load or score. A process that is forked inherits what its parent was
 #: doing at that moment, and with it locks that nobody will release.
@@ -45,7 +45,7 @@ def one_thread_after_fork() -> Iterator[None]:
     The threads of OpenMP do not survive a fork, and a product that waits for them waits forever.
     """
     threads = torch.get_num_threads()
-    if os.getpid() == estime_metric.IMPORTED_IN or threads == 1:
+    if os.getpid() == IMPORTED_IN or threads == 1:
         yield
         return
     _warn_of_fork()
