@@ -66,8 +66,9 @@ def print_report(report: Report, job: Job) -> None:
         f"{counted(totals.blank, 'blank summary')}\n"
     )
     _print_means(report)
-    if report.means_of_files and len(report.config.layer_tuple) == 1:
-        _print_means_of_files(report.means_of_files)
+    means_of_files = report.means_of_files
+    if means_of_files and len(report.config.layer_tuple) == 1:
+        _print_means_of_files(means_of_files)
     if report.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
