@@ -14,11 +14,11 @@ import torch
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
-from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.explain import html, wording
 from estime_metric.explain.data import Span
 from estime_metric.measures import MEASURES, TEMPERATURE
+from estime_metric.novelty import SourceWording, lower_words
 from estime_metric.validation import check_choice
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
@@ -134,15 +134,12 @@ class Explanation:
 
     @cached_property
     def _statistics(self) -> dict[str, torch.Tensor]:
-        words, bigrams, trigrams = SourceNgrams.of(self.source).new_shares(self.prediction)
         values = {
             "alarms": self.alarms,
             "graded_alarms": self.graded_alarms,
             "overlap": self.overlap,
             "tokens": self.tokens,
-            "new_words": words,
-            "new_bigrams": bigrams,
-            "new_trigrams": trigrams,
+            **SourceWording.of(self.source).novelty(self.prediction),
         }
         return {
             name: torch.tensor(value, dtype=torch.float64, device="cpu")
