@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.report.tables import Column, Section, Table, interval, p_value
+from estime_metric.report.tables import Column, Section, Table, interval_cell, p_value
 from estime_metric.studies.benchmarks.bump.data import error_types
 from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, TESTS
 from estime_metric.studies.benchmarks.shared.data import Summaries
@@ -69,7 +69,7 @@ def _tests(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, ...
             labels[row.column],
             labels[row.other],
             row.difference,
-            interval(row.difference_low, row.difference_high, 1),
+            interval_cell(row.difference_low, row.difference_high, 1),
             p_value(row.p_bootstrap),
             row.only_first,
             row.only_second,
