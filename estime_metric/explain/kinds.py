@@ -4,7 +4,7 @@ not have, or it raises an alarm. The rules need no model; they are made for Engl
 
 from __future__ import annotations
 
-from estime_metric.engine.text.ngrams import lower_words
+from estime_metric.novelty import lower_words
 
 #: Reasons to look at a word, the likeliest errors first.
 KINDS = ("new name", "new number", "new word", "alarm")
