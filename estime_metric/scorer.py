@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
 from tqdm import tqdm
@@ -36,8 +36,6 @@ from estime_metric.validation import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeOptions
 
 #: Bytes of embeddings in a batch of pairs, not counting a source that has more summaries in the next batch.

@@ -7,7 +7,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self, Unpack
 
 import torch
 from torch import Tensor
@@ -37,11 +37,6 @@ with needs_extra("torchmetrics", "ESTIME in TorchMetrics needs torchmetrics"):
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-_Self = TypeVar("_Self", bound="ESTIME")
 
 #: Locked while an update is added to the states. It belongs to the module, because a metric with a lock
 #: could not be copied or pickled.
@@ -426,9 +421,7 @@ class ESTIME(Metric):
 
         return computed
 
-    def _apply(
-        self: _Self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = ""
-    ) -> _Self:
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
         """Moves the states and the work; no call changes the dtype of the states."""
         before = self.device
 
