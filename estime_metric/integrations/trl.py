@@ -58,12 +58,12 @@ class EstimeReward(Judged):
         result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
-            for measure in (self.measure, "copied", "alarms"):
+            for measure in (self.measure, "copied_density", "coverage", "alarms"):
                 log(f"estime/{measure}", result.mean(measure))
             log("estime/blank", len(result.blank_indices))
         values = result.values(self.measure).nan_to_num(1.0)
         copied = torch.where(
-            result.values("copied_density") > self.free_copy, result.values("copied"), 0.0
+            result.values("copied_density") > self.free_copy, result.values("coverage"), 0.0
         )
         rewards = -values - self.copy_penalty * copied
         blank = result.values("blank") > 0
@@ -102,7 +102,7 @@ def estime_reward(
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
     """
-    judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
+    judge = Judge(scorer, measures=(measure,), **options)
     check_choice("measure", measure, RATES)
     if not 0 <= copy_penalty < math.inf:
         raise ValueError(
