@@ -152,7 +152,7 @@ def test_tables_that_do_not_fit_are_refused_by_name(
         (
             pd.concat([table, table.iloc[:1]]),
             [],
-            r"each summary once, but these occur twice: \('b-doc', 'M10'\)",
+            r"each summary once, but .b-doc, M10. occurs twice",
         ),
         (bare, [], "a column of scores, but its columns are document, system, note"),
         (
