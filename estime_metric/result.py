@@ -50,7 +50,7 @@ _IN_NOTEBOOK = (
     "alarms",
     "tokens",
     "coverage",
-    "copied",
+    "copied_density",
 )
 
 
@@ -81,6 +81,7 @@ class EstimeResult:
     new_words: Tensor
     new_bigrams: Tensor
     new_trigrams: Tensor
+    copied_density: Tensor
     alarms: Tensor
     alarm_rate: Tensor
     alarms_adjusted: Tensor
@@ -91,8 +92,6 @@ class EstimeResult:
     tokens: Tensor
     coverage: Tensor
     blank: Tensor
-    copied: Tensor
-    copied_density: Tensor
     alarms_alltokens: Tensor
     soft: Tensor
     coherence: Tensor

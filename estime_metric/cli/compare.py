@@ -54,7 +54,7 @@ class ComparedOptions(options.MeasureOptions):
     def settings(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
         compared = map(measure_of, self.compared or ())
-        return {**super().settings(), "measures": ("copied", *compared)}
+        return {**super().settings(), "measures": compared}
 
 
 @Parameter(name="*")

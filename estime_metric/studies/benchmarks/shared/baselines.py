@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from estime_metric._extras import needs_extra
-from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
+from estime_metric.novelty import lower_words, novelty
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
@@ -34,7 +34,7 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 Texts = Sequence[str]
 #: Data -> the texts with which each summary is compared, at least one for each.
 References = Callable[[Any], Sequence[Texts]]
-#: Measures that the texts alone decide: `SourceNgrams.new_shares`, in its order.
+#: Measures that the texts alone decide: see `estime_metric.novelty`.
 NEW_NGRAMS = ("new_words", "new_bigrams", "new_trigrams")
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
@@ -141,27 +141,9 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
     return np.array(counts, dtype=np.float64)
 
 
-def new_shares(summaries: Texts, sources: Texts) -> dict[str, Floats]:
-    """The measures ``new_words``, ``new_bigrams`` and ``new_trigrams`` of `estime_metric.measures`,
-    each 0 to 1; lower is more copied.
-
-    Example:
-        >>> shares = new_shares(["a red dog sat"], ["the red dog sat"])
-        >>> [float(values[0]) for values in shares.values()]
-        [0.25, 0.3333333333333333, 0.5]
-    """
-    prepared = {source: SourceNgrams.of(source) for source in dict.fromkeys(sources)}
-    shares = [
-        prepared[source].new_shares(summary)
-        for summary, source in zip(summaries, sources, strict=True)
-    ]
-    columns = np.array(shares, dtype=np.float64).reshape(-1, len(NEW_NGRAMS)).T
-    return dict(zip(NEW_NGRAMS, columns, strict=True))
-
-
 def trivial_block() -> Block:
     """Baselines without an encoder: the number of words that do not occur in the source, the
-    fractions of such words, bigrams and trigrams and their mean, and the length.
+    fractions of such words, bigrams and trigrams and their mean, how much is copied, and the length.
     """
     labels = {
         "absent_words": "(-)absent words",
@@ -169,18 +151,22 @@ def trivial_block() -> Block:
         "new_bigrams": "(-)new bigrams",
         "new_trigrams": "(-)new trigrams",
         "new_ngrams": "(-)new n-grams, mean",
+        "copied_density": "copied_density",
         "length": "(-)length",
     }
     columns = tuple(
-        ScoreColumn(name, label, TRIVIAL, lower_is_better=True) for name, label in labels.items()
+        ScoreColumn(name, label, TRIVIAL, lower_is_better=label.startswith("(-)"))
+        for name, label in labels.items()
     )
 
     def compute(data: Summaries, _: Advance) -> ColumnValues:
-        shares = new_shares(data.summaries, data.sources)
+        texts = novelty(data.summaries, data.sources)
+        shares = {name: np.array(texts[name], dtype=np.float64) for name in NEW_NGRAMS}
         return {
             "absent_words": absent_words(data.summaries, data.sources),
             **shares,
             "new_ngrams": np.mean(list(shares.values()), axis=0),
+            "copied_density": np.array(texts["copied_density"], dtype=np.float64),
             "length": length(data.summaries),
         }
 
