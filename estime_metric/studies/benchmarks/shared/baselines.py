@@ -143,7 +143,7 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
 
 def trivial_block() -> Block:
     """Baselines without an encoder: the number of words that do not occur in the source, the
-    fractions of such words, bigrams and trigrams and their mean, and the length.
+    fractions of such words, bigrams and trigrams and their mean, how much is copied, and the length.
     """
     labels = {
         "absent_words": "(-)absent words",
@@ -151,19 +151,22 @@ def trivial_block() -> Block:
         "new_bigrams": "(-)new bigrams",
         "new_trigrams": "(-)new trigrams",
         "new_ngrams": "(-)new n-grams, mean",
+        "copied_density": "copied_density",
         "length": "(-)length",
     }
     columns = tuple(
-        ScoreColumn(name, label, TRIVIAL, lower_is_better=True) for name, label in labels.items()
+        ScoreColumn(name, label, TRIVIAL, lower_is_better=label.startswith("(-)"))
+        for name, label in labels.items()
     )
 
     def compute(data: Summaries, _: Advance) -> ColumnValues:
-        novel = novelty(data.summaries, data.sources)
-        shares = {name: np.array(novel[name]) for name in NEW_NGRAMS}
+        texts = novelty(data.summaries, data.sources)
+        shares = {name: np.array(texts[name], dtype=np.float64) for name in NEW_NGRAMS}
         return {
             "absent_words": absent_words(data.summaries, data.sources),
             **shares,
             "new_ngrams": np.mean(list(shares.values()), axis=0),
+            "copied_density": np.array(texts["copied_density"], dtype=np.float64),
             "length": length(data.summaries),
         }
 
