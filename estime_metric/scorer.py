@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -55,7 +54,7 @@ class EstimeScorer:
 
     Args:
         config: an `EstimeConfig`; the default uses the bundled encoder ``"embedded"``.
-        cache: caches source embeddings between calls. Pass a memory limit in bytes, a folder, or a
+        cache: caches source embeddings between calls. Pass a memory limit in bytes or a
             `SourceCache`; ``None`` disables the cache. Caching changes scores only by rounding.
         options: options of `EstimeConfig`; they override those in ``config``.
 
@@ -73,7 +72,7 @@ class EstimeScorer:
         self,
         config: EstimeConfig | None = None,
         *,
-        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        cache: int | SourceCache | None = None,
         **options: Unpack[EstimeOptions],
     ) -> None:
         self.config = EstimeConfig.from_options(config, options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -123,8 +122,8 @@ class ESTIME(Metric):
         return_dict: return a dictionary of measures instead of one ``measure``.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
-            folder, a `SourceCache`, or ``None`` for none. By default, all metrics of a process share
-            one of 1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
+            `SourceCache`, or ``None`` for none. By default, all metrics of a process share one of
+            1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
         kwargs: options of `EstimeConfig`, which override those in ``config``, and the keyword
             arguments of ``torchmetrics.Metric``.
 
@@ -169,7 +168,7 @@ class ESTIME(Metric):
         measure: str | None = None,
         return_dict: bool = False,
         reduction: str | None = "mean",
-        cache: int | str | os.PathLike[str] | SourceCache | None = DEFAULT_CACHE,
+        cache: int | SourceCache | None = DEFAULT_CACHE,
         **kwargs: Unpack[MetricOptions],
     ) -> None:
         options = {name: value for name, value in kwargs.items() if name in OPTIONS}
