@@ -24,7 +24,7 @@ from tests.integrations.two_processes import run_twice
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what these packages warn of when imported
 
-MEASURED = ("inconsistency", "alarms", "alarm_rate", "copied")
+MEASURED = ("inconsistency", "alarms", "alarm_rate", "copied_density", "winners")
 DEFAULT = ("inconsistency", "alarms")
 
 

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric import EstimeScorer
 from tests.command import json_rows, run_command, write_jsonl
 from tests.integrations.two_processes import process_group
 
@@ -138,18 +138,14 @@ def by_ray(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
     """What an actor runs; `tests.integrations.test_ray` has a cluster."""
-    pyarrow = pytest.importorskip("pyarrow")
-    from estime_metric.integrations.ray import _BlockScorer
+    from estime_metric.integrations.ray import BatchScorer
 
     row = NAMES["columns"]
-    block = _BlockScorer(EstimeConfig.from_options(None, options), "source", "summary", "", 5)
-    text = pyarrow.string()
-    table = pyarrow.table({"summary": summaries, "source": sources}).cast(
-        pyarrow.schema({"summary": text, "source": text})
-    )
-    scored = pyarrow.concat_tables(list(block(table)))
-    values = read(names, row.value, lambda key: scored[key].to_pylist())
-    blank = None if "layer" in names[0] else sum(scored[row.blank].to_pylist())
+    batch = {"summary": summaries, "source": sources}
+    arrays = {name: np.array(texts, dtype=object) for name, texts in batch.items()}
+    scored = BatchScorer(**options)(arrays)
+    values = read(names, row.value, lambda key: scored[key].tolist())
+    blank = None if "layer" in names[0] else sum(scored[row.blank or ""])
     return Reported(values, {}, blank)
 
 
@@ -360,7 +356,7 @@ def by_trainer(
 TOOLKITS = {
     "python": Toolkit(by_python, "python", layers=True),
     "columns": Toolkit(by_columns, "columns", layers=True),
-    "ray": Toolkit(by_ray, "columns", layers=True, skips=True),
+    "ray": Toolkit(by_ray, "columns", layers=True),
     "json": Toolkit(by_json, "json", layers=True, skips=True, nothing=False),
     "evaluate": Toolkit(by_evaluate, "hugging", layers=True, cached=True),
     "torchmetrics": Toolkit(by_torchmetrics, "torchmetrics", layers=True, cached=True),
@@ -382,7 +378,7 @@ def evaluate_in_a_process(
     model = model if rank == 0 else "nobody/no-such-encoder"
     metric = Estime(model=model, num_process=2, process_id=rank, **own)
     for summary, source in pairs:
-        metric.add(prediction=summary, source=source)
+        metric.add(prediction=summary, sources=source)
     scores = metric.compute()
     return None if scores is None else of_evaluate(scores, names)
 
