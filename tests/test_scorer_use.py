@@ -79,7 +79,12 @@ def test_an_encoder_in_the_cache_may_be_named_offline(bert_folder: str, tmp_path
         ("explain_pairs", ["a"], [3], "`sources` to contain only strings, but got int at index 0"),
         ("explain", None, "a", "`prediction` to be a str, but got NoneType"),
         ("explain", "a", ["a"], "`source` to be a str, but got list"),
-        ("score", ["a", "b"], ["a", ""], "`sources` to .* words, but got an empty string at index 1"),
+        (
+            "score",
+            ["a", "b"],
+            ["a", ""],
+            "`sources` to .* words, but got an empty string at index 1",
+        ),
         ("score", ["a"], [" \n"], r"`sources` to contain words, but got ' \\n' at index 0"),
         ("score_candidates", ["a"], "... !", "`source` to contain words, but got '... !'"),
         ("explain_pairs", ["a"], ["—"], "`sources` to contain words, but got '—' at index 0"),
