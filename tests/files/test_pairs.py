@@ -54,7 +54,7 @@ def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> Non
     """An empty summary is a blank one, an empty source none: the scores do not depend on the
     format.
     """
-    rows = [PAIR, {**PAIR, "summary": ""}, {**PAIR, "source": ""}, {"source": " ", "summary": " "}]
+    rows = [PAIR, {**PAIR, "summary": ""}, {**PAIR, "source": ""}, {"source": "b", "summary": " "}]
     for path in save_in_all_formats(tmp_path, rows):
         pairs = files.read_pairs(path)
         assert pairs.lines == [1, 2, 4]
