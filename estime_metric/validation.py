@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-_ALIKE = 0.7  # how similar (`difflib`) two names are if one is probably a slip in the other
-
 
 def check_texts(name: str, texts: Any) -> list[str]:
     """Returns ``texts`` as a list of strings. Anything else raises TypeError; a lone surrogate, which no
@@ -139,16 +137,20 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
         )
 
 
-def did_you_mean(value: Any, names: Iterable[Any], form: str = "{!r}") -> str:
+def did_you_mean(
+    value: Any, names: Iterable[Any], form: str = "{!r}", similarity: float = 0.6
+) -> str:
     """The end of a message about a name that does not exist: a question with the most similar of
-    ``names``, written in ``form``, or nothing if none is similar.
+    ``names``, written in ``form``, or nothing if none has the least ``similarity`` (`difflib`).
 
     Example:
         >>> did_you_mean("inconsistancy", ["alarms", "inconsistency"])
         " Did you mean 'inconsistency'?"
     """
     texts = [name for name in names if isinstance(name, str)]
-    similar = get_close_matches(value, texts, n=1, cutoff=_ALIKE) if isinstance(value, str) else []
+    similar = (
+        get_close_matches(value, texts, n=1, cutoff=similarity) if isinstance(value, str) else []
+    )
     return f" Did you mean {form.format(similar[0])}?" if similar else ""
 
 

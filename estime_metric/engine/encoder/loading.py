@@ -312,7 +312,7 @@ def check_model(model: str, revision: str | None) -> None:
 
 def _similar_bundled(model: str) -> str:
     """A question with the name of the bundled encoder (or the paper's) that ``model`` is a slip of, if any."""
-    return did_you_mean(model, (*embedded.PATHS, PAPER), "model={!r}")
+    return did_you_mean(model, (*embedded.PATHS, PAPER), "model={!r}", similarity=0.8)
 
 
 def _origin(model: str) -> str:
