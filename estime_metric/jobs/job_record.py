@@ -12,7 +12,6 @@ from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
-from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
 
 #: JSON data: ``signature``, ``inputs`` (the files), ``options`` (of the job, and the requested
@@ -33,7 +32,7 @@ def start_record(job: Job, config: EstimeConfig) -> Record:
     signature = config.signature()
     threshold = {}
     if job.threshold is not None:
-        threshold[RECOMMENDED] = threshold_value(job.threshold, RECOMMENDED, signature)
+        threshold[RECOMMENDED] = job.threshold
     record = {
         "signature": signature,
         "inputs": list(map(str, job.read_files)),

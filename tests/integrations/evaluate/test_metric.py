@@ -181,7 +181,9 @@ def test_an_encoder_or_an_option_that_fails_loses_nothing_that_was_added(
         metric.compute(layers=99)
     assert metric.compute() == expected
     with monkeypatch.context() as patch:
-        patch.setattr(EstimeScorer, "score", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            EstimeScorer, "score_checked", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             metric.compute(**texts)
     assert metric.compute(**texts) == expected  # an interruption locks nothing
