@@ -176,7 +176,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         self, *, predictions: list[str], sources: list[str], **options: Any
     ) -> dict[str, Any]:
         """The scores of all processes' texts."""
-        return reported(self._scorer_with(options).score(predictions, sources))
+        return reported(self._scorer_with(options).score_checked(predictions, sources))
 
     def unload(self) -> None:
         """Releases the encoders of all ESTIME metrics in this process and the source embeddings that
