@@ -57,7 +57,7 @@ def test_a_newcomers_script(page: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_together_with_rouge(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A module with the inputs and an option of ROUGE replaces it, because ROUGE needs the network."""
+    """A module with the inputs of ROUGE replaces it, because ROUGE needs the network."""
     script = block_with("docs/evaluate.md", "combine([")
     load = evaluate.load
     monkeypatch.setattr(
