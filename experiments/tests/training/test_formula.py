@@ -13,7 +13,7 @@ from estime_metric.measures import ALARM_WEIGHT, NEW_SHARE, TEMPERATURE
 from experiments.training import formula, judged
 from experiments.training.formula import CHOSEN, Formula, Parts
 from experiments.training.judged import CHOICE, JudgedSet
-from tests.studies.made import DATA
+from experiments.tests.benchmarks.made import DATA
 
 SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
 SUMMARIES = [
