@@ -15,13 +15,14 @@ from estime_metric.engine.encoder.fused import FusedBlock
 from experiments.speed import common, growth, peak, programs, rounding
 from experiments.speed.common import Runs
 from experiments.speed.growth import Grown
+from experiments.tests.benchmarks import made as benchmarks
 from tests.studies.made import DATA
 
 ON_MADE_UP = ("--data", DATA)
 
 
 def test_cost(run) -> None:
-    for table in run("cost", *ON_MADE_UP):
+    for table in run("cost", "--data", benchmarks.DATA):  # with the folder of BUMP
         assert table.column("") == [*programs.SETTINGS, programs.BERTSCORE]
 
 
