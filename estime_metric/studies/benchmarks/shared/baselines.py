@@ -106,11 +106,11 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
         from scipy.spatial.distance import jensenshannon
     counts = {source: Counter(lower_words(source)) for source in dict.fromkeys(sources)}
 
-    def divergence(of_summary: Counter[str], of_source: Counter[str]) -> float:
-        if not of_summary or not of_source:
+    def divergence(in_summary: Counter[str], in_source: Counter[str]) -> float:
+        if not in_summary or not in_source:
             return 1.0
-        every = list(of_summary | of_source)
-        p, q = ([float(count[word]) for word in every] for count in (of_summary, of_source))
+        every = list(in_summary | in_source)
+        p, q = ([float(count[word]) for word in every] for count in (in_summary, in_source))
         return min(1.0, float(jensenshannon(p, q, base=2)) ** 2)
 
     divergences = [
