@@ -15,6 +15,7 @@ from torch import Tensor
 from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.encoder.loading import check_model
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -83,8 +84,8 @@ class ESTIME(Metric):
     As input to ``forward`` and ``update`` the metric accepts
 
     - ``preds`` (list of str): the summaries.
-    - ``sources`` (list of str), by keyword only, since they are not a ``target``: the text that
-      each summary was made from.
+    - ``target``, ignored: the references that other metrics of a ``MetricCollection`` read.
+    - ``sources`` (list of str), by keyword only: the text that each summary was made from.
     - ``ids`` (int64 tensor of shape (n,), or list of int), optional: a unique identifier of each
       example, such as its row number. Examples with the same id are counted once across all
       processes, because ``DistributedSampler`` repeats examples.
@@ -135,7 +136,8 @@ class ESTIME(Metric):
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
             ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
             ``indices``, or lengths that differ; the message names argument and index.
-        EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
+        EncoderUnavailableError: there is certainly no such ``model``, as for `EstimeScorer`; in
+            ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
 
@@ -187,6 +189,7 @@ class ESTIME(Metric):
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
+        check_model(self.config.model, self.config.revision)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure
@@ -253,7 +256,8 @@ class ESTIME(Metric):
     def update(
         self,
         preds: Sequence[str],
-        *others: object,
+        target: object = None,
+        *,
         sources: Sequence[str] | None = None,
         ids: Tensor | Sequence[int] | None = None,
         indices: Tensor | Sequence[int] | None = None,
@@ -261,11 +265,10 @@ class ESTIME(Metric):
         """Scores summaries against their sources, which are required, and counts them; see the
         class.
         """
-        if others or sources is None:
-            got = f"{1 + len(others)} positional arguments" if others else "none"
+        if sources is None:
             raise TypeError(
-                f"Expected the texts that were summarized by keyword, as `sources=`, but got {got}. In a "
-                "MetricCollection with metrics that compare with references, call "
+                "Expected the texts that were summarized by keyword, as `sources=`, but got none; `target`, the second "
+                "argument, is ignored, because other metrics read references there. In a MetricCollection, call "
                 "`update(preds=..., target=..., sources=...)`."
             )
         if ids is not None and indices is not None:
@@ -285,7 +288,7 @@ class ESTIME(Metric):
             summaries = [summaries[index] for index in chosen]
             texts = [texts[index] for index in chosen]
             numbers = [numbers[index] for index in chosen]
-        result = self.scorer.score(summaries, texts)
+        result = self.scorer.score_checked(summaries, texts)
         values = [
             result.values(measure, layer) for layer in result.layers for measure in self._measures
         ]
