@@ -231,9 +231,7 @@ def _of_measure(compared: Compared) -> dict[str, Any]:
 
 def _measure_of(column: ScoreColumn) -> str:
     """The name of a measure of ESTIME, the name of any other column."""
-    ending = f"_{column.unit}_{column.layer}"
-    name = column.name.removesuffix(ending)
-    return {"estime": "alarms"}.get(name, name) if column.layer is not None else column.name
+    return column.measure or column.name
 
 
 def _rules(compared: Mapping[tuple[str, str, str], Compared]) -> pd.DataFrame:

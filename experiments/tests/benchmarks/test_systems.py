@@ -57,8 +57,8 @@ def results(data: Summaries) -> Results[Summaries]:
             name,
             REFERENCE_FREE,
             lower_is_better=True,
+            measure=name,
             layer=5,
-            unit="token",
         ): -judged + (1 + 3 * index) * rng.normal(size=len(judged))
         for index, name in enumerate(CANDIDATES)
     }
