@@ -12,7 +12,6 @@ from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
-from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
 
 #: JSON data: ``signature``, ``inputs`` (the files), ``options`` (of the job, and the requested
@@ -31,15 +30,12 @@ class NotResumableError(ValueError):
 def start_record(job: Job, config: EstimeConfig) -> Record:
     """The record of a job that starts."""
     signature = config.signature()
-    threshold = {}
-    if job.threshold is not None:
-        threshold[RECOMMENDED] = threshold_value(job.threshold, RECOMMENDED, signature)
     record = {
         "signature": signature,
         "inputs": list(map(str, job.read_files)),
         "options": {**job.options(), "measures": config.measures},
         "config": {name: value for name, value in vars(config).items() if value is not None},
-        "threshold": threshold,
+        "threshold": {} if job.threshold is None else {RECOMMENDED: job.threshold},
         "versions": _versions(),
     }
     as_json: Record = json.loads(json.dumps(record, default=_to_json))
