@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric._process import IMPORTED_IN as IMPORTED_IN  # now, not when something is scored
 from estime_metric._version import __version__
+from estime_metric.novelty import novelty  # now, because its module has the same name
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
@@ -47,6 +48,7 @@ __all__ = [
     "Explanation",
     "__version__",
     "estime",
+    "novelty",
     "unload_encoders",
 ]
 

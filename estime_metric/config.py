@@ -282,11 +282,6 @@ class EstimeConfig:
         """Whether one of the measures needs the embeddings of all units of the summary."""
         return any(MEASURES[name].needs_every_unit for name in self.measures)
 
-    @property
-    def needs_fragments(self) -> bool:
-        """Whether one of the measures needs the extractive fragments of the summary."""
-        return any(MEASURES[name].needs_fragments for name in self.measures)
-
     def signature(self) -> Signature:
         """One line that identifies how a score was computed. Scores with equal signatures are
         comparable.

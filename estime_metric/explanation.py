@@ -14,11 +14,12 @@ import torch
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
-from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
 from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.explain import html, wording
 from estime_metric.explain.data import Span
+from estime_metric.explain.kinds import KINDS, content_words, new_kind
 from estime_metric.measures import MEASURES, TEMPERATURE
+from estime_metric.novelty import SourceWording, lower_words
 from estime_metric.validation import check_choice
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
@@ -134,15 +135,12 @@ class Explanation:
 
     @cached_property
     def _statistics(self) -> dict[str, torch.Tensor]:
-        words, bigrams, trigrams = SourceNgrams.of(self.source).new_shares(self.prediction)
         values = {
             "alarms": self.alarms,
             "graded_alarms": self.graded_alarms,
             "overlap": self.overlap,
             "tokens": self.tokens,
-            "new_words": words,
-            "new_bigrams": bigrams,
-            "new_trigrams": trigrams,
+            **SourceWording.of(self.source).novelty(self.prediction),
         }
         return {
             name: torch.tensor(value, dtype=torch.float64, device="cpu")
@@ -198,6 +196,32 @@ class Explanation:
             groups[-1].append(unit)
             stop = max(stop, end)
         return tuple(_merge(pieces, summary_words, source_words) for pieces in groups)
+
+    def kind(self, word: UnitVerdict) -> str | None:
+        """Why a word may be an error: ``"new name"``, ``"new number"`` or ``"new word"`` if the
+        source lacks it, otherwise ``"alarm"`` if it raises one, otherwise ``None``.
+
+        The source lacks a word if it lacks one of its parts ("well" and "kept" of "well-kept"), in
+        any capitals; function words, such as "the", are not looked up. A new number has a digit, and
+        a new name a capital letter, except at the beginning of a sentence.
+        """
+        kind = new_kind(self.prediction, word.start, word.end, self._source_words)
+        return kind or ("alarm" if word.verdict == "alarm" else None)
+
+    def surest_words(self, *, function_words: bool = False) -> tuple[UnitVerdict, ...]:
+        """The words with a `kind`, the likeliest errors first: new names, new numbers, other new
+        words, then alarms, the most negative margin first.
+
+        Args:
+            function_words: also alarms on function words and on punctuation, which are rarely errors.
+        """
+        ranked = [
+            (KINDS.index(kind), word.margin or 0.0 if kind == "alarm" else 0.0, word)
+            for word in self.words
+            if (kind := self.kind(word)) is not None
+            and (function_words or content_words(self.prediction[word.start : word.end]))
+        ]
+        return tuple(word for *_, word in sorted(ranked, key=lambda entry: entry[:2]))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the colored summary above its source, with the evidence."""

@@ -28,16 +28,12 @@ STATISTICS = (
     "new_words",  # fraction of the words that do not occur in the source
     "new_bigrams",  # fraction of the bigrams that do not occur in the source
     "new_trigrams",  # fraction of the trigrams that do not occur in the source
-    "copied",  # units within extractive fragments; NaN unless requested, like all that follow
-    "copied_squares",  # the squared lengths of the extractive fragments, summed
-    "alarms_alltokens",  # alarms over all units
+    "copied_density",  # mean over the words of the length of the copied run that a word belongs to
+    "alarms_alltokens",  # alarms over all units; NaN unless requested, like all that follow
     "cosines",  # the cosines of `soft`, summed
     "coherence",  # Kendall tau-c of the order of the matches
     "best_ties",  # units whose best match rounding can decide
 )
-
-#: Statistics that need the extractive fragments of a summary.
-_OF_FRAGMENTS = frozenset({"copied", "copied_squares"})
 
 #: Statistics that need the embeddings of units that do not occur in the source, too.
 _OF_EVERY_UNIT = frozenset({"alarms_alltokens", "cosines", "coherence"})
@@ -100,11 +96,6 @@ class Measure:
     checked_only: bool = False
 
     @property
-    def needs_fragments(self) -> bool:
-        """Whether the measure needs the extractive fragments of the summary."""
-        return not _OF_FRAGMENTS.isdisjoint(self.needs)
-
-    @property
     def needs_every_unit(self) -> bool:
         """Whether the measure needs the embeddings of all units of the summary, also of those that do
         not occur in the source.
@@ -114,7 +105,7 @@ class Measure:
     @property
     def decimals(self) -> int:
         """Digits after the point of a mean that is printed."""
-        return 2 if self.kind == "count" else 4
+        return 4 if self.high == 1 and self.kind != "count" else 2
 
     @property
     def blank(self) -> float:
@@ -207,7 +198,7 @@ def graded_alarms(graded_alarms: Tensor) -> Tensor:
     source="this package",
 )
 def new_words(new_words: Tensor) -> Tensor:
-    """See `estime_metric.engine.text.ngrams`."""
+    """See `estime_metric.novelty`."""
     return new_words
 
 
@@ -221,7 +212,7 @@ def new_words(new_words: Tensor) -> Tensor:
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_bigrams(new_bigrams: Tensor) -> Tensor:
-    """See `estime_metric.engine.text.ngrams`."""
+    """See `estime_metric.novelty`."""
     return new_bigrams
 
 
@@ -235,8 +226,25 @@ def new_bigrams(new_bigrams: Tensor) -> Tensor:
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_trigrams(new_trigrams: Tensor) -> Tensor:
-    """See `estime_metric.engine.text.ngrams`."""
+    """See `estime_metric.novelty`."""
     return new_trigrams
+
+
+@_measure(
+    needs=("copied_density",),
+    kind="share",
+    low=0,
+    high=None,
+    higher_is_better=None,
+    meaning=(
+        "mean over the summary's words of the length, in words, of the extractive fragment (a run copied from the "
+        "source) that the word belongs to; computed without the encoder"
+    ),
+    source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
+)
+def copied_density(copied_density: Tensor) -> Tensor:
+    """See `estime_metric.novelty`."""
+    return copied_density
 
 
 @_measure(
@@ -391,34 +399,6 @@ def blank(tokens: Tensor) -> Tensor:
 
 
 @_measure(
-    needs=("copied", "tokens"),
-    kind="share",
-    low=0,
-    high=1,
-    higher_is_better=None,
-    meaning="fraction of the tokens that belong to an extractive fragment (a run of tokens copied from the source)",
-    source="Grusky, Naaman & Artzi 2018 (Newsroom), coverage",
-)
-def copied(copied: Tensor, tokens: Tensor) -> Tensor:
-    """Extractive coverage."""
-    return copied / tokens
-
-
-@_measure(
-    needs=("copied_squares", "tokens"),
-    kind="share",
-    low=0,
-    high="tokens",
-    higher_is_better=None,
-    meaning="mean over the tokens of the length of the extractive fragment that the token belongs to (0 if it belongs to none)",
-    source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
-)
-def copied_density(copied_squares: Tensor, tokens: Tensor) -> Tensor:
-    """Extractive density."""
-    return copied_squares / tokens
-
-
-@_measure(
     needs=("alarms_alltokens",),
     kind="count",
     low=0,
@@ -469,6 +449,7 @@ BASE_MEASURES = (
     "graded_alarms",
     "new_words",
     "new_trigrams",
+    "copied_density",
     "alarms",
     "alarm_rate",
     "tokens",
@@ -478,11 +459,7 @@ BASE_MEASURES = (
 
 #: Measures that need further computation, so that a result has their values only if
 #: `EstimeConfig.measures` lists them.
-FURTHER_MEASURES = tuple(
-    name
-    for name, measure in MEASURES.items()
-    if measure.needs_every_unit or measure.needs_fragments
-)
+FURTHER_MEASURES = tuple(name for name, measure in MEASURES.items() if measure.needs_every_unit)
 
 #: The direction of the measures that judge a summary. The others describe its length and how much of
 #: it was checked.

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from estime_metric import files
+from estime_metric._wording import counted, shortened
 from estime_metric.config import EstimeConfig
 from estime_metric.explain import html
 from estime_metric.measures import (
@@ -50,7 +51,7 @@ _IN_NOTEBOOK = (
     "alarms",
     "tokens",
     "coverage",
-    "copied",
+    "copied_density",
 )
 
 
@@ -81,6 +82,7 @@ class EstimeResult:
     new_words: Tensor
     new_bigrams: Tensor
     new_trigrams: Tensor
+    copied_density: Tensor
     alarms: Tensor
     alarm_rate: Tensor
     alarms_adjusted: Tensor
@@ -91,8 +93,6 @@ class EstimeResult:
     tokens: Tensor
     coverage: Tensor
     blank: Tensor
-    copied: Tensor
-    copied_density: Tensor
     alarms_alltokens: Tensor
     soft: Tensor
     coherence: Tensor
@@ -203,12 +203,12 @@ class EstimeResult:
         return [*super().__dir__(), *self._accepted]
 
     def __repr__(self) -> str:
-        return f"EstimeResult({_counted(len(self), 'pair')}, {self.signature})"
+        return f"EstimeResult({counted(len(self), 'pair')}, {self.signature})"
 
     def __str__(self) -> str:
         lines = []
         for layer in self.layers:
-            lines.append(f"{_counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
+            lines.append(f"{counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
             for name in _PRINTED:
                 lines.append(f"{name:15}{'  '.join(mean_cells(name, self.interval(name, layer)))}")
         foreign = sorted(set(self.unchecked_indices) - set(self.blank_indices))
@@ -380,7 +380,7 @@ class EstimeResult:
         """What a notebook shows: the means with their intervals, and the worst summaries."""
         means = []
         for layer in self.layers:
-            caption = f"{_counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
+            caption = f"{counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
             rows = [
                 (
                     name,
@@ -397,7 +397,7 @@ class EstimeResult:
         worst_first = sorted(range(len(self)), key=lambda index: -inconsistency[index])
         texts = self._predictions or [""] * len(self)
         worst = [
-            (index, inconsistency[index], alarms[index], " ".join(texts[index].split())[:200])
+            (index, inconsistency[index], alarms[index], shortened(texts[index], 200))
             for index in worst_first[:_WORST]
         ]
         return html.result(means, worst, self.signature)
@@ -428,7 +428,3 @@ class EstimeResult:
 
 def _source_column(source: str) -> dict[str, str]:
     return {files.SOURCE_ID: source_id(source)}
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' if number != 1 else ''}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
 from tqdm import tqdm
@@ -37,8 +36,6 @@ from estime_metric.validation import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeOptions
 
 #: Bytes of embeddings in a batch of pairs, not counting a source that has more summaries in the next batch.
@@ -57,7 +54,7 @@ class EstimeScorer:
 
     Args:
         config: an `EstimeConfig`; the default uses the bundled encoder ``"embedded"``.
-        cache: caches source embeddings between calls. Pass a memory limit in bytes, a folder, or a
+        cache: caches source embeddings between calls. Pass a memory limit in bytes or a
             `SourceCache`; ``None`` disables the cache. Caching changes scores only by rounding.
         options: options of `EstimeConfig`; they override those in ``config``.
 
@@ -75,7 +72,7 @@ class EstimeScorer:
         self,
         config: EstimeConfig | None = None,
         *,
-        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        cache: int | SourceCache | None = None,
         **options: Unpack[EstimeOptions],
     ) -> None:
         self.config = EstimeConfig.from_options(config, options)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.config import UNITS
-from estime_metric.engine.text.words import split_words
+from estime_metric.engine.text.words import locate_words, split_words
 from estime_metric.explain.wording import note
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
 from tests.families import SENTENCES, TOKENIZERS
@@ -336,3 +336,30 @@ def structure(shown: Explanation) -> list[tuple]:
         for unit in shown.units
         if unit.margin is not None and abs(unit.margin) > 1e-4 * abs(unit.best.similarity)
     ]
+
+
+def test_the_surest_words_come_first() -> None:
+    source = "Anna Berg's boat cost 1,200 euros in May. The well-kept boat was red, he said."
+    summary = (
+        "Boats of Berg cost 1,300 in May. Repairs by Smith, it says, paid Anna's well-made boat."
+    )
+    alarms = {"Anna's": -3.0, "May": -1.0, "it": -9.0, ",": -8.0, "cost": -2.0}
+    units = []
+    for start, end in locate_words(summary, split_words(summary)):
+        margin = alarms.get(summary[start:end])
+        verdict = "match" if margin is None else "alarm"
+        units.append(UnitVerdict(start, end, verdict, None, None, margin))
+    shown = Explanation(summary, source, tuple(units), "word", 1, "")
+
+    def surest(**options: bool) -> list[tuple[str, str | None]]:
+        return [
+            (summary[word.start : word.end], shown.kind(word))
+            for word in shown.surest_words(**options)
+        ]
+
+    new = [("Smith", "new name"), ("1,300", "new number")]
+    new += [(word, "new word") for word in ("Boats", "Repairs", "says", "paid", "well-made")]
+    certain = [("Anna's", "alarm"), ("cost", "alarm"), ("May", "alarm")]
+    assert surest() == [*new, *certain]
+    small = [("it", "alarm"), (",", "alarm"), (",", "alarm")]
+    assert surest(function_words=True) == [*new, *small, *certain]

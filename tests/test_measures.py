@@ -1,23 +1,16 @@
-"""Formulas by hand, bounds, the table of the documentation; what is behind ``soft``, ``coherence``
-and ``copied``.
-"""
+"""Formulas by hand, bounds; what is behind ``soft`` and ``coherence``."""
 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Sequence
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric import EstimeScorer
 from estime_metric.engine.matching import MOST_PRODUCTS
 from estime_metric.engine.statistics import concordance, cosine_sum, distinct_positions, tau_c
-from estime_metric.engine.text.fragments import automaton_of, fragment_lengths
-from estime_metric.engine.text.words import split_words
 from estime_metric.measures import (
     ALARM_WEIGHT,
     MEASURES,
@@ -25,7 +18,6 @@ from estime_metric.measures import (
     STATISTICS,
     compute,
 )
-from tests.families import SENTENCES
 
 
 def row(**named: float) -> torch.Tensor:
@@ -33,8 +25,7 @@ def row(**named: float) -> torch.Tensor:
     return torch.tensor([named.get(name, 0.0) for name in STATISTICS], dtype=torch.float64)
 
 
-#: Ten summary units, eight of which occur in the source, three of these alarms, five of all ten;
-#: fragments: 3, 2, 1.
+#: Ten summary units, eight of which occur in the source, three of these alarms, five of all ten.
 PAIR = row(
     alarms=3,
     graded_alarms=2.4,
@@ -48,8 +39,7 @@ PAIR = row(
     alarms_alltokens=5,
     cosines=6.5,
     coherence=0.25,
-    copied=6,
-    copied_squares=14,
+    copied_density=1.4,
 )
 #: Four words of which the source has none; three begin with its tokens, so they are alarms.
 FOREIGN = row(tokens=4, alarms=3, new_words=1, new_bigrams=1, new_trigrams=1)
@@ -76,7 +66,6 @@ BY_HAND = {
     "tokens": (10, 0, 4),
     "coverage": (0.8, 0, 0),
     "blank": (0, 1, 0),
-    "copied": (0.6, 0, 0),
     "copied_density": (1.4, 0, 0),
     "alarms_alltokens": (5, 0, 0),
     "soft": (0.65, 0, 0),
@@ -119,7 +108,6 @@ def test_what_the_encoder_cannot_read_is_not_the_best() -> None:
 def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
     tokens = draw(st.integers(0, 200))
     overlap = draw(st.integers(0, tokens))
-    lengths = draw(st.lists(st.integers(1, 20), max_size=overlap // 20))
     return row(
         tokens=tokens,
         overlap=overlap,
@@ -132,8 +120,7 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
         alarms_alltokens=draw(st.integers(0, tokens)),
         cosines=draw(st.floats(-tokens, tokens)),
         coherence=draw(st.floats(-1, 1)),
-        copied=sum(lengths),
-        copied_squares=sum(length**2 for length in lengths),
+        copied_density=draw(st.floats(0, 200)),
     )
 
 
@@ -179,74 +166,3 @@ def test_cosines_are_summed_in_float32_and_that_of_zeros_is_zero() -> None:
     some = torch.randn(3, 4).bfloat16()
     assert cosine_sum(some, some, positions).item() == pytest.approx(3, abs=1e-5)
     assert cosine_sum(torch.zeros(3, 4), some, positions).item() == 0
-
-
-def naive(summary: Sequence[object], source: Sequence[object]) -> list[int]:
-    """ "If there is a sequence of tokens in the source that is prefix of the remainder of the
-    summary", the longest.
-    """
-    lengths, at = [], 0
-    while at < len(summary):
-        runs = [
-            length
-            for length in range(1, len(summary) - at + 1)
-            for start in range(len(source) - length + 1)
-            if list(source[start : start + length]) == list(summary[at : at + length])
-        ]
-        lengths += [max(runs)] if runs else []
-        at += max(runs, default=1)
-    return lengths
-
-
-@settings(deadline=None)
-@given(st.lists(st.integers(0, 3), max_size=14), st.lists(st.integers(0, 3), max_size=20))
-def test_the_fragments_are_the_longest_runs(summary: list[int], source: list[int]) -> None:
-    assert fragment_lengths(summary, automaton_of(source)) == naive(summary, source)
-
-
-def test_fragments_where_a_source_repeats_itself_and_of_an_unknown_unit() -> None:
-    repeating = automaton_of(["no", "no", "no", "way"])
-    assert fragment_lengths(["no", "no", "way"], repeating) == [
-        3
-    ]  # the published procedure finds 2 and 1
-    assert fragment_lengths(["a", None, "b", "c"], automaton_of(["a", "b", "c"])) == [
-        1,
-        2,
-    ]  # None is never copied
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a" * 30_000, "ab" * 15_000, "".join(random.Random(0).choices("abcdefghij", k=30_000))],
-    ids=["one", "two", "random"],
-)
-def test_a_long_source_takes_states_in_proportion(text: str) -> None:
-    automaton = automaton_of(text)
-    assert len(automaton) <= 2 * len(text)
-    assert sum(map(len, automaton)) <= 3 * len(text)
-    assert fragment_lengths(text, automaton) == [30_000]
-    assert fragment_lengths("z".join(text[:20_000]), automaton) == [1] * 20_000
-
-
-@pytest.mark.parametrize("unit", ["token", "word"])
-def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, unit=unit, measures=["copied", "copied_density"])
-    source = " ".join(SENTENCES[:3]) + " \U0001f600"
-    summaries = [SENTENCES[1], f"\U0001f600 {SENTENCES[2]} {SENTENCES[0]}", SENTENCES[4], ""]
-    sources = [source, source, "Zebras.", source]
-    result = scorer.score(summaries, sources)
-    tokenizer = scorer.encoder.tokenizer
-    for number, (summary, text) in enumerate(zip(summaries, sources, strict=True)):
-        names = [
-            split_words(each) if unit == "word" else tokenizer.tokenize(each)
-            for each in (summary, text)
-        ]
-        lengths = naive([name for name in names[0] if name != "[UNK]"], names[1])
-        tokens = max(1, len(names[0]))
-        assert result["copied"][number].item() == pytest.approx(sum(lengths) / tokens)
-        assert result["copied_density"][number].item() == pytest.approx(
-            sum(n * n for n in lengths) / tokens
-        )
-    assert (result["copied"][1] == 1) == (
-        unit == "word"
-    )  # an unknown token is never checked, so never copied

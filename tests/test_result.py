@@ -227,9 +227,9 @@ def test_a_bad_threshold_is_refused(
 
 
 def test_rows_have_the_base_measures_and_the_requested_ones() -> None:
-    config = EstimeConfig(model="m", layers=5, measures="winners, copied")
+    config = EstimeConfig(model="m", layers=5, measures="winners, soft")
     result = EstimeResult(statistics(**{name: [[2]] for name in STATISTICS}), config)
-    assert result.measures == (*BASE_MEASURES, "winners", "copied")
+    assert result.measures == (*BASE_MEASURES, "winners", "soft")
     (row,) = result
     assert list(row) == list(result.columns()) == list(result.measures)
     assert list(result.columns(["overlap"])) == ["overlap"]

@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from estime_metric import files
+from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import (
-    counted,
-    note,
-    say,
-    say_wrote,
-    table_console,
-    warn,
-    warn_of_rows,
-)
+from estime_metric.cli.console import note, say, say_wrote, table_console, warn, warn_of_rows
 from estime_metric.cli.scoring import read_or_score
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from estime_metric import files
+from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, in_options, say, say_wrote, warn
+from estime_metric.cli.console import in_options, say, say_wrote, warn
 from estime_metric.cli.scoring import read_or_score
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
@@ -53,7 +54,7 @@ class ComparedOptions(options.MeasureOptions):
     def settings(self) -> dict[str, Any]:
         """The options for pairs that are scored now; copying is always computed with them."""
         compared = map(measure_of, self.compared or ())
-        return {**super().settings(), "measures": ("copied", *compared)}
+        return {**super().settings(), "measures": compared}
 
 
 @Parameter(name="*")

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from estime_metric import files
+from estime_metric._wording import counted
 from estime_metric.config import OTHER_NAMES
 
 #: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
@@ -74,14 +75,6 @@ def warn_of_more_rows(number: int) -> None:
 
 def _print_error(text: str, style: str) -> None:
     Console(stderr=True).print(Text(printable(text), style=style), soft_wrap=True)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things: ``1 row``, ``2 rows``, ``2 summaries``."""
-    if number == 1:
-        return f"1 {noun}"
-    ends_in_y = noun.endswith("y") and noun[-2:-1] not in "aeiou"
-    return f"{number} {noun[:-1]}ies" if ends_in_y else f"{number} {noun}s"
 
 
 def printable(text: str) -> str:

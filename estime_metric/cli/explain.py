@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from estime_metric import files
+from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say_wrote, warn_of_rows
+from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.validation import check_one_layer

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from estime_metric import files
+from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, note, say, say_wrote, warn
+from estime_metric.cli.console import note, say, say_wrote, warn
 from estime_metric.cli.scored import (
     Explained,
     print_estimate,

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from estime_metric import files
-from estime_metric.cli.console import counted, say, table_console
+from estime_metric._wording import counted, shortened
+from estime_metric.cli.console import say, table_console
 from estime_metric.cli.screen import print_columns
 from estime_metric.jobs import Estimate, Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
@@ -52,7 +51,9 @@ def print_pairs(report: Report, job: Job) -> None:
         columns[files.FILE] = [pair.file for _, pair in listed]
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
     room = max(table_console().width - used - 2, _ROOM)
-    columns["summary"] = [_cut(pair.texts[1], room) if pair.texts else "" for _, pair in listed]
+    columns["summary"] = [
+        shortened(pair.texts[1], room) if pair.texts else "" for _, pair in listed
+    ]
     print_columns(columns, texts=(files.FLAG, files.FILE, "summary"))
 
 
@@ -196,13 +197,6 @@ def _shown(measure: str, value: files.Number) -> str:
     if value is None:
         return ""
     return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
-
-
-def _cut(text: str, room: int) -> str:
-    """The beginning of a text, in one line."""
-    line = Text(" ".join(text.split()))
-    line.truncate(room, overflow="ellipsis")
-    return line.plain
 
 
 def _listed(lines: Mapping[str, Sequence[int]], number: int, job: Job) -> str:

@@ -8,7 +8,8 @@ from itertools import product
 from typing import Any
 
 from estime_metric import embedded, files
-from estime_metric.cli.console import counted, say, warn
+from estime_metric._wording import counted
+from estime_metric.cli.console import say, warn
 from estime_metric.config import PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES
 

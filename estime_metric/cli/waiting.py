@@ -8,7 +8,8 @@ from types import TracebackType
 from tqdm import tqdm
 
 from estime_metric import files
-from estime_metric.cli.console import NAMED_ROWS, counted, note, warn, warn_of_more_rows
+from estime_metric._wording import counted
+from estime_metric.cli.console import NAMED_ROWS, note, warn, warn_of_more_rows
 from estime_metric.jobs import Job, Progress, count_pairs
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from estime_metric import files
+from estime_metric._wording import shortened
 from estime_metric.comparison.keys import id_of
 from estime_metric.comparison.reading import check_column, check_filled
 from estime_metric.stats.bootstrap import source_id
@@ -96,12 +97,6 @@ def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series 
             are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
             return cells if are_ids else cells.map(source_id)
     return None
-
-
-def shortened(text: str) -> str:
-    """A text in one line of at most 60 characters, for a message."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"
 
 
 def _ids_of(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:

@@ -24,7 +24,11 @@ def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
     """
     known = {
         name: heading
-        for name, heading in {"tokens": "tokens", "coverage": "checked", "copied": "copied"}.items()
+        for name, heading in {
+            "tokens": "tokens",
+            "coverage": "checked",
+            "copied_density": "copied_density",
+        }.items()
         if not all(math.isnan(system.means[name]) for system in comparison.systems.values())
     }
     systems = Table(
@@ -143,11 +147,11 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
     from estime_metric.comparison.plots.trade_off import plot_trade_off
 
     names = comparison.ranking(measure)
-    copied = [comparison.systems[name].means["copied"] for name in names]
+    copied = [comparison.systems[name].means["copied_density"] for name in names]
     for name, value in zip(names, copied, strict=True):
         if math.isnan(value):
             raise ValueError(
-                f"Expected a column 'copied' for the plot, but {name} has none. Score it again with "
+                f"Expected a column 'copied_density' for the plot, but {name} has none. Score it again with "
                 'measures="copied".'
             )
     means = [comparison.means[measure][name] for name in names]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
-PROPERTIES = ("tokens", "coverage", "copied")
+PROPERTIES = ("tokens", "coverage", "copied_density")
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.

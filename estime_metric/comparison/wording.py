@@ -13,7 +13,7 @@ from estime_metric.stats.paired import LEVEL
 
 LISTED = 30  # verdicts that are listed
 
-_ADVICE = "look at explain and at copied"
+_ADVICE = "look at explain and at copied_density"
 
 
 def verdict_sentences(

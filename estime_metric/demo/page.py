@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from estime_metric._wording import shortened
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.explain import html
 from estime_metric.explain.wording import share
@@ -109,7 +111,7 @@ def scored(progress: Progress) -> str:
         low=LOW_COVERAGE,
         recommended=RECOMMENDED,
         share=share,
-        beginning=_beginning,
+        beginning=partial(shortened, length=160),
         code=lambda text: Markup(with_code(text)),
     )
 
@@ -117,12 +119,6 @@ def scored(progress: Progress) -> str:
 def render(template: str, **values: Any) -> str:
     """One of the templates."""
     return html.templates(__package__).get_template(f"{template}.html.jinja").render(values)
-
-
-def _beginning(text: str) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(text[:400].split())
-    return line[:160] + ("\u2026" if len(line) > 160 or len(text) > 400 else "")
 
 
 def with_code(text: str) -> str:

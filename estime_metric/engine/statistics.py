@@ -16,10 +16,9 @@ from torch.nn.functional import normalize
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.memory import put, put_all
 from estime_metric.engine.matching import MOST_PRODUCTS, MatchedPair, Matches
-from estime_metric.engine.text.fragments import automaton_of, fragment_lengths
-from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.engine.text.units import Units
 from estime_metric.measures import STATISTICS, TEMPERATURE
+from estime_metric.novelty import NOVELTY, SourceWording
 
 #: Statistics by name, each of shape (pairs, l) or, if all layers share it, (pairs, 1).
 Family = dict[str, Tensor]
@@ -42,15 +41,13 @@ def count_statistics(
         on_device |= count_order(pairs)
     if "soft" in config.measures:
         on_device |= sum_cosines(pairs, input_embeddings)
-    counted = {**count_units(pairs), **count_new_ngrams(pairs), **_to_cpu(on_device)}
+    counted = {**count_units(pairs), **count_novelty(pairs), **_to_cpu(on_device)}
     if config.unit == "word":
         counted |= count_words_without_overlap(counted)
     if config.needs_every_unit:
         balance, positions = counted["balance"], counted["positions"]
         counted["coherence"] = tau_c(balance, positions, counted["tokens"])
         counted["alarms_alltokens"] = counted["unmatched"]
-    if config.needs_fragments:
-        counted |= count_fragments(pairs)
     if "soft" in config.measures and not counted["cosines"].isfinite().all():
         name = config.soft_model or config.model
         raise FloatingPointError(
@@ -73,18 +70,15 @@ def count_units(pairs: Sequence[MatchedPair]) -> Family:
     }
 
 
-def count_new_ngrams(pairs: Sequence[MatchedPair]) -> Family:
-    """``new_words``, ``new_bigrams``, ``new_trigrams``: see `SourceNgrams.new_shares`."""
-    shares = []
-    for source, of_source in _by_source(pairs):
-        known = SourceNgrams.of(source.text)
-        shares += [known.new_shares(pair.prediction.units.text) for pair in of_source]
-    words, bigrams, trigrams = zip(*shares, strict=True)
-    return {
-        "new_words": _column(words),
-        "new_bigrams": _column(bigrams),
-        "new_trigrams": _column(trigrams),
-    }
+def count_novelty(pairs: Sequence[MatchedPair]) -> Family:
+    """``new_words``, ``new_bigrams``, ``new_trigrams`` and ``copied_density``: see
+    `SourceWording.novelty`.
+    """
+    rows = []
+    for source, pairs_of_source in _by_source(pairs):
+        wording = SourceWording.of(source.text)
+        rows += [wording.novelty(pair.prediction.units.text) for pair in pairs_of_source]
+    return {measure: _column([row[measure] for row in rows]) for measure in NOVELTY}
 
 
 def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
@@ -117,24 +111,6 @@ def count_words_without_overlap(counted: Family) -> Family:
     return {
         "alarms": counted["alarms"].where(overlaps, counted["unmatched"]),
         "graded_alarms": counted["graded_alarms"].where(overlaps, 0.0),
-    }
-
-
-def count_fragments(pairs: Sequence[MatchedPair]) -> Family:
-    """``copied`` and ``copied_squares``: the lengths of the extractive fragments of a summary, and
-    their squares, summed. A unit that the tokenizer does not know is never copied.
-    """
-    lengths: list[list[int]] = []
-    for source, of_source in _by_source(pairs):
-        automaton = automaton_of(source.names.tolist())
-        for pair in of_source:
-            units = pair.prediction.units
-            named = zip(units.names.tolist(), units.known, strict=True)
-            names = [name if known else None for name, known in named]
-            lengths.append(fragment_lengths(names, automaton))
-    return {
-        "copied": _column([sum(of) for of in lengths]),
-        "copied_squares": _column([sum(length**2 for length in of) for of in lengths]),
     }
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self, Unpack
 
 import torch
 from torch import Tensor
@@ -38,11 +37,6 @@ with needs_extra("torchmetrics", "ESTIME in TorchMetrics needs torchmetrics"):
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-_Self = TypeVar("_Self", bound="ESTIME")
 
 #: Locked while an update is added to the states. It belongs to the module, because a metric with a lock
 #: could not be copied or pickled.
@@ -128,8 +122,8 @@ class ESTIME(Metric):
         return_dict: return a dictionary of measures instead of one ``measure``.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
-            folder, a `SourceCache`, or ``None`` for none. By default, all metrics of a process share
-            one of 1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
+            `SourceCache`, or ``None`` for none. By default, all metrics of a process share one of
+            1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
         kwargs: options of `EstimeConfig`, which override those in ``config``, and the keyword
             arguments of ``torchmetrics.Metric``.
 
@@ -174,7 +168,7 @@ class ESTIME(Metric):
         measure: str | None = None,
         return_dict: bool = False,
         reduction: str | None = "mean",
-        cache: int | str | os.PathLike[str] | SourceCache | None = DEFAULT_CACHE,
+        cache: int | SourceCache | None = DEFAULT_CACHE,
         **kwargs: Unpack[MetricOptions],
     ) -> None:
         options = {name: value for name, value in kwargs.items() if name in OPTIONS}
@@ -427,9 +421,7 @@ class ESTIME(Metric):
 
         return computed
 
-    def _apply(
-        self: _Self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = ""
-    ) -> _Self:
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
         """Moves the states and the work; no call changes the dtype of the states."""
         before = self.device
 

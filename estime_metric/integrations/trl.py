@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
@@ -17,8 +17,6 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.integrations.judging import JudgeOptions
 
 #: Measures between 0 and 1 for which lower is better.
@@ -58,12 +56,12 @@ class EstimeReward(Judged):
         result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
-            for measure in (self.measure, "copied", "alarms"):
+            for measure in (self.measure, "copied_density", "coverage", "alarms"):
                 log(f"estime/{measure}", result.mean(measure))
             log("estime/blank", len(result.blank_indices))
         values = result.values(self.measure).nan_to_num(1.0)
         copied = torch.where(
-            result.values("copied_density") > self.free_copy, result.values("copied"), 0.0
+            result.values("copied_density") > self.free_copy, result.values("coverage"), 0.0
         )
         rewards = -values - self.copy_penalty * copied
         blank = result.values("blank") > 0
@@ -102,7 +100,7 @@ def estime_reward(
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
     """
-    judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
+    judge = Judge(scorer, measures=(measure,), **options)
     check_choice("measure", measure, RATES)
     if not 0 <= copy_penalty < math.inf:
         raise ValueError(

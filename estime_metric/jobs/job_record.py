@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -50,7 +50,7 @@ def finished_meta(record: Record) -> dict[str, Any]:
         **record,
         "finished": True,
         "short_signature": Signature(record["signature"]).short,
-        "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}",
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%MZ}",
     }
 
 

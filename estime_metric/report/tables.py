@@ -135,7 +135,7 @@ def fixed(number: float, decimals: int) -> str:
     return f"{round(number, decimals) + 0.0:.{decimals}f}"  # no minus zero
 
 
-def interval(low: float, high: float, decimals: int = 2) -> str:
+def interval_cell(low: float, high: float, decimals: int = 2) -> str:
     """An interval as one cell: ``[0.35, 0.43]``; ``–`` if an end is NaN."""
     return (
         EMPTY
@@ -149,7 +149,7 @@ def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
     decimals, other measures with four. The name of the measure can end in a layer.
     """
     decimals = MEASURES[measure_of(measure)].decimals
-    return fixed(mean.mean, decimals), interval(mean.low, mean.high, decimals)
+    return fixed(mean.mean, decimals), interval_cell(mean.low, mean.high, decimals)
 
 
 def p_value(value: float) -> Cell:

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.intervals import Interval, percentiles
+from estime_metric.stats.intervals import Interval, interval_of
 
 Floats = npt.NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
@@ -95,10 +95,8 @@ class BootstrapMeans:
         row = self.names.index(name)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = self._sums[row] / self._counts[row] / _UNIT
-        drawn = means[1:][np.isfinite(means[1:])]
-        has_interval = len(drawn) and len(self._sources[row]) >= _LEAST
-        low, high = percentiles(drawn) if has_interval else (float("nan"), float("nan"))
-        return Interval(float(means[0]), low, high, int(self._counts[row, 0]))
+        drawn = means[1:] if len(self._sources[row]) >= _LEAST else means[:0]
+        return interval_of(drawn, mean=float(means[0]), count=int(self._counts[row, 0]))
 
 
 def intervals(

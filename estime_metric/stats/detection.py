@@ -15,8 +15,9 @@ import pandas as pd
 
 from estime_metric.stats.checks import Floats, alike
 from estime_metric.stats.groups import group_codes
+from estime_metric.stats.intervals import interval_of
 from estime_metric.stats.ranks import Codes, by_class, dense, ratio
-from estime_metric.stats.resampling import draw_items_in_blocks, interval
+from estime_metric.stats.resampling import draw_items_in_blocks
 
 Labels = npt.NDArray[np.int64]
 
@@ -145,7 +146,7 @@ def calibrate(
     )
     ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends
-    around = interval(outside)
+    around = interval_of(outside)
     return Calibration(
         threshold=float(thresholds[place]),
         accuracy=float(accuracies[place]),

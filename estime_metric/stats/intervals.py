@@ -1,4 +1,4 @@
-"""A mean with its interval."""
+"""A mean with its interval, and the one way to make it of resamples."""
 
 from __future__ import annotations
 
@@ -11,14 +11,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 CONFIDENCE = 0.95
-
-
-def percentiles(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """The ends of the interval that contains the share `CONFIDENCE` of what resamples gave, (n,)."""
-    import numpy as np
-
-    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -42,3 +34,26 @@ class Interval:
         ends = {"mean": self.mean, "low": self.low, "high": self.high}
         plain = {name: None if math.isnan(value) else value for name, value in ends.items()}
         return {**plain, "count": self.count}
+
+
+def interval_of(
+    drawn: npt.NDArray[np.float64], mean: float | None = None, count: int | None = None
+) -> Interval:
+    """The 95% percentile interval of what resamples gave, (n,); NaN is excluded.
+
+    ``mean`` and ``count`` are those of the sample; if omitted, the mean of the resamples and their
+    number.
+    """
+    import numpy as np
+
+    known = drawn[~np.isnan(drawn)]
+    low, high, average = math.nan, math.nan, math.nan
+    if len(known):
+        low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+        average = float(known.mean())
+    return Interval(
+        mean=average if mean is None else mean,
+        low=low,
+        high=high,
+        count=len(known) if count is None else count,
+    )

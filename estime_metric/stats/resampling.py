@@ -1,6 +1,4 @@
-"""Resamples of documents and systems, drawn with replacement, and the percentile intervals of what
-they give.
-"""
+"""Resamples of documents and systems, drawn with replacement."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.intervals import Interval, percentiles
 from estime_metric.validation import check_choice, integer
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled
@@ -60,16 +57,6 @@ def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[
     rng = np.random.default_rng(seed)
     for start in range(0, n, block):
         yield _counts(rng, min(block, n - start), items)
-
-
-def interval(drawn: Floats) -> Interval:
-    """The values of resamples that are not NaN: their mean, its 95% percentile interval and their
-    number.
-    """
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
-        return Interval(float("nan"), float("nan"), float("nan"), 0)
-    return Interval(float(known.mean()), *percentiles(known), len(known))
 
 
 def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:

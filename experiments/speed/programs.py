@@ -22,8 +22,8 @@ from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.fused import FusedBlock
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.text.words import split_words
-from estime_metric.studies.benchmarks.bump import data as bump
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
+from experiments.benchmarks.bump import data as bump
 from experiments.speed import common
 
 BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics, the first 512 tokens"

@@ -20,10 +20,10 @@ import pandas as pd
 from cyclopts import App, Parameter
 from scipy.special import expit
 
-from estime_metric.engine.text.ngrams import SourceNgrams
+from estime_metric.novelty import SourceWording
 from estime_metric.scorer import EstimeScorer
 from estime_metric.stats.checks import Floats
-from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS
+from experiments.benchmarks.aggrefact.data import ORIGINS
 from experiments.training.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
@@ -59,8 +59,9 @@ def keep_parts(pairs: pd.DataFrame, scorer: EstimeScorer, out: Path) -> None:
             np.inf if unit.relative_margin is None else unit.relative_margin for unit in checked
         ]
         units = len(explanation.units)
-        new = SourceNgrams.of(source).new_shares(explanation.prediction)
-        table.append([units, units - len(checked), *new, len(checked)])
+        new = SourceWording.of(source).novelty(explanation.prediction)
+        shares = (new["new_words"], new["new_bigrams"], new["new_trigrams"])
+        table.append([units, units - len(checked), *shares, len(checked)])
     out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         out.with_suffix(".npz"), table=table, margins=margins, signature=scorer.signature

@@ -27,9 +27,9 @@ from estime_metric.operating_points import deciding
 from estime_metric.scorer import EstimeScorer
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.detection import balanced_accuracies
-from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
-from estime_metric.studies.benchmarks.aggrefact.words import judged_words
 from estime_metric.studies.benchmarks.shared.frames import drawn_weights, with_interval
+from experiments.benchmarks.aggrefact import data as aggrefact
+from experiments.benchmarks.aggrefact.words import judged_words
 
 app = App(name="python -m experiments.training.record", help=__doc__, result_action="return_value")
 

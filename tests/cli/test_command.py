@@ -233,7 +233,7 @@ REFUSED = [
         "-o t.csv --significance bootstrap",
         "a folder, since --significance makes a second table",
     ),
-    ("benchmark frank", "--scores no.csv", "no.csv"),
+    ("benchmark summeval", "--scores no.csv", "no.csv"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),
 ]
 
@@ -278,7 +278,6 @@ def test_what_cannot_be_done_is_said_in_one_line(
         "corrupt": ["pairs.jsonl", "-q", "-o", "out.jsonl", *encoder],
         "compare": ["scored.jsonl", "again.jsonl"],
         "meta-evaluate": ["table.csv", "table.csv", "-n", "5"],
-        "benchmark frank": [DATA / "frank", "-q", *encoder],
         "benchmark subtle-errors": ["pairs.jsonl", "-q", *encoder],
         "benchmark summeval": [
             "--data",

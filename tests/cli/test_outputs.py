@@ -18,11 +18,6 @@ from tests.command import full_disk, run_command
 FOLDERS = [
     "meta-evaluate a.csv b.csv",
     "benchmark summeval --data data",
-    "benchmark bump data",
-    "benchmark summedits data",
-    "benchmark aggrefact data",
-    "benchmark frank data",
-    "benchmark systems data",
     "benchmark subtle-errors a.csv",
     "benchmark coherence data",
 ]

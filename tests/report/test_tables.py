@@ -107,5 +107,5 @@ def test_a_cell_is_shown_rounded() -> None:
         "–",
         "–",
     ]
-    assert tables.interval(-0.001, 0.999) == "[0.00, 1.00]"
-    assert tables.interval(float("nan"), 1.0) == "–"
+    assert tables.interval_cell(-0.001, 0.999) == "[0.00, 1.00]"
+    assert tables.interval_cell(float("nan"), 1.0) == "–"

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from estime_metric._wording import shortened
 from estime_metric.report.style import (
     COLORS,
     GRAY,
@@ -23,7 +24,7 @@ from estime_metric.report.style import (
     new_figure,
     set_title,
 )
-from estime_metric.report.tables import fixed, interval
+from estime_metric.report.tables import fixed, interval_cell
 from estime_metric.stats.intervals import Interval
 
 _BINS = 40  # of the histogram, at most
@@ -72,7 +73,7 @@ def _histogram(
     most = max(float(values.max()), threshold or 0.0, 0.1)
     bins = min(_BINS, max(10, round(len(values) ** 0.5)))
     axes.hist(values, bins=np.linspace(0, most, bins + 1).tolist(), color=COLORS[5])
-    label = f"mean {fixed(mean.mean, 4)}, 95% interval {interval(mean.low, mean.high, 4)}"
+    label = f"mean {fixed(mean.mean, 4)}, 95% interval {interval_cell(mean.low, mean.high, 4)}"
     if not math.isnan(mean.low):
         axes.axvspan(mean.low, mean.high, color=PALE, alpha=0.6, linewidth=0)
     axes.axvline(mean.mean, color=COLORS[0], linewidth=1.5, label=label)
@@ -107,8 +108,7 @@ def _bars(axes: Axes, measure: str, worst: Sequence[NamedValue], threshold: floa
     colors = [COLORS[1] if flag else GRAY for flag in flagged]
     axes.barh(places, [summary.value for summary in worst], height=0.7, color=colors, alpha=0.35)
     for place, summary in zip(places, worst, strict=True):
-        text = " ".join(summary.text.split()) or "(blank)"
-        shown = text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"
+        shown = shortened(summary.text, _CHARACTERS) or "(blank)"
         axes.annotate(
             f"{summary.value:.3f}  {shown}".translate(_DOLLAR),
             (0, place),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from estime_metric import files
+from estime_metric._wording import counted, shortened
 from estime_metric.cli import options
-from estime_metric.cli.console import counted, say, say_wrote, warn_of_rows
+from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.cli.screen import print_columns
 
 if TYPE_CHECKING:
@@ -136,7 +137,6 @@ def _read(
 
 
 def _print_rows(read: files.Pairs, scores_of: Mapping[str, NDArray[Any]]) -> None:
-    texts = [" ".join(summary.split()) for summary in read.summaries]
-    beginnings = [text if len(text) <= 36 else f"{text[:35]}…" for text in texts]
+    beginnings = [shortened(summary, 36) for summary in read.summaries]
     scores = {name: of_measure.tolist() for name, of_measure in scores_of.items()}
     print_columns({"line": read.lines, "summary": beginnings, **scores}, texts=("line", "summary"))

@@ -10,8 +10,9 @@ from typing import Annotated
 from cyclopts import Group, Parameter
 
 from estime_metric import files
+from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import NAMED_ROWS, counted, say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
 
 Errors = Annotated[
     str,

@@ -305,6 +305,6 @@ def _difference_table(frame: DataFrame, test: str) -> Table:
 
 def _interval(row: Any) -> str:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
-    from estime_metric.report.tables import interval
+    from estime_metric.report.tables import interval_cell
 
-    return interval(row.low, row.high).replace("0.", ".").replace(" ", "")
+    return interval_cell(row.low, row.high).replace("0.", ".").replace(" ", "")

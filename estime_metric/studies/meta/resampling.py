@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.resampling import Samples, draw, interval
+from estime_metric.stats.intervals import interval_of
+from estime_metric.stats.resampling import Samples, draw
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -98,7 +99,7 @@ def bootstrap(
     for level in levels:
         values = observed(grid.scores, grid.judgements, level, methods)
         for method, samples in zip(methods, drawn[level], strict=True):
-            around = interval(samples)
+            around = interval_of(samples)
             rows.append(
                 {
                     "level": level,
@@ -138,7 +139,7 @@ def bootstrap_groups(grid: Grid, *, method: str, n: int = 1000, seed: int = 0) -
         tallies(grid.scores, grid.judgements, "intra_system", documents=documents),
         strict=True,
     ):
-        around = interval(METHODS[method](resampled_group))
+        around = interval_of(METHODS[method](resampled_group))
         rows.append(
             {
                 "group": system,

@@ -20,8 +20,9 @@ import pandas as pd
 from scipy import stats
 
 from estime_metric.stats.checks import Floats
+from estime_metric.stats.intervals import interval_of
 from estime_metric.stats.paired import holm, p_of_sign
-from estime_metric.stats.resampling import draw, interval
+from estime_metric.stats.resampling import draw
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -92,7 +93,7 @@ def bootstrap_difference(
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
     differences = drawn[0] - drawn[1]
-    around = interval(differences)
+    around = interval_of(differences)
     return Difference(
         first=_value(first, level, method),
         second=_value(second, level, method),

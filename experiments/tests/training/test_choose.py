@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from estime_metric.explanation import Explanation, UnitVerdict
-from estime_metric.studies.benchmarks.frank.partial import partial_correlation
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from experiments.benchmarks.frank.partial import partial_correlation
 from experiments.training import choose
 from experiments.training.choose import CLEAN, EXTRACT_KINDS, INJECTED_KINDS, Candidate
 from experiments.training.data import held_out

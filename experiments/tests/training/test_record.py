@@ -10,8 +10,8 @@ import pytest
 
 from estime_metric import operating_points
 from estime_metric.explain import marked
-from estime_metric.studies.benchmarks.aggrefact import data
-from estime_metric.studies.benchmarks.aggrefact.published import TABLE_8
+from experiments.benchmarks.aggrefact import data
+from experiments.benchmarks.aggrefact.published import TABLE_8
 from experiments.training import record
 from tests.studies.made import DATA
 

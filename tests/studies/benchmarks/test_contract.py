@@ -4,9 +4,8 @@ nothing and with scores of files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,11 @@ from estime_metric.report.tables import to_csv
 from estime_metric.studies.benchmarks import coherence_scores
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark, Results, run
-from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
+from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
+from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from tests.families import SENTENCES
 from tests.studies.made import DATA, made_folder, made_rows
 
@@ -37,35 +37,10 @@ class Case:
 
 
 CASES = {
-    "bump": Case(
-        ["consistency", "tests"],
-        ["bump", "bump-types", "bump-tests"],
-    ),
-    "summedits": Case(
-        ["detection"],
-        ["summedits", "summedits-area"],
-    ),
-    "aggrefact": Case(
-        ["detection"],
-        ["aggrefact", "aggrefact-area", "aggrefact-cells"],
-    ),
-    "frank": Case(
-        ["correlations", "differences", "ablation"],
-        ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"],
-    ),
     "summeval": Case(
         ["correlations"],
         ["table1", "table2"],
         [],  # plots show ESTIME
-    ),
-    "systems": Case(
-        ["measures", "rules"],
-        [
-            "systems",
-            "systems-order",
-            "systems-rules",
-            "systems-rules-holm",
-        ],
     ),
     "coherence_scores": Case(
         ["agreement", "shuffle", "confounders"],
@@ -84,7 +59,6 @@ CASES = {
         [f"subtle-errors-{name}" for name in ("table-3", "rise", "precision", "recall")],
     ),
 }
-STANDARD = [name for name in CASES if name not in ("coherence_scores", "subtle_errors")]
 
 
 @dataclass(frozen=True)
@@ -95,11 +69,6 @@ class Made:
     benchmark: Benchmark
     data: Any
     blocks: list[Block]
-
-
-def benchmark_of(name: str) -> Benchmark:
-    benchmark: Benchmark = import_module(f"estime_metric.studies.benchmarks.{name}").BENCHMARK
-    return benchmark
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -121,10 +90,8 @@ def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
         benchmark = coherence_scores.benchmark(runs=2)
         data = benchmark.read(DATA / name)
         return Made(case, benchmark, data, [coherence_scores.published_scores(data)])
-    benchmark = benchmark_of(name)
-    data = benchmark.read(DATA / name)
-    blocks = [trivial_block(), *([published_block(data)] if len(data.published.columns) else [])]
-    return Made(case, benchmark, data, blocks)
+    data = BENCHMARK.read(DATA / name)
+    return Made(case, BENCHMARK, data, [trivial_block()])
 
 
 @pytest.fixture(scope="module")
@@ -200,34 +167,36 @@ def test_measures_that_fail_or_are_not_there_leave_a_table(made: Made) -> None:
     assert list(results.frames) == [f"{name}.csv" for name in made.case.frames]
 
 
-@pytest.mark.parametrize("made", STANDARD, indirect=True)
-def test_scores_of_a_file_are_a_row_and_a_missing_one_is_said(made: Made) -> None:
-    keys = pd.DataFrame(made.data.keys, columns=list(made.data.key_names))
+def test_scores_of_a_file_are_a_row_and_a_missing_one_is_said() -> None:
+    check_scores_of_a_file(BENCHMARK, BENCHMARK.read(DATA / "summeval"))
+
+
+def check_scores_of_a_file(benchmark: Benchmark, data: Any) -> None:
+    """A file with scores of all summaries but the first."""
+    keys = pd.DataFrame(data.keys, columns=list(data.key_names))
     table = keys.assign(guess=np.arange(len(keys)) % 7 / 7).iloc[1:]
-    results = run(made.benchmark, made.data, [own_block(table, "mine")], resamples=5)
+    results = run(benchmark, data, [own_block(table, "mine")], resamples=5)
     main = next(iter(results.tables.values()))
     rows = [row for section in main.sections for row in section.rows]
     assert [row[0] for row in rows].count("guess [mine]") == 1
     assert f"mine: no row for 1 of {len(keys)} summaries" in " ".join(main.notes)
 
 
-#: A judgement as it is in the files of a benchmark, and another one.
-JUDGED = {
-    "bump": ("Coreference Error", "Predicate Error"),
-    "summedits": ('"label": 1', '"label": 0'),
-    "aggrefact": (",1,val", ",0,val"),
-    "frank": ('"factuality": 1.0', '"factuality": 0.5'),
-    "summeval": ('"consistency": 3.0', '"consistency": 2.0'),
-    "systems": ('"label": 1', '"label": 0'),
-}
+def test_the_digest_is_of_texts_and_judgements(tmp_path: Path) -> None:
+    folders = [made_folder(tmp_path / str(number), "summeval") for number in range(4)]
+    check_digests(BENCHMARK.read, folders, ('"consistency": 3.0', '"consistency": 2.0'))
 
 
-@pytest.mark.parametrize("name", JUDGED)
-def test_the_digest_is_of_texts_and_judgements(name: str, tmp_path: Path) -> None:
-    read = benchmark_of(name).read
+def check_digests(
+    read: Callable[[Path], Any], folders: Sequence[Path], judgement: tuple[str, str]
+) -> None:
+    """Reads four copies of the same data, one with another text, one with another ``judgement``: as
+    it is in the files, and another one.
+    """
     digests = []
-    for number, change in enumerate([("", ""), ("", ""), ("the ", "this "), JUDGED[name]]):
-        folder = made_folder(tmp_path / str(number), name)
+    for folder, change in zip(
+        folders, [("", ""), ("", ""), ("the ", "this "), judgement], strict=True
+    ):
         for path in folder.rglob("*.*"):
             path.write_text(path.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
         digests.append(read(folder).digest)
@@ -235,18 +204,25 @@ def test_the_digest_is_of_texts_and_judgements(name: str, tmp_path: Path) -> Non
     assert len(set(digests)) == 3
 
 
-#: Benchmark with one file of judged summaries -> a field that each of its rows needs.
-FIELDS = {"bump": "article", "frank": "summary", "summedits": "doc", "summeval": "summary"}
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    def copy(name: str, rows: list[dict[str, Any]]) -> Path:
+        return made_folder(tmp_path / name, "summeval", rows)
+
+    check_unreadable(BENCHMARK.read, tmp_path, copy, made_rows("summeval"), "summary")
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_what_cannot_be_read_is_named(name: str, tmp_path: Path) -> None:
-    read = benchmark_of(name).read
+def check_unreadable(
+    read: Callable[[Path], Any],
+    empty: Path,
+    copy: Callable[[str, list[dict[str, Any]]], Path],
+    rows: list[dict[str, Any]],
+    field: str,
+) -> None:
+    """Reads an empty folder, and copies of the data with a row twice and a row without a field."""
     with pytest.raises(OSError, match=r"\.jsonl?"):
-        read(tmp_path)
-    rows = made_rows(name)
+        read(empty)
     with pytest.raises(ValueError, match=r"occur twice|there are several"):
-        read(made_folder(tmp_path / "twice", name, [*rows, rows[0]]))
-    lacking = {field: cell for field, cell in rows[0].items() if field != FIELDS[name]}
-    with pytest.raises(ValueError, match=f"line 1 of .* to have {FIELDS[name]!r}, but it is miss"):
-        read(made_folder(tmp_path / "lacking", name, [lacking, *rows[1:]]))
+        read(copy("twice", [*rows, rows[0]]))
+    lacking = {name: cell for name, cell in rows[0].items() if name != field}
+    with pytest.raises(ValueError, match=f"line 1 of .* to have {field!r}, but it is miss"):
+        read(copy("lacking", [lacking, *rows[1:]]))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from estime_metric._extras import needs_extra
-from estime_metric.engine.text.ngrams import SourceNgrams, lower_words
+from estime_metric.novelty import lower_words, novelty
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
@@ -34,7 +34,7 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 Texts = Sequence[str]
 #: Data -> the texts with which each summary is compared, at least one for each.
 References = Callable[[Any], Sequence[Texts]]
-#: Measures that the texts alone decide: `SourceNgrams.new_shares`, in its order.
+#: Measures that the texts alone decide: see `estime_metric.novelty`.
 NEW_NGRAMS = ("new_words", "new_bigrams", "new_trigrams")
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
@@ -150,13 +150,8 @@ def new_shares(summaries: Texts, sources: Texts) -> dict[str, Floats]:
         >>> [float(values[0]) for values in shares.values()]
         [0.25, 0.3333333333333333, 0.5]
     """
-    prepared = {source: SourceNgrams.of(source) for source in dict.fromkeys(sources)}
-    shares = [
-        prepared[source].new_shares(summary)
-        for summary, source in zip(summaries, sources, strict=True)
-    ]
-    columns = np.array(shares, dtype=np.float64).reshape(-1, len(NEW_NGRAMS)).T
-    return dict(zip(NEW_NGRAMS, columns, strict=True))
+    values = novelty(summaries, sources)
+    return {name: np.array(values[name], dtype=np.float64) for name in NEW_NGRAMS}
 
 
 def trivial_block() -> Block:

@@ -70,7 +70,7 @@ def run(
     `compute_scores`.
 
     Args:
-        benchmark: for example `estime_metric.studies.benchmarks.frank.BENCHMARK`.
+        benchmark: for example `experiments.benchmarks.frank.BENCHMARK`.
         data: what is scored, in the form that the benchmark reads.
         blocks: the measures, usually those of `standard.standard_blocks` and perhaps more.
         folder: the folder for scores, tables and plots. Without matplotlib there are no plots, and

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from estime_metric._wording import shortened
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.baselines import References, Texts, column_of
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -99,7 +100,7 @@ class BertScorer:
                 around = info.special.around
                 raise ValueError(
                     f"Expected texts of at most {info.positions - around} tokens of {info.name!r} for "
-                    f"BERTScore, but got {length - around} in {text[:40]!r}..."
+                    f"BERTScore, but got {length - around} in {shortened(text, 40)!r}."
                 )
         encoded: dict[int, Tensor] = {}
         order = sorted(range(len(texts)), key=lambda index: lengths[index])

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.resampling import draw_items, interval
+from estime_metric.stats.intervals import interval_of
+from estime_metric.stats.resampling import draw_items
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
@@ -76,7 +77,7 @@ def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> di
     contains a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
     """
     value = float(drawn[0])
-    around = interval(drawn[1:])
+    around = interval_of(drawn[1:])
     low, high = around.low, around.high
     if widened:
         low, high = min(low, value), max(high, value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table, interval
+from estime_metric.report.tables import Cell, Column, Section, Table, interval_cell
 from estime_metric.studies.benchmarks.shared.blocks import OWN, PUBLISHED, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
@@ -41,7 +41,7 @@ def with_interval_texts(frame: pd.DataFrame, *names: str, decimals: int = 2) -> 
     for name in names:
         prefix = "" if name == "value" else f"{name}_"
         ends = zip(frame[f"{prefix}low"], frame[f"{prefix}high"], strict=True)
-        texts[f"{name}_interval"] = [interval(low, high, decimals) for low, high in ends]
+        texts[f"{name}_interval"] = [interval_cell(low, high, decimals) for low, high in ends]
     return frame.assign(**texts)
 
 

@@ -4,7 +4,6 @@
 # extends a group.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,6 @@ from rich.text import Text
 from estime_metric import files
 from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, say_wrote, table_console, warn
-from estime_metric.measures import FURTHER_MEASURES
 
 if TYPE_CHECKING:
     from estime_metric.report.tables import Table
@@ -162,40 +160,5 @@ def print_tables(tables: "Iterable[Table]") -> None:
         console.print(Text(note))
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class BenchmarkOptions:
-    """What most benchmarks have in common."""
-
-    results: RunOptions = RunOptions()
-    others: OtherMeasures = OtherMeasures()
-    measure: EveryMeasure = EveryMeasure()
-
-    def run(
-        self, name: str, folder: Path, *, measures: Sequence[str] = FURTHER_MEASURES, **options: Any
-    ) -> int:
-        """Reads a benchmark, computes the measures of `standard_blocks` and runs it; returns the exit
-        status.
-
-        Args:
-            name: package in `estime_metric.studies.benchmarks`.
-            folder, options: of ``Benchmark.read``.
-            measures: further measures that are computed.
-        """
-        self.results.make_folder()
-        from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
-        from estime_metric.studies.benchmarks.shared.standard import standard_blocks
-
-        package = import_module(f"estime_metric.studies.benchmarks.{name}")
-        benchmark: Benchmark = package.BENCHMARK
-        data = benchmark.read(folder, **options)
-        added = self.others.blocks(self.measure.device)
-        scorer = EstimeScorer(measures=measures, **self.measure.settings())
-        progress = not self.results.quiet
-        blocks = standard_blocks(data, scorer, derived=benchmark.derived, progress=progress)
-        return self.results.run(benchmark, data, [*blocks, *added])
-
-
 #: What a command has if no option of these groups is given.
 RUN, OWN, OTHERS, MEASURE = RunOptions(), OwnScores(), OtherMeasures(), EveryMeasure()
-COMMON = BenchmarkOptions()

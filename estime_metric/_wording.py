@@ -1,0 +1,27 @@
+"""Small pieces of messages."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> counted(1, "row"), counted(2, "row"), counted(1200, "summary")
+        ('1 row', '2 rows', '1200 summaries')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    ends_in_y = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{number} {noun[:-1]}ies" if ends_in_y else f"{number} {noun}s"
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """A text in one line of at most ``length`` characters.
+
+    Example:
+        >>> shortened("The cat\\nsat on the mat.", 12)
+        'The cat sat…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"

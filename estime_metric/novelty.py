@@ -1,0 +1,191 @@
+"""How much of a summary's wording its source does not have, and how much it copies; no encoder is needed.
+
+Importing this module loads no torch.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import regex
+
+from estime_metric.validation import check_pairs
+
+#: The measures that the texts alone decide, in this order.
+NOVELTY = ("new_words", "new_bigrams", "new_trigrams", "copied_density")
+
+#: The longest n-grams that are counted.
+LONGEST = 3
+
+Ngram = tuple[str, ...]
+Automaton = list[dict[Hashable, int]]  # state -> word -> next state; state 0 is the beginning
+
+#: Scripts without spaces between words: each character of theirs is a word.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
+#: A character of such a script with its marks, or a run of other letters, digits, marks and ``_``.
+_WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}_])+")
+
+#: Characters that are not shown, and which the tokenizers of encoders drop: the soft hyphen, spaces
+#: without width, marks of direction.
+_INVISIBLE = dict.fromkeys(
+    [0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, *range(0x2066, 0x206A), 0xFEFF]
+)
+
+
+def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
+    """The fractions of new words, bigrams and trigrams of each summary, and how long the runs of words
+    are that it copies: the same numbers as a result of `EstimeScorer` has, without an encoder.
+
+    Args:
+        predictions: the summaries.
+        sources: the source text of each summary.
+
+    Returns:
+        For each measure a list of floats, one per summary, in input order. ``new_words``,
+        ``new_bigrams`` and ``new_trigrams`` are between 0 (all occur in the source) and 1 (none
+        does). ``copied_density`` is 0 or more; it is 0 for a summary without words.
+
+    Raises:
+        TypeError, ValueError: the arguments are not lists of strings of the same length, or a source
+            is empty; the message names the index.
+
+    Source: See, Liu & Manning 2017, section 7.2 (novel n-grams); Grusky, Naaman & Artzi 2018
+    (Newsroom), section 4 (density).
+
+    Example:
+        >>> novelty(["A red dog sat."], ["The red dog sat on the mat."])["new_words"]
+        [0.25]
+        >>> novelty(["A red dog sat."], ["The red dog sat on the mat."])["copied_density"]
+        [2.25]
+    """
+    summaries, texts = check_pairs(predictions, sources)
+    prepared = {text: SourceWording.of(text) for text in dict.fromkeys(texts)}
+    rows = [prepared[text].novelty(summary) for summary, text in zip(summaries, texts, strict=True)]
+    return {measure: [row[measure] for row in rows] for measure in NOVELTY}
+
+
+@dataclass(frozen=True)
+class SourceWording:
+    """The words and n-grams of a source, prepared once for all of its summaries.
+
+    Attributes:
+        words: its `lower_words`.
+        ngrams: for each size from 1 to `LONGEST`, the n-grams that occur.
+    """
+
+    words: list[str]
+    ngrams: dict[int, frozenset[Ngram]]
+
+    @classmethod
+    def of(cls, source: str) -> SourceWording:
+        """The wording of a text."""
+        words = lower_words(source)
+        sizes = range(1, LONGEST + 1)
+        return cls(words, {size: frozenset(ngrams(words, size)) for size in sizes})
+
+    def novelty(self, prediction: str) -> dict[str, float]:
+        """The measures `NOVELTY` of a summary, by name.
+
+        Each occurrence of an n-gram counts. A summary that is shorter than n words has the share of
+        the next shorter n-grams; a summary without words has 1 for each share.
+
+        Example:
+            >>> SourceWording.of("The red dog sat.").novelty("A red dog sat")
+            {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25}
+        """
+        words = lower_words(prediction)
+        shares: list[float] = []
+        for size in range(1, LONGEST + 1):
+            runs = ngrams(words, size)
+            if runs:
+                shares.append(sum(run not in self.ngrams[size] for run in runs) / len(runs))
+            else:
+                shares.append(shares[-1] if shares else 1.0)
+        squares = sum(length**2 for length in fragment_lengths(words, self._automaton))
+        return dict(zip(NOVELTY, [*shares, squares / max(1, len(words))], strict=True))
+
+    @cached_property
+    def _automaton(self) -> Automaton:
+        return automaton_of(self.words)
+
+
+def lower_words(text: str) -> list[str]:
+    """The words of a text, lower-cased, in Unicode form NFC and without characters that are not
+    shown: runs of letters, digits and ``_``; in scripts without spaces, such as Chinese, single
+    characters.
+
+    Example:
+        >>> lower_words("It's 1,200 well-kept cars.")
+        ['it', 's', '1', '200', 'well', 'kept', 'cars']
+        >>> lower_words("北京2008年")
+        ['北', '京', '2008', '年']
+    """
+    shown = text if text.isascii() else unicodedata.normalize("NFC", text.translate(_INVISIBLE))
+    words: list[str] = _WORD.findall(shown.lower())
+    return words
+
+
+def ngrams(words: list[str], size: int) -> list[Ngram]:
+    """The runs of ``size`` words, in order; none if there are fewer words."""
+    return [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
+
+
+def automaton_of(source: Iterable[Hashable]) -> Automaton:
+    """A suffix automaton, whose walks are the runs of words that occur in the source, in linear
+    time and space.
+
+    Source: Blumer et al. 1985, The smallest automaton recognizing the subwords of a text.
+    """
+    steps: Automaton = [{}]
+    links, lengths = [-1], [0]
+    last = 0
+    for word in source:
+        new, state = len(steps), last
+        steps.append({})
+        links.append(0)
+        lengths.append(lengths[last] + 1)
+        while state >= 0 and word not in steps[state]:
+            steps[state][word] = new
+            state = links[state]
+        if state >= 0:
+            old = steps[state][word]
+            if lengths[old] == lengths[state] + 1:
+                links[new] = old
+            else:
+                copy = len(steps)
+                steps.append(steps[old].copy())
+                links.append(links[old])
+                lengths.append(lengths[state] + 1)
+                while state >= 0 and steps[state].get(word) == old:
+                    steps[state][word] = copy
+                    state = links[state]
+                links[new] = links[old] = copy
+        last = new
+    return steps
+
+
+def fragment_lengths(prediction: Sequence[Hashable], source: Automaton) -> list[int]:
+    """The lengths of the extractive fragments of a summary, in its order.
+
+    From left to right, the longest run of words that begins here and occurs anywhere in the source
+    is a fragment; the next one begins behind it. The published procedure passes over occurrences
+    within a run that it has just tried, so that in a source that repeats itself ("no no no way") it
+    may find a shorter run than the longest.
+
+    Source: Grusky, Naaman & Artzi 2018 (Newsroom), section 4 and Fig. 3.
+    """
+    lengths = []
+    start = 0
+    while start < len(prediction):
+        state, stop = 0, start
+        while stop < len(prediction) and prediction[stop] in source[state]:
+            state = source[state][prediction[stop]]
+            stop += 1
+        if stop > start:
+            lengths.append(stop - start)
+        start = max(stop, start + 1)
+    return lengths

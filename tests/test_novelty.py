@@ -1,0 +1,150 @@
+"""Words, shares of new n-grams and copied runs as a reader of the texts sees them."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric import EstimeScorer, novelty
+from estime_metric.novelty import NOVELTY, automaton_of, fragment_lengths, lower_words
+from tests.families import SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It's 1,200 well-kept cars.", ["it", "s", "1", "200", "well", "kept", "cars"]),
+        ("cafe\u0301 caf\u00e9", ["caf\u00e9", "caf\u00e9"]),
+        ("", []),
+    ],
+)
+def test_words_by_hand(text: str, words: list[str]) -> None:
+    assert lower_words(text) == words
+
+
+#: The soft hyphen, spaces and joiners without width, marks of direction.
+NOT_SHOWN = (
+    "\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+)
+
+
+def test_words_do_not_depend_on_characters_that_are_not_shown() -> None:
+    for character in NOT_SHOWN:
+        assert lower_words(f"re{character}ports") == ["reports"], ascii(character)
+    for (
+        separator
+    ) in "\u200c\u202f\u2065\u206a\uff00":  # a joiner of Persian, a narrow space, others
+        assert lower_words(f"re{separator}ports") == ["re", "ports"], ascii(separator)
+
+
+def test_a_soft_hyphen_in_the_source_makes_no_new_words() -> None:
+    plain = "The firm reports strong growth this year."
+    for source in (plain, plain.replace("reports", "re\u00adports")):
+        values = novelty(["The firm reports strong growth."], [source])
+        assert values == {
+            "new_words": [0],
+            "new_bigrams": [0],
+            "new_trigrams": [0],
+            "copied_density": [5],
+        }
+
+
+@pytest.mark.parametrize(
+    ("summary", "new_words", "new_bigrams", "new_trigrams", "copied_density"),
+    [
+        ("The red dog sat.", 0, 0, 0, 4),
+        ("A red dog sat.", 1 / 4, 1 / 3, 1 / 2, 9 / 4),
+        ("The red dog slept.", 1 / 4, 1 / 3, 1 / 2, 9 / 4),
+        ("The dog sat.", 0, 1 / 2, 1, (1 + 4) / 3),
+        ("Sat dog red the.", 0, 1, 1, 1),  # all words, no run
+        ("Red cat, red cat.", 1 / 2, 1, 1, 2 / 4),  # each occurrence counts
+        ("Dog sat.", 0, 0, 0, 2),  # no trigram: the share of the bigrams
+        ("Cat.", 1, 1, 1, 0),
+        ("", 1, 1, 1, 0),
+    ],
+)
+def test_values_by_hand(
+    summary: str,
+    new_words: float,
+    new_bigrams: float,
+    new_trigrams: float,
+    copied_density: float,
+) -> None:
+    values = novelty([summary], ["The red dog sat."])
+    assert [values[name][0] for name in NOVELTY] == pytest.approx(
+        [new_words, new_bigrams, new_trigrams, copied_density]
+    )
+
+
+def test_novelty_is_in_input_order_and_names_bad_input() -> None:
+    sources = ["The red dog sat.", "A cat slept."]
+    assert novelty(["A cat slept."] * 2, sources)["new_words"] == [1, 0]
+    assert novelty([], []) == {name: [] for name in NOVELTY}
+    with pytest.raises(TypeError, match="`predictions` to contain only strings, but got None"):
+        novelty(["A cat.", None], sources)  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"`sources` to contain text, but got .* at index 1"):
+        novelty(["A cat.", "A dog."], ["A cat.", ""])
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_a_result_has_the_same_numbers_with_any_encoder_and_unit(
+    bert_folder: str, unit: str
+) -> None:
+    source = " ".join(SENTENCES[:3]) + " \U0001f600"
+    summaries = [SENTENCES[1], f"\U0001f600 {SENTENCES[2]} {SENTENCES[0]}", SENTENCES[4], "", "!"]
+    result = EstimeScorer(model=bert_folder, unit=unit).score(summaries, [source] * 5)
+    for name, values in novelty(summaries, [source] * 5).items():
+        assert result[name].tolist() == values
+
+
+def test_novelty_imports_no_torch() -> None:
+    code = "import sys, estime_metric; estime_metric.novelty(['a'], ['a']); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def naive(summary: Sequence[object], source: Sequence[object]) -> list[int]:
+    """ "If there is a sequence of tokens in the source that is prefix of the remainder of the
+    summary", the longest.
+    """
+    lengths, at = [], 0
+    while at < len(summary):
+        runs = [
+            length
+            for length in range(1, len(summary) - at + 1)
+            for start in range(len(source) - length + 1)
+            if list(source[start : start + length]) == list(summary[at : at + length])
+        ]
+        lengths += [max(runs)] if runs else []
+        at += max(runs, default=1)
+    return lengths
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 3), max_size=14), st.lists(st.integers(0, 3), max_size=20))
+def test_the_fragments_are_the_longest_runs(summary: list[int], source: list[int]) -> None:
+    assert fragment_lengths(summary, automaton_of(source)) == naive(summary, source)
+
+
+def test_fragments_where_a_source_repeats_itself() -> None:
+    repeating = automaton_of(["no", "no", "no", "way"])
+    # the published procedure finds 2 and 1
+    assert fragment_lengths(["no", "no", "way"], repeating) == [3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 30_000, "ab" * 15_000, "".join(random.Random(0).choices("abcdefghij", k=30_000))],
+    ids=["one", "two", "random"],
+)
+def test_a_long_source_takes_states_in_proportion(text: str) -> None:
+    automaton = automaton_of(text)
+    assert len(automaton) <= 2 * len(text)
+    assert sum(map(len, automaton)) <= 3 * len(text)
+    assert fragment_lengths(text, automaton) == [30_000]
+    assert fragment_lengths("z".join(text[:20_000]), automaton) == [1] * 20_000
