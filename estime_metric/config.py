@@ -131,8 +131,7 @@ class EstimeConfig:
         default=EMBEDDED_MODEL,
         metadata={
             "help": "Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
-            "folder, or 'paper' for the paper's setting. 'estime models' lists them. (default: "
-            "embedded)",
+            "folder, or 'paper' for the paper's setting. (default: embedded)",
             "alias": "-m",
         },
     )

@@ -13,7 +13,7 @@ from cyclopts import Group, Parameter
 from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import in_options, say, say_wrote, warn
+from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.cli.scoring import read_or_score
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
@@ -292,4 +292,4 @@ def _print(compared: "Comparison") -> None:
         print_table(table)
     if len(compared.pairs) <= LISTED:
         print_table(differences)
-    say(in_options("\n".join(notes(compared, advice=True))))
+    say("\n".join(notes(compared, advice=True)))

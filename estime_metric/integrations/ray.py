@@ -120,9 +120,11 @@ class _BlockScorer:
             table = table.drop_columns([_KEY])
         for column in (self.layout.source_column, self.layout.summary_column):
             check_column(column, table.column_names)
-        limits = files.ChunkLimits(pairs=self.look_ahead, size=BYTES)
         # A block without rows still says which columns there are.
-        for chunk in list(files.cut(self._lines(table), self.layout, limits)) or [[]]:
+        chunks = files.cut(
+            self._lines(table), self.layout, most_pairs=self.look_ahead, most_bytes=BYTES
+        )
+        for chunk in list(chunks) or [[]]:
             yield self._scored(table, chunk)
 
     def _lines(self, table: Any) -> Iterator[files.Line]:

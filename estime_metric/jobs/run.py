@@ -23,7 +23,6 @@ from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, is_finished,
 from estime_metric.validation import check_choice, check_one_layer
 
 if TYPE_CHECKING:
-
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
