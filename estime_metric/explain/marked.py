@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from estime_metric.explain.data import Verdict
-from estime_metric.operating_points import deciding
+from estime_metric.signature import Signature
 
 PATH = Path(__file__).with_name("marked.json")
 
@@ -56,6 +56,13 @@ def marked_shares(signature: str) -> MarkedShares | None:
             graded = tuple((group["least"], group["share"]) for group in entry["graded"])
             return MarkedShares(entry["data"], entry["absent"]["share"], graded)
     return None
+
+
+def deciding(signature: str) -> dict[str, str]:
+    """The parts of a signature that decide what a value means."""
+    parts = Signature(signature).parts
+    indifferent = ("dtype", "soft", "version")
+    return {name: value for name, value in parts.items() if name not in indifferent}
 
 
 @cache

@@ -39,7 +39,9 @@ def read_meta(path: str | Path) -> dict[str, Any]:
         raise ValueError(
             f"Expected the metadata of {path.name} to be JSON, but got: {error}."
         ) from error
-    return content if isinstance(content, dict) else {}
+    if not isinstance(content, dict):
+        raise ValueError(f"Expected the metadata of {path.name} to be a JSON object.")
+    return content
 
 
 def _meta_text(path: Path) -> bytes | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.validation import integer
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Job:
         keep_texts: Also write the sources and summaries to the output.
         prefix: Prefix of the output columns, such as estime_.
         threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
-            the output and the table, and in a list of the worst with their words.
+            the output and the table, and in a list of the worst with their words. 'estime
+            calibrate' chooses a threshold for your texts.
         look_ahead: Number of pairs per chunk, which are scored and kept together; identical
             sources in a chunk are encoded once. ``None`` selects about ten seconds of work
             (`WORK`), at most 256 pairs.
@@ -62,10 +64,8 @@ class Job:
     def __post_init__(self) -> None:
         if self.look_ahead is not None:
             integer("look_ahead", self.look_ahead, least=1)
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ValueError(
-                f"Expected argument `threshold` to be a number from 0 to 1, but got {self.threshold}."
-            )
+        if self.threshold is not None:
+            check_threshold(self.threshold, RECOMMENDED)
         if self.output is not None:
             object.__setattr__(self, "output", files.resolved(self.output))
             files.check_writable(self.output, self.read_files)

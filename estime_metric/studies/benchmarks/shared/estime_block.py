@@ -92,7 +92,7 @@ def estime_block(
 
 def _label_of(name: str, layer: int, unit: str, lower_is_better: bool) -> str:
     """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
-    direction, such as ``copied``, is not negated.
+    direction is not negated.
     """
     negated = "(-)" if lower_is_better else ""
     label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
