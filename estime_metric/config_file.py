@@ -46,7 +46,7 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
     """
     path = Path(path)
     content = _content(path)
-    if not isinstance(content, dict) or (path.suffix.lower() == ".parquet" and not content):
+    if not isinstance(content, dict):
         raise ValueError(
             f"Expected {path.name} to contain a JSON object of options, or the record of a scored "
             "file (.meta.json, or a scored .parquet), but found neither."
@@ -70,8 +70,11 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
 
 
 def _content(path: Path) -> Any:
-    if path.suffix.lower() == ".parquet":
-        return files.read_meta(path)
+    """What is in a file of JSON, or the record in one of Parquet; ``None`` if there is neither."""
+    path.stat()  # raises OSError if there is no such file
+    ending = path.suffix.lower()
+    if ending != ".json":
+        return (files.read_meta(path) if ending == ".parquet" else None) or None
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:

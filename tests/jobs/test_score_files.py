@@ -178,7 +178,7 @@ def test_means_have_intervals_by_source(table: Path, scorer: EstimeScorer) -> No
     assert report.interval("alarms").mean == statistics.fmean(result.values("alarms").tolist())
     assert report.few_sources == len({row["source"] for row in rows(40)})
     with pytest.raises(ValueError, match="Expected argument `measure` to be one of inconsistency"):
-        report.interval("copied")
+        report.interval("soft")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
@@ -247,7 +247,7 @@ def test_another_setting_or_input_is_not_mixed(
         with pytest.raises(ValueError, match=f"the same {named} as in the earlier run"):
             score(changed, scorer, "resume")
     with pytest.raises(ValueError, match="the same measures as in the earlier run"):
-        score(job, EstimeScorer(scorer.config, measures="copied"), "resume")
+        score(job, EstimeScorer(scorer.config, measures="soft"), "resume")
     for package in ("torch", "transformers", "tokenizers", "regex"):
         with (
             mock.patch(
