@@ -21,6 +21,8 @@ REFERENCE = {
         "estime_metric.scorer:EstimeScorer",
         "estime_metric.config:EstimeConfig",
         "estime_metric.result:EstimeResult",
+        "estime_metric.novelty:novelty",
+        "estime_metric.testing:assert_consistent",
         "estime_metric.engine.cache:SourceCache",
     ),
     "Explanations": ("estime_metric.explanation:Explanation", "estime_metric.explain"),

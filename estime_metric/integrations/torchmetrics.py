@@ -15,6 +15,7 @@ from torch import Tensor
 from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.encoder.loading import check_model
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -135,7 +136,8 @@ class ESTIME(Metric):
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
             ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
             ``indices``, or lengths that differ; the message names argument and index.
-        EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
+        EncoderUnavailableError: there is certainly no such ``model``, as for `EstimeScorer`; in
+            ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
 
@@ -187,6 +189,7 @@ class ESTIME(Metric):
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
+        check_model(self.config.model, self.config.revision)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure
@@ -285,7 +288,7 @@ class ESTIME(Metric):
             summaries = [summaries[index] for index in chosen]
             texts = [texts[index] for index in chosen]
             numbers = [numbers[index] for index in chosen]
-        result = self.scorer.score(summaries, texts)
+        result = self.scorer.score_checked(summaries, texts)
         values = [
             result.values(measure, layer) for layer in result.layers for measure in self._measures
         ]
