@@ -32,7 +32,7 @@ REFERENCE = {
         "estime_metric.integrations.evaluate.metric:Estime",
         "estime_metric.integrations.evaluate.script:register",
         "estime_metric.integrations.evaluate.script:unregister",
-        "estime_metric.integrations.ray:score_dataset",
+        "estime_metric.integrations.ray:BatchScorer",
         "estime_metric.integrations.trainer:estime_compute_metrics",
         "estime_metric.integrations.inspect:estime",
         "estime_metric.integrations.lm_eval:EstimeTask",

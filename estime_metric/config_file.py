@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 #: Options in a record that belong to the machine.
 _OF_MACHINE = ("device", "token_budget")
 
-#: Options in a record that were resolved for its encoder.
-_OF_ENCODER = ("revision", "layers", "window", "margin", "distance")
+#: Options that belong to an encoder; in a record they were resolved for it.
+OF_ENCODER = ("revision", "layers", "window", "margin", "distance")
 
 
 def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeConfig:
@@ -54,7 +54,7 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
     if "signature" in content and isinstance(content.get("config"), dict):
         content = content["config"]
         is_other = options.get("model", content.get("model")) != content.get("model")
-        ignored = (*_OF_MACHINE, *_OF_ENCODER) if is_other else _OF_MACHINE
+        ignored = (*_OF_MACHINE, *OF_ENCODER) if is_other else _OF_MACHINE
         content = {name: value for name, value in content.items() if name not in ignored}
     for name, choices in (("splitter", SPLITTERS), ("tagger", TAGGERS)):
         value = content.get(name)
