@@ -159,7 +159,8 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
     files.write_rows(scored, rated, {"signature": "ESTIME|made", "measures": {"soft": {}}})
     for arguments, message in (
         ([judged, "--score", "mine"], "Expected a column 'mine' in judged.jsonl"),
-        ([judged], "'estime score judged.jsonl --measures inconsistency -o FILE' computes it"),
+        ([judged], "'estime score judged.jsonl -o FILE' computes it"),
+        ([judged, "--score", "soft"], "'estime score judged.jsonl --measures soft -o FILE'"),
         ([scored, "--score", "coherence"], "Expected a column 'coherence' in scored.jsonl"),
         ([bare, "--score", "new_words"], "Expected a column 'source' in bare.jsonl"),
         ([bare, "--label", "mine"], "Expected a column 'mine' in bare.jsonl"),
