@@ -283,9 +283,8 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
     assert (result.blank_indices, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
     with pytest.raises(ZeroDivisionError):
         released_estime().evaluate_claims(SOURCE, [""])
-    result = word_scorer.score(["The deal ended", ""], [" ", "\n"])
-    values = [result.values(measure).tolist() for measure in OUTPUTS]
-    assert values == [[3, 0], [3, 0], [3, 0], [0, 0], [0, 0]]
+    result = word_scorer.score(["The deal ended", ""], ["zebra", "zebra"])
+    assert [result.values(measure).tolist() for measure in COUNTS] == [[3, 0]] * 3
     assert result["inconsistency"].tolist() == [1, 1]
     assert (result["unsupported"].tolist(), result.unchecked_indices, result.blank_indices) == (
         [3, 0],
