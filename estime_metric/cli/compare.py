@@ -303,16 +303,16 @@ def _written(output: Path, compared: "Comparison") -> str:
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.comparison import to_tables
-    from estime_metric.comparison.wording import LISTED, limits, said
+    from estime_metric.comparison import sentences, to_tables
+    from estime_metric.comparison.wording import LISTED, limits, listed
 
     about, means, differences = to_tables(compared)
     print_table(about)
     print_table(means)
     if len(compared.pairs) <= LISTED * len(compared.measures):
         print_table(differences)
-    for sentences in said(compared):
-        say("\n  ".join(sentences))
+    for paragraph in listed(list(map("\n  ".join, sentences(compared))), "pairs of systems"):
+        say(paragraph)
     say("")
     for limit in limits(compared):
         say(limit)
