@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -112,14 +111,6 @@ def print_columns(
     headings = [Column(name, text=name in texts) for name in columns]
     rows = list(zip(*columns.values(), strict=True))
     print_table(Table("columns", title, headings, (Section("", rows),)), console)
-
-
-def print_sections(table: Table, before: str = "") -> None:
-    """Prints each section as a separate table with the section's title, with ``before`` in front."""
-    for section in table.sections:
-        print_table(
-            replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),))
-        )
 
 
 def _widths(headings: list[str], cells: list[list[str]]) -> list[int]:
