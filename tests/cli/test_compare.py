@@ -168,7 +168,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ([table, table], "Expected each file once, but got .*pairs.jsonl' twice"),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "--system-column to be other columns than measures"),
-        ([table, files[1], "--measures", "many"], "--measures to name some of inconsistency"),
+        ([table, files[1], "--measures", "many"], "--measures to be one of inconsistency"),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
         (["-s", table, "-i", table], "a text file of summaries for each system, but got only one"),
         ([], "a file for each system, or one file of all systems, but got none"),

@@ -185,8 +185,8 @@ class MaskedEncoder:
         it needed is free when it returns.
         """
         batch = batch.to(self.device)
-        for number, of_layer in enumerate(self.taps.read(batch, layers)):
-            states[number].index_copy_(0, batch.target, of_layer)
+        for number, layer_states in enumerate(self.taps.read(batch, layers)):
+            states[number].index_copy_(0, batch.target, layer_states)
 
 
 def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
