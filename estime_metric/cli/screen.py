@@ -25,19 +25,24 @@ _GAP = 2  # cells between columns
 def print_table(table: Table, console: Console | None = None) -> None:
     """Prints a table without its notes.
 
-    If the screen is too narrow, headings and the longest names are wrapped. No number is broken: a
-    line that is still too long is left to the terminal. Without a console the table goes to standard
-    output, see `table_console`.
+    If the screen is too narrow, the longest names are broken into lines, or else the terminal wraps
+    the lines; no number is broken. Without a console the table goes to standard output, see
+    `table_console`.
     """
     console = console or table_console()
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
-    headings = [printable(column.heading) for column in table.columns]
-    rows = [row for section in table.sections for row in section.rows]
-    cells = [
-        [_shown(row[index], column) for row in rows] for index, column in enumerate(table.columns)
+    rows = [
+        list(map(_shown, row, table.columns)) for section in table.sections for row in section.rows
     ]
-    widths = _widths(table, headings, cells, console.width)
+    headings = [printable(column.heading) for column in table.columns]
+    widths = [max(map(cell_len, texts)) for texts in zip(headings, *rows, strict=True)]
+    names = [index for index, column in enumerate(table.columns) if column.text]
+    longest = max(names, key=widths.__getitem__, default=0)
+    excess = max(sum(widths) + _GAP * len(widths) - console.width, 0)
+    if widths[longest] - excess >= LEAST:
+        widths[longest] -= excess
+    wide = Console(file=console.file, width=max(console.width, sum(widths) + _GAP * len(widths)))
 
     def new_grid(*, has_header: bool) -> Grid:
         grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=has_header)
@@ -52,9 +57,8 @@ def print_table(table: Table, console: Console | None = None) -> None:
             )
         return grid
 
-    wide = Console(file=console.file, width=max(console.width, sum(widths) + _GAP * len(widths)))
     wide.print(new_grid(has_header=True))
-    lines = zip(*cells, strict=True)
+    lines = iter(rows)
     for number, section in enumerate(table.sections):
         if section.title:
             console.print(Text("\n" * bool(number) + printable(section.title), style="italic"))
@@ -63,29 +67,6 @@ def print_table(table: Table, console: Console | None = None) -> None:
             grid.add_row(*map(Text, next(lines)), style="dim" if FAINT in row else "")
         wide.print(grid)
     console.print()
-
-
-def _widths(table: Table, headings: list[str], cells: list[list[str]], limit: int) -> list[int]:
-    """Cells of the terminal that each column has: all of its heading if the table then fits,
-    otherwise the longest word of the heading, and the longest column of names gives up the excess.
-    """
-    gaps = _GAP * len(headings)
-    widths = [
-        max(map(cell_len, (heading, *texts)))
-        for heading, texts in zip(headings, cells, strict=True)
-    ]
-    if sum(widths) + gaps <= limit:
-        return widths
-    widths = [
-        max(map(cell_len, (*heading.split(), *texts)), default=1)
-        for heading, texts in zip(headings, cells, strict=True)
-    ]
-    names = [index for index, column in enumerate(table.columns) if column.text]
-    longest = max(names, key=widths.__getitem__, default=0)
-    excess = max(sum(widths) + gaps - limit, 0)
-    if widths[longest] - excess >= LEAST and names:
-        widths[longest] -= excess
-    return widths
 
 
 def print_columns(

@@ -130,7 +130,7 @@ def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(tmp_path: 
 
 def test_a_table_with_another_delimiter(tmp_path: Path) -> None:
     path = tmp_path / "judged.csv"
-    path.write_text("inconsistency;label;für\n0.5;0;é\n", encoding="utf-8")
+    path.write_bytes(b"inconsistency;label\n0.5;0\n")
     refused = run(path, "--delimiter", ";", status=2).stderr
     assert "to contain both 0 and 1" in refused
 
