@@ -20,7 +20,7 @@ def demo(
 ) -> None:
     """Open a web page that shows alarms with their evidence.
 
-    You can paste a pair, compare two summaries, or score a file. Visitors can load any encoder by
+    You can paste a pair or compare two summaries. Visitors can load any encoder by
     name if the page is reachable from this machine only.
 
     Stop it with Ctrl-C.

@@ -260,11 +260,7 @@ def higher_is_better(measure: str) -> bool:
     or is unknown.
     """
     name = measure_of(measure)
-    if name not in HIGHER_IS_BETTER:
-        raise ValueError(
-            f"Expected argument `measures` to name some of {', '.join(HIGHER_IS_BETTER)}, but got "
-            f"{measure!r}."
-        )
+    check_choice("measures", name, HIGHER_IS_BETTER)
     return HIGHER_IS_BETTER[name]
 
 

@@ -240,7 +240,7 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
             "column 'alarms' of B to contain finite numbers, but line 2 has inf",
         ),
         ({}, {"measures": "soft"}, "a column 'soft' in A, but its columns are"),
-        ({}, {"measures": ["tokens"]}, r"`measures` to name some of .*, but got 'tokens'"),
+        ({}, {"measures": ["tokens"]}, r"`measures` to be one of .*, but got 'tokens'"),
         ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
     ],
 )

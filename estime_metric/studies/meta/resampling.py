@@ -127,7 +127,11 @@ def evaluate_all(grids: Iterable[Grid], **options: Any) -> pd.DataFrame:
         bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement)
         for grid in grids
     ]
-    return pd.concat(parts, ignore_index=True)[_AGREEMENT]
+    return (
+        pd.concat(parts, ignore_index=True)[_AGREEMENT]
+        if parts
+        else pd.DataFrame(columns=_AGREEMENT)
+    )
 
 
 def bootstrap_groups(grid: Grid, *, method: str, n: int = 1000, seed: int = 0) -> pd.DataFrame:

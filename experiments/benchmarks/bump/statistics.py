@@ -14,7 +14,6 @@ import pandas as pd
 from scipy import stats
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.detection import areas
 from estime_metric.stats.paired import p_of_sign
 from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
@@ -26,6 +25,7 @@ from estime_metric.studies.benchmarks.shared.frames import (
     with_interval,
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from experiments.benchmarks.accuracy import areas
 from experiments.benchmarks.bump.data import EDITED, REFERENCE, error_types
 
 #: In place of a type of error: all pairs.

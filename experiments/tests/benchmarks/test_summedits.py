@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.stats.detection import choose_threshold
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from experiments.benchmarks.accuracy import choose_threshold
 from experiments.benchmarks.detection import DETECTION, MEAN, cross_validated, f1_scores
 from experiments.benchmarks.summedits import BENCHMARK
 from experiments.benchmarks.summedits.data import DOMAINS, read

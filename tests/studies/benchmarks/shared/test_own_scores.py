@@ -69,7 +69,9 @@ def test_own_scores_are_compared_with_ours(
     )
     judged = data.table["fluency"].to_numpy()
     theirs = stats.spearmanr(-table["errors"], judged).statistic
-    (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
+    (row,) = (
+        row for row in rows(result.tables["differences"]) if row["measure"] == "(-)errors [mine]"
+    )
     alarms = scorer.score(data.summaries, data.sources).values("alarms").numpy()
     assert float(row["fluency ρ more"]) == pytest.approx(
         theirs - stats.spearmanr(-alarms, judged).statistic
