@@ -24,8 +24,8 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
 
     Args:
         path: a JSON object of options of `EstimeConfig` (``.json``), such as ``{"distance": 4}``; the
-            record of a scored file (``.meta.json``); or the scored file itself (``.jsonl``, ``.csv``
-            or ``.parquet``). ``device`` and ``token_budget`` of a record are ignored.
+            record of a scored file (``.meta.json``, or a scored ``.parquet``, which contains its
+            record). ``device`` and ``token_budget`` of a record are ignored.
         options: options of `EstimeConfig`; they override those in the file. If another ``model`` is
             given, whatever belongs to the encoder of a record is ignored: revision, layers, window,
             margin and distance.
@@ -46,6 +46,11 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
     """
     path = Path(path)
     content = _content(path)
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"Expected {path.name} to contain a JSON object of options, or the record of a scored "
+            "file (.meta.json, or a scored .parquet), but found neither."
+        )
     if "signature" in content and isinstance(content.get("config"), dict):
         content = content["config"]
         is_other = options.get("model", content.get("model")) != content.get("model")
@@ -58,23 +63,19 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
                 f"Expected argument `{name}` in {path.name} to be one of {', '.join(choices)}, but got {value!r}. A file "
                 "cannot contain a function; pass it in Python."
             )
-    return EstimeConfig.from_options(None, {**content, **options})
+    try:
+        return EstimeConfig.from_options(None, {**content, **options})
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Expected {path.name} to contain valid options. {error}") from error
 
 
-def _content(path: Path) -> dict[str, Any]:
-    if path.suffix.lower() == ".json":
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"Expected JSON in {path.name}, but got: {error}.") from None
-        is_known = isinstance(content, dict)
-    else:
-        path.stat()  # raises OSError if there is no such file
-        content = files.read_meta(path)
-        is_known = "config" in content
-    if not is_known:
-        raise ValueError(
-            f"Expected {path.name} to contain a JSON object of options, or to be a scored file with its record, but "
-            "found neither."
-        )
-    return dict(content)
+def _content(path: Path) -> Any:
+    """What is in a file of JSON, or the record in one of Parquet; ``None`` if there is neither."""
+    path.stat()  # raises OSError if there is no such file
+    ending = path.suffix.lower()
+    if ending != ".json":
+        return (files.read_meta(path) if ending == ".parquet" else None) or None
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"Expected JSON in {path.name}, but got: {error}.") from None

@@ -16,7 +16,13 @@ from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import note, say, say_wrote, table_console, warn, warn_of_rows
 from estime_metric.cli.screen import print_table
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, measure_of
+from estime_metric.measures import (
+    BASE_MEASURES,
+    HIGHER_IS_BETTER,
+    MEASURES,
+    RECOMMENDED,
+    measure_of,
+)
 from estime_metric.novelty import NOVELTY, novelty
 
 if TYPE_CHECKING:
@@ -125,7 +131,8 @@ def _read(
         rows[score] = novelty(*texts)[score]
     advice = "Name the right one with `score`."
     if measure_of(score) in MEASURES:
-        advice = f"'estime score {path.name} --measures {measure_of(score)} -o FILE' computes it."
+        further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
+        advice = f"'estime score {path.name}{further} -o FILE' computes it."
     check_column(rows, score, path.name, advice)
     numbers = rows[[score, label]].assign(
         **{score: rows[score].map(_number), label: rows[label].map(_label)}

@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import in_options, say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.console import say, say_wrote, warn, warn_of_rows
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -317,9 +317,5 @@ def _print(compared: "Comparison") -> None:
     for limit in limits(compared):
         say(limit)
     if compared.sources is None:
-        say(
-            in_options(
-                "To be safe, name the column that identifies the source with `source_column`."
-            )
-        )
+        say("To be safe, name the column that identifies the source with `source_column`.")
     say(compared.signature)

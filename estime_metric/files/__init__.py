@@ -12,7 +12,6 @@ from estime_metric.files.metadata import (
     write_meta,
 )
 from estime_metric.files.pairs import (
-    ChunkLimits,
     ColumnError,
     Pairs,
     check_aligned,
@@ -30,6 +29,7 @@ from estime_metric.files.replacing import (
     named,
     remove_unfinished,
     replaced,
+    resolved,
     write_text,
 )
 from estime_metric.files.scores import (
@@ -64,7 +64,6 @@ __all__ = [
     "SOURCE_ID",
     "TABLES",
     "WRITABLE",
-    "ChunkLimits",
     "ColumnError",
     "Layout",
     "Line",
@@ -96,6 +95,7 @@ __all__ = [
     "remove_unfinished",
     "replace_table",
     "replaced",
+    "resolved",
     "rows_with",
     "score_columns",
     "score_rows",
