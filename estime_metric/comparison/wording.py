@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from estime_metric._wording import counted
 from estime_metric.comparison.systems import Comparison, higher_is_better
 from estime_metric.measures import MEASURES, RECOMMENDED, measure_of
 from estime_metric.report.tables import fixed
@@ -161,9 +162,8 @@ def _p(p_value: float) -> str:
 def _method(comparison: Comparison) -> str:
     pairs = len(comparison.pairs) // len(comparison.measures)
     corrected = f", corrected by Holm's method for {pairs} pairs of systems" if pairs > 1 else ""
-    number = f"{comparison.examples} {'example' if comparison.examples == 1 else 'examples'}"
     return (
-        f"{number}, matched by column {comparison.matched_by!r}. 95% intervals are from a bootstrap by source "
+        f"{counted(comparison.examples, 'example')}, matched by column {comparison.matched_by!r}. 95% intervals are from a bootstrap by source "
         f"({RESAMPLES} resamples); p-values are from approximate randomization ({comparison.swaps} swaps)"
         f"{corrected}."
     )
@@ -173,14 +173,14 @@ def _notes_on_sources(comparison: Comparison) -> list[str]:
     """How many independent examples there are, and how far that is known."""
     repeats = comparison.sources is not None and comparison.sources < comparison.examples
     count = comparison.examples if comparison.sources is None else comparison.sources
-    counted = "different sources" if repeats else "examples"
+    things = "different sources" if repeats else "examples"
     lines = []
     if count == 1:
         which = "All examples have the same source" if repeats else "There is only one example"
         lines.append(f"{which}, so there are no intervals, and no difference can be significant.")
     elif count < FEW_SOURCES:
         lines.append(
-            f"There are only {count} {counted}. Only large differences can be significant, and the "
+            f"There are only {count} {things}. Only large differences can be significant, and the "
             "bootstrap intervals are too narrow."
         )
     if repeats and count > 1:
