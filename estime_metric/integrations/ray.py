@@ -56,7 +56,7 @@ class BatchScorer:
             "prefix": prefix,
         }
 
-    def __call__(self, batch: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a batch, and for each measure one of float64, NaN if it is undefined; with
         several layers ``alarms_layer12`` and so on.
         """
