@@ -148,16 +148,16 @@ def tallies(
     systems: Floats | None = None,
 ) -> Iterator[Tally]:
     """The counts of each group of a level, under the samples of `weighted`."""
-    of_documents = np.ones((1, scores.shape[0])) if documents is None else documents
-    of_systems = np.ones((1, scores.shape[1])) if systems is None else systems
+    document_counts = np.ones((1, scores.shape[0])) if documents is None else documents
+    system_counts = np.ones((1, scores.shape[1])) if systems is None else systems
     if level == "summary":
-        items = of_documents[:, :, None] * of_systems[:, None, :]  # (n, D, S)
+        items = document_counts[:, :, None] * system_counts[:, None, :]  # (n, D, S)
         yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
     elif level == "system":
         samples = np.broadcast_to(
-            of_systems, (sample_count(of_documents, of_systems), scores.shape[1])
+            system_counts, (sample_count(document_counts, system_counts), scores.shape[1])
         )
-        x, y = _means(scores, of_documents), _means(judgements, of_documents)
+        x, y = _means(scores, document_counts), _means(judgements, document_counts)
         yield tally(
             samples,
             x,
@@ -167,10 +167,10 @@ def tallies(
         )
     elif level == "pairwise":
         for row, judged in zip(scores, judgements, strict=True):
-            yield tally(of_systems, row, judged)
+            yield tally(system_counts, row, judged)
     else:
         for column, judged in zip(scores.T, judgements.T, strict=True):
-            yield tally(of_documents, column, judged)
+            yield tally(document_counts, column, judged)
 
 
 def tolerance(values: Floats) -> float:
