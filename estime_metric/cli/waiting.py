@@ -15,15 +15,11 @@ from estime_metric.jobs import Job, NotResumableError, Progress
 
 class Bar(Progress):
     """Shows on stderr how far a job is. Use it as a context, which says how to go on if it ends
-    early.
-
-    Attributes:
-        skipped: invalid rows so far.
-    """
+    early."""
 
     def __init__(self, job: Job, *, quiet: bool) -> None:
         self._job, self._quiet = job, quiet
-        self._kept = self.skipped = 0
+        self._kept = self._skipped = 0
         self._bar = tqdm(disable=True)
 
     def __enter__(self) -> Bar:
@@ -36,7 +32,7 @@ class Bar(Progress):
         traceback: TracebackType | None,
     ) -> None:
         self._bar.close()
-        warn_of_more_rows(self.skipped)
+        warn_of_more_rows(self._skipped)
         if error is not None and self._kept and not isinstance(error, NotResumableError):
             self._say_how_to_resume()
 
@@ -60,10 +56,10 @@ class Bar(Progress):
     def keep(self, pairs: int, problems: Sequence[str]) -> None:
         """As `Progress.keep`."""
         self._kept = pairs
-        for problem in problems[: max(NAMED_ROWS - self.skipped, 0)]:
+        for problem in problems[: max(NAMED_ROWS - self._skipped, 0)]:
             with tqdm.external_write_mode():
                 warn(f"skipped {problem}")
-        self.skipped += len(problems)
+        self._skipped += len(problems)
 
     def _say_how_to_resume(self) -> None:
         output = self._job.output
