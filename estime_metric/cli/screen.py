@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -81,14 +80,6 @@ def print_columns(
     headings = [Column(name, text=name in texts) for name in columns]
     rows = list(zip(*columns.values(), strict=True))
     print_table(Table("columns", title, headings, (Section("", rows),)), console)
-
-
-def print_sections(table: Table, before: str = "") -> None:
-    """Prints each section as a separate table with the section's title, with ``before`` in front."""
-    for section in table.sections:
-        print_table(
-            replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),))
-        )
 
 
 def _shown(cell: Cell, column: Column) -> str:

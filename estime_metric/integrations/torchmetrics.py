@@ -134,7 +134,7 @@ class ESTIME(Metric):
 
     Raises:
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
-            ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
+            ``return_dict``. In ``update``: invalid texts, a source without words, invalid ``ids`` or
             ``indices``, or lengths that differ; the message names argument and index.
         EncoderUnavailableError: there is certainly no such ``model``, as for `EstimeScorer`; in
             ``update``, if the encoder cannot be loaded.
