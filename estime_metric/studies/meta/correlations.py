@@ -103,18 +103,19 @@ def p_value(scores: Floats, judgements: Floats, level: str, method: str) -> floa
     """
     if level not in ("summary", "system") or method == "accuracy":
         return float("nan")
-    x, y = scores.ravel(), judgements.ravel()
-    if level == "system":
-        x, y = scores.mean(axis=0), judgements.mean(axis=0)
-    if method != "pearson":  # ranks, with means tied as in `tallies`
-        x, y = (
-            dense(means, tolerance(values) if level == "system" else 0.0)
-            for means, values in ((x, scores), (y, judgements))
-        )
+    x, y = (_items(values, level, ranked=method != "pearson") for values in (scores, judgements))
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
     test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}.get(method, stats.kendalltau)
     return float(test(x, y).pvalue)
+
+
+def _items(values: Floats, level: str, *, ranked: bool) -> Floats:
+    """The values that are correlated on a level of one group, or their ranks, tied as in `tallies`."""
+    if level == "summary":
+        return dense(values.ravel()).astype(np.float64) if ranked else values.ravel()
+    means: Floats = values.mean(axis=0)
+    return dense(means, tolerance(values)).astype(np.float64) if ranked else means
 
 
 def weighted(
