@@ -20,8 +20,8 @@ def demo(
 ) -> None:
     """Open a web page that shows alarms with their evidence.
 
-    You can paste a pair or compare two summaries. Visitors can load any encoder by
-    name if the page is reachable from this machine only.
+    You can paste a summary with its source, or compare two summaries of one source. Visitors can load
+    any encoder by name if the page is reachable from this machine only.
 
     Stop it with Ctrl-C.
 

@@ -288,8 +288,9 @@ def _tolerance(measure: str, rows: pd.DataFrame, systems: Sequence[str]) -> Floa
     """How far two equal scores of each example can differ by rounding, (examples,)."""
     if MEASURES[measure_of(measure)].kind != "count":
         return np.full(len(rows), LAST_DIGIT)
-    tokens = np.array([_property(rows[name], "tokens") for name in systems])
-    return LAST_DIGIT * np.fmax(tokens, 1.0).max(axis=0)
+    tokens = np.array([_property(rows[name], "tokens") for name in systems], dtype=np.float64)
+    most: Floats = np.fmax(tokens, 1.0).max(axis=0)
+    return LAST_DIGIT * most
 
 
 def _compared(

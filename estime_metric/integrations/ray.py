@@ -29,7 +29,7 @@ class BatchScorer:
 
     Raises:
         TypeError, ValueError: an invalid option. When a batch is scored: a column is missing or has
-            the name of an added one, a text is not a string, or a source is empty; the message names
+            the name of an added one, a text is not a string, or a source has no words; the message names
             the column, or the index in the batch.
         EncoderUnavailableError: when a batch is scored: the encoder cannot be loaded.
 
@@ -56,7 +56,7 @@ class BatchScorer:
             "prefix": prefix,
         }
 
-    def __call__(self, batch: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a batch, and for each measure one of float64, NaN if it is undefined; with
         several layers ``alarms_layer12`` and so on.
         """

@@ -15,7 +15,7 @@ from torch import Tensor
 from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
-from estime_metric.engine.encoder.loading import check_model
+from estime_metric.engine.encoder.loading import check_models
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -134,7 +134,7 @@ class ESTIME(Metric):
 
     Raises:
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
-            ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
+            ``return_dict``. In ``update``: invalid texts, a source without words, invalid ``ids`` or
             ``indices``, or lengths that differ; the message names argument and index.
         EncoderUnavailableError: there is certainly no such ``model``, as for `EstimeScorer`; in
             ``update``, if the encoder cannot be loaded.
@@ -189,7 +189,7 @@ class ESTIME(Metric):
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
-        check_model(self.config.model, self.config.revision)
+        check_models(self.config)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure

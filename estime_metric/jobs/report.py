@@ -256,7 +256,10 @@ def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:
 
 def _from_dicts(means: Mapping[str, Mapping[str, Any]]) -> dict[str, Interval]:
     """The intervals that `_to_dicts` has written; in JSON, ``None`` is NaN."""
-    return {
-        name: Interval(**{key: math.nan if value is None else value for key, value in mean.items()})
-        for name, mean in means.items()
-    }
+    intervals = {}
+    for name, mean in means.items():
+        numbers: dict[str, Any] = {
+            key: math.nan if value is None else value for key, value in mean.items()
+        }
+        intervals[name] = Interval(**numbers)
+    return intervals

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -147,12 +150,17 @@ def _score(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )
+    concerned: Counter[str] = Counter()  # warning -> pairs of the chunks that it is about
     for part in files.cut(lines, job.layout, **chunk_limits(job, scorer)):
         pairs, problems = _pairs_of(part, job)
         expected = _expected_pairs(job, part[-1], rows.pairs + len(pairs))
         if expected is not None:
             progress.expect(expected)
-        result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
+        with warnings.catch_warnings():
+            for text in scorer.input_warnings(pairs.summaries, pairs.sources):
+                concerned[text] += len(pairs)
+                warnings.filterwarnings("ignore", re.escape(text))  # it is said once, at the end
+            result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
         for line in part:
             digest.add(line)
         chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
@@ -160,6 +168,10 @@ def _score(
         if job.output is not None and files.is_standard(job.output):
             files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
         progress.keep(rows.pairs, problems)
+    for text, number in concerned.items():
+        warnings.warn(
+            f"{text} This concerns {number} of {rows.pairs} pairs.", RuntimeWarning, stacklevel=3
+        )
     return str(digest)
 
 

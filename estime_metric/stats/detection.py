@@ -106,7 +106,8 @@ def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
     """What each threshold between two scores reaches, (classes - 1,), from the one that flags most
     summaries, by column of `Calibration.candidates`; NaN if a class has no weight.
     """
-    consistent, every = np.bincount(codes, weights * judged), np.bincount(codes, weights)
+    consistent: Floats = np.bincount(codes, weights * judged).astype(np.float64)
+    every: Floats = np.bincount(codes, weights).astype(np.float64)
     found = _share_above(every - consistent)
     spared = ratio(np.cumsum(consistent)[:-1], consistent.sum())
     return {

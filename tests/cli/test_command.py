@@ -73,7 +73,7 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     assert described - {"--measures"} == shared - {"--config"}
     options = {command: set().union(*options_of(command)) for command in commands()}
     scoring = {command for command, names in options.items() if "--distance" in names}
-    assert {("score",), ("explain",), ("compare",), ("calibrate",)} < scoring
+    assert {("score",), ("explain",), ("compare",)} < scoring
     assert ("benchmark", "summeval") in scoring
     for command in scoring:
         assert shared <= options[command], command

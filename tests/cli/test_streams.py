@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -58,9 +59,11 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
     tmp_path: Path, table: Path
 ) -> None:
     text = "חתול אפור ישב על שטיח ירוק ואכל דג גדול ליד הנהר הרחב " * 9
-    hebrew = write_jsonl(tmp_path / "he.jsonl", [{"source": text, "summary": text}] * 2)
-    (line,) = run_command("score", hebrew, "-q", *OPTIONS).stderr.splitlines()
-    assert line.startswith("warning: The encoder 'embedded-small' does not seem to")
+    hebrew = write_jsonl(tmp_path / "he.jsonl", [{"source": text, "summary": text}] * 5)
+    with mock.patch("estime_metric.jobs.job.PAIRS", 1):
+        (line,) = run_command("score", hebrew, "-q", *OPTIONS).stderr.splitlines()
+    assert line.startswith("warning: The summaries do not seem to be in English")
+    assert line.endswith(" This concerns 5 of 5 pairs.")
     assert ".py" not in line
 
 

@@ -129,7 +129,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         """Adds one summary (``prediction``) and its source (``sources``).
 
         Raises:
-            TypeError, ValueError: a text is missing or not a string, or the source is empty; the
+            TypeError, ValueError: a text is missing or not a string, or the source has no words; the
                 message names the argument and the index.
         """
         summary = named.pop("predictions", prediction)  # so named by `evaluate.combine`

@@ -116,10 +116,12 @@ def read_shuffle_scores(path: Path) -> pd.DataFrame:
     A text that lacks its original or its shuffled form, or has one twice, is named (ValueError).
     """
     rows = read_frame(path, ("id", "label", "score"))
-    labels = rows.groupby("id", sort=False)["label"].agg(lambda of_text: ", ".join(sorted(of_text)))
-    for name, of_text in labels[labels != "0, 1"].items():
+    labels = rows.groupby("id", sort=False)["label"].agg(
+        lambda text_labels: ", ".join(sorted(text_labels))
+    )
+    for name, text_labels in labels[labels != "0, 1"].items():
         raise ValueError(
-            f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {of_text}."
+            f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {text_labels}."
         )
     scores = rows.astype({"score": float}).pivot(index="id", columns="label", values="score")
     scores = scores.reindex(index=labels.index, columns=["1", "0"])

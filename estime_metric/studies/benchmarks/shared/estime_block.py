@@ -50,8 +50,8 @@ def estime_block(
     names = dict.fromkeys((PAPER_MEASURE, RECOMMENDED, *config.measures))
     if every_measure:
         not_computed = {*FURTHER_MEASURES} - {*config.measures}
-        of_quality = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
-        names = dict.fromkeys((*of_quality, *config.measures))
+        judging = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
+        names = dict.fromkeys((*judging, *config.measures))
     lower_is_better = {name: HIGHER_IS_BETTER.get(name) is False for name in names}
     measures = {
         ScoreColumn(

@@ -88,8 +88,8 @@ def _agreement(scores: Scores[Versions], resamples: int, seed: int) -> pd.DataFr
             agreement = agree(both[pairs], tables[rival.name][pairs][:, [0, index]], weights, seed)
             names = {"n_errors": number, "column": column.name, "measure": column.label}
             rows.append({**names, "pairs": len(pairs), "than": rival.label, **agreement})
-    names = ["n_errors", "column", "measure", "pairs", "than"]
-    return pd.DataFrame(rows, columns=None if rows else names)
+    columns = ["n_errors", "column", "measure", "pairs", "than"]
+    return pd.DataFrame(rows, columns=None if rows else columns)
 
 
 def _rise(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from estime_metric._wording import counted
 from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
@@ -79,7 +80,7 @@ def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
     data = scores.data
     sections = []
     for number, rows in frame.groupby("n_errors"):
-        title = f"Computed in this run: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}"
+        title = f"Computed in this run: {counted(number, 'error')}, {counted(rows['pairs'].iloc[0], 'pair')}"
         sections.append(Section(title, _rows(rows, "measure", _AGREEMENT)))
     sections.append(_printed_section())
     pairs = len(data.documents)
@@ -91,7 +92,7 @@ def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
         "randomization, two-sided.",
         _about_intervals(frame),
         *(
-            f"{_count(pairs - known, 'pair')} of {pairs} excluded: too few whole words for {_count(number, 'error')}."
+            f"{counted(pairs - known, 'pair')} of {pairs} excluded: too few whole words for {counted(number, 'error')}."
             for number, known in complete.items()
             if known < pairs
         ),
@@ -125,7 +126,7 @@ def rise_table(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Tab
         nothing: list[Cell] = [None] * (len(clean) - 3)
         sections.append(Section(str(measure), [(*clean[:3], *nothing), *others]))
         notes.append(f"{measure}: {_verdict(rows)}")
-    pairs = _count(len(scores.data.complete(scores.data.numbers[-1])), "pair")
+    pairs = counted(len(scores.data.complete(scores.data.numbers[-1])), "pair")
     title = f"Rise with the number of errors, layer {layer}, {pairs} that have enough words for all of them"
     return _table("rise", title, Column("errors"), _RISE, sections, notes)
 
@@ -155,8 +156,8 @@ def _position_table(name: str, title: str, frame: pd.DataFrame, shown: Shown, no
     sections = []
     for number, rows in frame.groupby("n_errors"):
         errors, alarms = rows["errors"].iloc[0], rows["alarms"].iloc[0]
-        counts = f"{_count(errors, 'error')}, {_count(alarms, 'alarm')}"
-        heading = f"{_count(number, 'error')} in a summary: {counts}"
+        counts = f"{counted(errors, 'error')}, {counted(alarms, 'alarm')}"
+        heading = f"{counted(number, 'error')} in a summary: {counts}"
         sections.append(Section(heading, _rows(rows, "reach", shown)))
     notes = (note, _about_intervals(frame))
     return _table(name, title, Column("units to each side"), shown, sections, notes)
@@ -201,7 +202,3 @@ def _verdict(rows: pd.DataFrame) -> str:
 def _about_intervals(frame: pd.DataFrame) -> str:
     few = len(frame) and frame["pairs"].min() < LEAST_PAIRS
     return f"{_INTERVALS} Fewer than {LEAST_PAIRS} pairs have no interval." if few else _INTERVALS
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

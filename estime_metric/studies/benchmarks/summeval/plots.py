@@ -69,7 +69,7 @@ def draw(
                 title,
                 others=_curves(correlations, keys, second),
                 other_layers=[_rescaled(column, first[0]) for column in second],
-                kinds=("ESTIME", second[0].setting) if second else ("", ""),
+                kinds=("ESTIME", _kind(second[0], first[0])) if second else ("", ""),
             ),
         )
 
@@ -99,6 +99,13 @@ def _curves(
         label: [float(correlations[(*key, column.name)]) for column in columns]
         for label, key in keys.items()
     }
+
+
+def _kind(second: ScoreColumn, first: ScoreColumn) -> str:
+    """What the thin lines are."""
+    return (
+        second.setting if second.blocks == first.blocks else f"{second.setting},\nlayers rescaled"
+    )
 
 
 def _rescaled(column: ScoreColumn, first: ScoreColumn) -> float:

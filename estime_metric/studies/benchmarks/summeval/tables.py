@@ -5,7 +5,6 @@ files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -116,7 +115,7 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.D
         "layers",
         title,
         [*headings, *shown.values()],
-        [Section(measure, of_measure) for measure, of_measure in rows.items()],
+        [Section(measure, layer_rows) for measure, layer_rows in rows.items()],
         _notes(scores),
     )
 
@@ -182,8 +181,8 @@ def _paper_table(
     labels = {column.name: column.label for column in scores.columns}
     cells = measure_cells(frame, _BY, shown)
     computed = dict(zip(labels, measure_rows(cells, labels), strict=True))
-    of_paper = pd.concat({"value": PAPER_CORRELATIONS}, axis=1).reindex(columns=cells.columns)
-    printed = {row[0]: row[1:] for row in of_paper.itertuples(name=None)}
+    printed_cells = pd.concat({"value": PAPER_CORRELATIONS}, axis=1).reindex(columns=cells.columns)
+    printed = {row[0]: row[1:] for row in printed_cells.itertuples(name=None)}
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):
@@ -204,19 +203,13 @@ def _paper_table(
     )
 
 
-class _PlaceInTable(NamedTuple):
+def _place_of(column: ScoreColumn) -> tuple[str, str | None]:
     """The section of a row, and the paper's row above which it is shown; ``None``: below all."""
-
-    section: str
-    above: str | None
-
-
-def _place_of(column: ScoreColumn) -> _PlaceInTable:
     name = column.label.split(" [")[0] if column.section == OWN else column.label
     for section, labels in PRINTED.items():
         if name in labels and column.section in (section, OWN):
-            return _PlaceInTable(section, name)
-    return _PlaceInTable(column.section, FIRST_ESTIME if column.layer is not None else None)
+            return section, name
+    return column.section, FIRST_ESTIME if column.layer is not None else None
 
 
 def _origin_of(column: ScoreColumn, scores: Scores[SummEval]) -> str:

@@ -97,8 +97,8 @@ def plot_intra_system(
     lower and upper ends, NaN if there is none; a measure without an entry has bars alone."""
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    for panel, (measure, of_measure) in zip(panels, values.items(), strict=True):
-        heights = np.asarray(of_measure, dtype=np.float64)
+    for panel, (measure, system_values) in zip(panels, values.items(), strict=True):
+        heights = np.asarray(system_values, dtype=np.float64)
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
         panel.bar(range(len(systems)), heights, width=0.72, color=COLORS[0])
         if measure in intervals:
