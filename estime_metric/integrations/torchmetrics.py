@@ -15,7 +15,7 @@ from torch import Tensor
 from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
-from estime_metric.engine.encoder.loading import check_model
+from estime_metric.engine.encoder.loading import check_models
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -189,7 +189,7 @@ class ESTIME(Metric):
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
-        check_model(self.config.model, self.config.revision)
+        check_models(self.config)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure
