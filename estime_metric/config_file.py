@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 #: Options in a record that belong to the machine.
-_OF_MACHINE = ("device", "token_budget")
+_MACHINE_OPTIONS = ("device", "token_budget")
 
 #: Options that belong to an encoder; in a record they were resolved for it.
 OF_ENCODER = ("revision", "layers", "window", "margin", "distance")
@@ -54,7 +54,7 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
     if "signature" in content and isinstance(content.get("config"), dict):
         content = content["config"]
         is_other = options.get("model", content.get("model")) != content.get("model")
-        ignored = (*_OF_MACHINE, *OF_ENCODER) if is_other else _OF_MACHINE
+        ignored = (*_MACHINE_OPTIONS, *OF_ENCODER) if is_other else _MACHINE_OPTIONS
         content = {name: value for name, value in content.items() if name not in ignored}
     for name, choices in (("splitter", SPLITTERS), ("tagger", TAGGERS)):
         value = content.get(name)

@@ -23,11 +23,11 @@ from estime_metric._wording import counted
 from estime_metric.config import OTHER_NAMES
 
 #: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
-OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
+USER_ERRORS = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 
 #: May be a mistake in this package: one line, which names its class and how to see the traceback.
 #: Torch reports lack of memory as RuntimeError, so these are not always bugs.
-OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
+OTHER_ERRORS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
@@ -126,7 +126,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     ):  # the reader of the output has stopped reading: not an error, but nothing follows
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (*OF_USE, *OTHERS) as error:
+    except (*USER_ERRORS, *OTHER_ERRORS) as error:
         if os.environ.get(TRACEBACK):
             raise
         return _fail(_message(error))
@@ -204,7 +204,7 @@ def _message(error: BaseException) -> str:
             return f"out of memory ({first}): try a smaller `token_budget` in --config."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {str(error.filename)!r}" if error.filename else error.strerror
-    if isinstance(error, OF_USE) or text.startswith("Expected "):
+    if isinstance(error, USER_ERRORS) or text.startswith("Expected "):
         return text or type(error).__name__
     return f"{type(error).__name__}: {text} ({TRACEBACK}=1 shows the traceback)"
 

@@ -43,7 +43,9 @@ def demo(
             try:
                 probe.bind((host, port))
             except (OSError, OverflowError) as error:
-                raise OSError(f"cannot listen on {host}, port {port}: {error}.") from error
+                raise OSError(
+                    f"cannot listen on {host}, port {port}: {str(error).rstrip('.')}."
+                ) from error
     with needs_extra("demo", "The demo needs Gradio"):
         from estime_metric.demo.app import launch  # imports Gradio and torch: slow
         from estime_metric.demo.encoders import CHOICES

@@ -144,16 +144,15 @@ def _print_means(report: Report) -> None:
 def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) -> None:
     names = [Path(file).name for file in means_of_files]
     is_unique = len(set(names)) == len(names)
-    means = list(means_of_files.values())
-    cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
+    cells = [mean_cells(RECOMMENDED, means[RECOMMENDED]) for means in means_of_files.values()]
     print_columns(
         {
             "file": names if is_unique else list(means_of_files),
-            "pairs": [of_file["tokens"].count for of_file in means],
+            "pairs": [means["tokens"].count for means in means_of_files.values()],
             RECOMMENDED: [mean for mean, _ in cells],
             "95% interval": [interval for _, interval in cells],
             **{
-                name: [mean_cells(name, of_file[name])[0] for of_file in means]
+                name: [mean_cells(name, means[name])[0] for means in means_of_files.values()]
                 for name in ("alarms", "tokens")
             },
         },

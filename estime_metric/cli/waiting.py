@@ -19,7 +19,8 @@ class Bar(Progress):
 
     def __init__(self, job: Job, *, quiet: bool) -> None:
         self._job, self._quiet = job, quiet
-        self._kept = self._skipped = 0
+        self._has_started = False
+        self._skipped = 0
         self._bar = tqdm(disable=True)
 
     def __enter__(self) -> Bar:
@@ -33,12 +34,12 @@ class Bar(Progress):
     ) -> None:
         self._bar.close()
         warn_of_more_rows(self._skipped)
-        if error is not None and self._kept and not isinstance(error, NotResumableError):
+        if self._has_started and error is not None and not isinstance(error, NotResumableError):
             self._say_how_to_resume()
 
     def start(self, resumed: int) -> None:
         """As `Progress.start`."""
-        self._kept = resumed
+        self._has_started = True
         if resumed:
             note(f"{counted(resumed, 'pair')} already scored")
         self._bar = tqdm(
@@ -55,7 +56,6 @@ class Bar(Progress):
 
     def keep(self, pairs: int, problems: Sequence[str]) -> None:
         """As `Progress.keep`."""
-        self._kept = pairs
         for problem in problems[: max(NAMED_ROWS - self._skipped, 0)]:
             with tqdm.external_write_mode():
                 warn(f"skipped {problem}")
@@ -67,6 +67,6 @@ class Bar(Progress):
             note("Nothing is kept. To be able to resume, name a file with -o.")
         elif not files.is_standard(output):
             note(
-                f"{counted(self._kept, 'pair')} already scored in {output}. Run the command again "
-                "with --resume to continue."
+                f"What was scored for {output} is kept. Run the command again with --resume to "
+                "continue."
             )

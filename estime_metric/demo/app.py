@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradio as gr
+from gradio.events import api
 
 from estime_metric._wording import shortened
 from estime_metric.demo import page
@@ -76,7 +77,8 @@ def build(handlers: Handlers) -> gr.Blocks:
     first = encoders.info(encoders.names[0])  # before anything is built
     examples = _examples()
     opening = list(examples.values())[OPENING]
-    with gr.Blocks(title="ESTIME", analytics_enabled=False, fill_width=True) as blocks:
+    blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, fill_width=True)
+    with blocks:
         _html(page.asset("header.html"))
         with gr.Row(elem_classes="demo-columns"):
             with gr.Column(scale=1, min_width=300, elem_id="texts"):
@@ -161,7 +163,7 @@ def build(handlers: Handlers) -> gr.Blocks:
             except ValueError as error:
                 raise gr.Error(str(error), print_exception=False) from None
 
-        gr.api(explain, api_name="explain", **_EVENT)
+        api(explain, api_name="explain", **_EVENT)
     return blocks
 
 
@@ -177,9 +179,9 @@ def _examples() -> dict[str, list[str]]:
         if others["verdict"] == "faithful":
             faithful[source] = summary
             continue
-        beginning = shortened(summary, 32)
-        alone[f"One: {beginning}"] = [source, summary, ""]
-        compared[f"Two: {beginning}"] = [source, faithful[source], summary]
+        beginning = shortened(summary, 28)
+        alone[f"Explain: {beginning}"] = [source, summary, ""]
+        compared[f"Compare: {beginning}"] = [source, faithful[source], summary]
     return {**alone, **compared}
 
 

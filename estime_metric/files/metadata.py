@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from estime_metric.files.formats import read_rows
 from estime_metric.files.formats.parquet import read_key
 from estime_metric.files.replacing import replaced
 from estime_metric.files.streams import GZIP, is_standard
@@ -69,14 +68,3 @@ def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
 def meta_json(meta: Mapping[str, Any], indent: int | None = None) -> bytes:
     """Metadata as JSON in UTF-8."""
     return encodable(json.dumps(meta, ensure_ascii=False, indent=indent, default=str)).encode()
-
-
-def read_signature(path: str | Path) -> str | None:
-    """The signature of the scores in a table, from its metadata or its first row; ``None`` if it
-    has none. Errors as `read_rows`.
-    """
-    stated = read_meta(path).get("signature")
-    if stated is None:
-        rows = (line.row for line in read_rows(Path(path)) if not line.problem)
-        stated = next(rows, {}).get("signature")
-    return None if stated is None else str(stated)

@@ -17,16 +17,9 @@ _HEAD = 100  # lines in which the columns are looked for before the rest is read
 
 
 class ColumnError(ValueError):
-    """A table lacks a column of texts.
-
-    Attributes:
-        argument: ``"source_column"`` or ``"summary_column"``, which names the column.
-        column: the name that the table does not have.
-        columns: the names that it has.
-    """
+    """A table lacks a column of texts, which ``argument`` names."""
 
     def __init__(self, path: Path, argument: str, column: str, columns: list[str]) -> None:
-        self.argument, self.column, self.columns = argument, column, columns
         super().__init__(
             f"Expected a column {column!r} in {path.name}, but its columns are "
             f"{', '.join(columns)}. Name the right one with `{argument}`."

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 GZIP = ".gz"
 
@@ -38,9 +38,8 @@ class OpenedText(io.TextIOWrapper):
     @property
     def share(self) -> float:
         """About which share of the file has been read; 0 if its size is not known."""
-        file: Any = getattr(
-            self.buffer, "fileobj", self.buffer
-        )  # the compressed file of a `GzipFile`
+        # A `GzipFile` has the compressed file.
+        file = cast(BinaryIO, getattr(self.buffer, "fileobj", self.buffer))
         return file.tell() / self.size if self.size else 0.0
 
 

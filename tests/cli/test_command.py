@@ -232,12 +232,7 @@ REFUSED = [
     (
         "meta-evaluate",
         "-o table.xlsx",
-        "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'",
-    ),
-    (
-        "meta-evaluate",
-        "-o t.csv --significance bootstrap",
-        "a folder, since --significance makes a second table",
+        "to be a folder, but got 'table.xlsx'",
     ),
     ("benchmark summeval", "--scores no.csv", "no.csv"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),

@@ -69,7 +69,7 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert [row["source"] for row in examples[::2]] == [row["source"] for row in examples[1::2]]
     assert all(len(row["source"].split()) > 100 for row in examples)
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
-    signature = Signature(files.read_signature(out))
+    signature = Signature(files.read_meta(out)["signature"])
     assert signature.short in shown.stdout.splitlines()
     assert signature.startswith("ESTIME|model:embedded@sha256-")
 
@@ -284,7 +284,7 @@ def test_what_belongs_to_an_output_belongs_to_the_target_of_a_link(
     link.symlink_to(target)
     for distance in (8, 2):
         score(pairs, "-o", link, "--overwrite", "--distance", distance)
-        assert f"|distance:{distance}|" in str(files.read_signature(target))
+        assert f"|distance:{distance}|" in files.read_meta(target)["signature"]
         assert link.is_symlink()
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "folder", "link.jsonl"}
 
@@ -313,7 +313,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_first(
 def opened(pairs: Path, folder: Path, *arguments: object) -> int:
     """How often a run of the command opens the input."""
     log = folder / "opened.txt"
-    command = ["strace", "-f", "-qq", "-e", "trace=openat", "-o", str(log), sys.executable]
+    command = ["strace", "-qq", "-e", "trace=openat", "-o", str(log), sys.executable]
     command += ["-m", "estime_metric", "score", str(pairs), *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)
     return log.read_text().count(f'"{pairs}"')

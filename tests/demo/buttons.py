@@ -85,7 +85,7 @@ def _press_explain(page: Any) -> list[str]:
     page.locator("#summary textarea").fill("Two cats slept.")
     page.locator("#explain").click()
     page.locator("#result .estime-text").filter(has_text="Two cats slept.").wait_for()
-    page.get_by_text("Two: Morgenrot").click()
+    page.get_by_text("Compare: Morgenrot").click()
     page.locator("#result .demo-verdict").wait_for()
     return ["explain"]
 

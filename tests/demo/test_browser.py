@@ -148,7 +148,7 @@ def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
     page.get_by_text("How to read this").click()
     expect(page.get_by_text("No threshold separates good from bad")).to_be_visible()
 
-    page.get_by_text("One: Morgenrot").click()
+    page.get_by_text("Explain: Morgenrot").click()
     expect(page.locator(SHOWN)).to_have_text(ROWS[5]["summary"])
     assert alarms(page) == scorer.explain(ROWS[5]["summary"], ROWS[5]["source"]).alarms
 
@@ -179,7 +179,7 @@ def test_it_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     page.get_by_text("How to read this").click()
     open_settings(page)
     read_well(page, size[0])
-    page.get_by_text("Two: Morgenrot").click()
+    page.get_by_text("Compare: Morgenrot").click()
     expect(page.locator(SHOWN)).to_have_text([ROWS[4]["summary"], ROWS[5]["summary"]])
     read_well(page, size[0])
     source, summary = (

@@ -71,8 +71,6 @@ def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) 
             f"Expected a column 'source' in {path.name}, but its columns are text, summary. "
             "Name the right one with `source_column`."
         )
-        assert raised.value.argument == "source_column"
-        assert raised.value.columns == ["text", "summary"]
     for delimiter in (";", "\t", "|"):
         for row in (f"a{delimiter}b", f"a, c{delimiter}b"):
             with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):

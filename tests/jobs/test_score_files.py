@@ -66,7 +66,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert parts.read_bytes() == written
     assert table_rows(parts) == table_rows(whole)
     assert ending == "parquet" or written == whole.read_bytes()
-    assert files.read_signature(parts) == scorer.signature
+    assert files.read_meta(parts)["signature"] == scorer.signature
     with pytest.raises(ValueError, match="the same signature as in the earlier run"):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
@@ -143,7 +143,7 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
         assert row["note"] == rows(1)[0]["note"]
         assert "estime_alarms" in row
         assert row["estime_source_id"] == plain["source_id"]
-    assert files.read_signature(table) is None
+    assert files.read_meta(table) == {}
 
 
 def test_columns_of_parquet_keep_the_types_that_json_has(
@@ -516,10 +516,7 @@ def test_a_signal_ends_at_once_and_says_how_to_resume(
     written = [row for chunk in json_rows(kept)[1:] for row in chunk["rows"]]
     assert written == json_rows(wholes[".jsonl"])[: len(written)]
     assert len(written) < 300
-    assert (
-        f"{len(written)} pairs already scored in {out}. Run the command again with --resume"
-        in printed
-    )
+    assert f"What was scored for {out} is kept. Run the command again with --resume" in printed
     assert "Traceback" not in printed
     check_whole(long_table, out, wholes[".jsonl"])
 

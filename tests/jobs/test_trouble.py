@@ -31,7 +31,10 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     assert "Traceback" not in shown.stderr
     assert f"error: File too large: '{out}" in shown.stderr
     if size > 1_000:
-        assert f"already scored in {out}. Run the command again with --resume" in shown.stderr
+        assert (
+            f"What was scored for {out} is kept. Run the command again with --resume"
+            in shown.stderr
+        )
     run_command("score", table, "-o", out, *options, "--resume")
     assert table_rows(out) == table_rows(whole)
     sidecars = [files.lock_path(path).name for path in (whole, out)]
