@@ -276,8 +276,7 @@ class EstimeScorer:
         texts = []
         if are_mostly_shorter(sources, predictions):
             texts.append(
-                "Most of the sources are shorter than their summaries. If you have swapped them, pass the summaries as "
-                "`predictions` and the texts that they were made from as `sources`."
+                "Most of the sources are shorter than their summaries, so the two may have been swapped."
             )
         if self.config.model in embedded.PATHS and is_foreign(predictions, self.encoder.tokenizer):
             texts.append(

@@ -330,10 +330,10 @@ class ESTIME(Metric):
         if self._returned is not None:
             return by_layer[0][..., self._measures.index(self._returned.name)]
         return {
-            reported_name(measure, layer, self._layers): of_layer[
+            reported_name(measure, layer, self._layers): layer_values[
                 ..., self._measures.index(measure)
             ]
-            for layer, of_layer in zip(self._layers or (0,), by_layer, strict=True)
+            for layer, layer_values in zip(self._layers or (0,), by_layer, strict=True)
             for measure in self.config.reported_measures
         }
 

@@ -118,6 +118,6 @@ def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
     }
 
 
-def _share_above(of_class: Floats) -> Floats:
+def _share_above(class_weights: Floats) -> Floats:
     """The share of the weight in the classes above each threshold."""
-    return ratio(of_class.sum() - np.cumsum(of_class)[:-1], of_class.sum())
+    return ratio(class_weights.sum() - np.cumsum(class_weights)[:-1], class_weights.sum())

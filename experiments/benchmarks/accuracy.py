@@ -38,8 +38,10 @@ def balanced_accuracies(
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
     recalls = []
     for label in (0, 1):
-        of_class = weights * (labels == label)
-        recalls.append(ratio((of_class * (predicted == label)).sum(axis=1), of_class.sum(axis=1)))
+        label_weights = weights * (labels == label)
+        recalls.append(
+            ratio((label_weights * (predicted == label)).sum(axis=1), label_weights.sum(axis=1))
+        )
     return ratio(np.nansum(recalls, axis=0), np.isfinite(recalls).sum(axis=0))
 
 

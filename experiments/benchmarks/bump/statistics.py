@@ -70,8 +70,8 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
     curve over the references and the edited summaries of these pairs, in percent), and of both the
     ends of the 95% interval, ``NAME_low`` and ``NAME_high``. ``tests.csv``: see `tests`.
     """
-    of_pairs = scores.data.table.iloc[::2].reset_index(drop=True)
-    articles, errors = Resamples(of_pairs["article"], resamples, seed), of_pairs["error"]
+    pairs_table = scores.data.table.iloc[::2].reset_index(drop=True)
+    articles, errors = Resamples(pairs_table["article"], resamples, seed), pairs_table["error"]
 
     def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
         known = pair_scores(scores, column).dropna()

@@ -184,9 +184,9 @@ def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned(
         assert judged[0].measures["tokens"] == 3
         assert in_child(lambda: other(*texts)) == 0
     """
-    of_judge, of_scorer = run_with_forks(script)
-    assert of_judge == of_scorer
-    assert of_scorer.startswith(
+    judge_message, scorer_message = run_with_forks(script)
+    assert judge_message == scorer_message
+    assert scorer_message.startswith(
         "RuntimeError: This process was forked while its parent was scoring"
     )
-    assert 'multiprocessing.get_context("spawn")' in of_scorer
+    assert 'multiprocessing.get_context("spawn")' in scorer_message

@@ -71,7 +71,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
     table.assign(mine=-table["alarms"]).to_csv(scores, index=False)
     options = ["--judgements", "fluency", "--levels", "system", "-n", 20]
     refused = run(scores, judgements, *options, status=2).stderr
-    message = r"direction for every measure, but it is unknown for mine.* --higher, --lower"
+    message = r"direction for every measure, but it is unknown for mine.* .--higher, --lower.\."
     assert re.search(message, refused)
     out = tmp_path / "out"
     for direction, sign in (("--higher", 1), ("--lower", -1)):
