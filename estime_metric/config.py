@@ -131,8 +131,7 @@ class EstimeConfig:
         default=EMBEDDED_MODEL,
         metadata={
             "help": "Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
-            "folder, or 'paper' for the paper's setting. 'estime models' lists them. (default: "
-            "embedded)",
+            "folder, or 'paper' for the paper's setting. (default: embedded)",
             "alias": "-m",
         },
     )
@@ -250,8 +249,9 @@ class EstimeConfig:
         if config is None:
             config = cls()
         elif not isinstance(config, EstimeConfig):
+            hint = f" Did you mean model={config!r}?" if isinstance(config, str) else ""
             raise TypeError(
-                f"Expected argument `config` to be an EstimeConfig, but got {type(config).__name__}."
+                f"Expected argument `config` to be an EstimeConfig, but got {type(config).__name__}.{hint}"
             )
         for name in options:
             if name not in OPTIONS:

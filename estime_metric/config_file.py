@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from estime_metric import files
 from estime_metric.config import SPLITTERS, TAGGERS, EstimeConfig
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeOptions
 
 #: Options in a record that belong to the machine.

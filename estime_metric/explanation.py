@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import unicodedata
 from bisect import bisect_right
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,8 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
 from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.explain import html, wording
-from estime_metric.explain.data import Span
 from estime_metric.explain.kinds import KINDS, content_words, new_kind
-from estime_metric.measures import MEASURES, TEMPERATURE
+from estime_metric.measures import MEASURES, RECOMMENDED, TEMPERATURE
 from estime_metric.novelty import SourceWording, lower_words
 from estime_metric.validation import check_choice
 
@@ -119,6 +120,11 @@ class Explanation:
         )
 
     @property
+    def inconsistency(self) -> float:
+        """The recommended measure of the pair, 0 to 1; lower is better."""
+        return self.value(RECOMMENDED)
+
+    @property
     def graded_alarms(self) -> float:
         """The sum of the graded alarms of all checked units; lower is better."""
         return math.fsum(unit.graded_alarm for unit in self.units)
@@ -162,7 +168,7 @@ class Explanation:
     def _source_words(self) -> frozenset[str]:
         return frozenset(lower_words(self.source))
 
-    def is_written_in_source(self, unit: Span) -> bool:
+    def is_written_in_source(self, unit: UnitVerdict) -> bool:
         """Whether a unit of the summary consists of words that the source has too, in any capitals.
 
         If such a unit is absent, the encoder has no token for it, or, with the unit ``word``, the
@@ -223,6 +229,18 @@ class Explanation:
         ]
         return tuple(word for *_, word in sorted(ranked, key=lambda entry: entry[:2]))
 
+    def to_html(self, *, title: str = html.TITLE) -> str:
+        """A self-contained page: the colored summary above its source, with the evidence. For several
+        explanations on one page, see `estime_metric.explain.to_html`.
+        """
+        return html.to_html(self, title=title)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page of `to_html` to a file; its name has to end in ``.html`` (ValueError)."""
+        if Path(path).suffix.lower() != ".html":
+            raise ValueError(f"Expected argument `path` to end in .html, but got {str(path)!r}.")
+        Path(path).write_text(self.to_html(), encoding="utf-8", newline="")
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the colored summary above its source, with the evidence."""
         return html.notebook(self)
@@ -240,7 +258,7 @@ class Explanation:
         return {
             "prediction": self.prediction,
             "source": self.source,
-            "inconsistency": self.value("inconsistency"),
+            "inconsistency": self.inconsistency,
             "alarms": self.alarms,
             "graded_alarms": self.graded_alarms,
             "overlap": self.overlap,

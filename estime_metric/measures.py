@@ -5,9 +5,11 @@ Importing this module loads no torch.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from estime_metric.validation import check_choice
@@ -468,6 +470,23 @@ HIGHER_IS_BETTER = {
     for name, measure in MEASURES.items()
     if measure.higher_is_better is not None
 }
+
+
+def check_threshold(threshold: Any, measure: str) -> float:
+    """A threshold as a float. Raises TypeError unless it is a number, also of NumPy; ValueError unless
+    it is finite and a possible value of the measure.
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        raise TypeError(f"Expected argument `threshold` to be a number, but got {threshold!r}.")
+    low, bound = MEASURES[measure].low, MEASURES[measure].high
+    high = math.inf if bound is None or isinstance(bound, str) else bound
+    if not math.isfinite(threshold) or not low <= threshold <= high:
+        possible = f"at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
+        raise ValueError(
+            f"Expected argument `threshold` to be {possible}, as values of {measure} are, but got "
+            f"{threshold:g}."
+        )
+    return float(threshold)
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +23,10 @@ from estime_metric.measures import (
     RECOMMENDED,
     STATISTICS,
     TIES,
+    check_threshold,
     compute,
     reported_name,
 )
-from estime_metric.operating_points import threshold_value
 from estime_metric.report.tables import mean_cells
 from estime_metric.signature import Signature
 from estime_metric.stats.bootstrap import BootstrapMeans, source_id
@@ -265,7 +264,7 @@ class EstimeResult:
 
     def flags(
         self,
-        threshold: float | str = "balanced",
+        threshold: float,
         measure: str = RECOMMENDED,
         layer: int | None = None,
     ) -> Tensor:
@@ -276,8 +275,7 @@ class EstimeResult:
         that you have labeled.
 
         Args:
-            threshold: a value of the measure, or ``"balanced"`` for the recorded threshold of a
-                bundled encoder; a warning is issued if it was determined with other settings.
+            threshold: a possible value of the measure.
             measure: a measure with a direction (lower or higher is better).
             layer: as for `values`.
 
@@ -285,14 +283,12 @@ class EstimeResult:
             bool of shape (pairs,), in input order.
 
         Raises:
-            TypeError, ValueError: ``threshold`` is not a number, or no threshold is recorded; the
-                measure has no direction; or as for `values`.
+            TypeError, ValueError: ``threshold`` is not a number, or not a possible value of the
+                measure; the measure has no direction; or as for `values`.
         """
         check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
         values = self.values(measure, layer)
-        read = self.layers[self._layer_index(layer)]
-        signature = replace(self.config, layers=read).signature()
-        limit = threshold_value(threshold, measure, signature)
+        limit = check_threshold(threshold, measure)
         acceptable = values > limit if HIGHER_IS_BETTER[measure] else values < limit
         return acceptable.logical_not()
 

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
 from tqdm import tqdm
 
+from estime_metric import embedded
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.forks import in_flight
+from estime_metric.engine.encoder.loading import check_model
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.text.language import foreign_language
+from estime_metric.engine.text.language import is_foreign
 from estime_metric.engine.text.pairs import pair_batches
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS
 from estime_metric.result import EstimeResult
 from estime_metric.validation import (
+    are_mostly_shorter,
     check_choice,
     check_column,
     check_pairs,
@@ -37,15 +39,15 @@ from estime_metric.validation import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeOptions
 
 #: Bytes of embeddings in a batch of pairs, not counting a source that has more summaries in the next batch.
 EMBEDDED_BYTES = 256_000_000
 
 
-class _Loaded(NamedTuple):
+class Loaded(NamedTuple):
+    """What an `EstimeScorer` needs to score."""
+
     encoder: MaskedEncoder
     config: EstimeConfig  # fully resolved
     soft_encoder: MaskedEncoder  # provides the input embeddings for `soft`
@@ -57,12 +59,15 @@ class EstimeScorer:
 
     Args:
         config: an `EstimeConfig`; the default uses the bundled encoder ``"embedded"``.
-        cache: caches source embeddings between calls. Pass a memory limit in bytes, a folder, or a
+        cache: caches source embeddings between calls. Pass a memory limit in bytes or a
             `SourceCache`; ``None`` disables the cache. Caching changes scores only by rounding.
         options: options of `EstimeConfig`; they override those in ``config``.
 
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
+        EncoderUnavailableError: there is certainly no such ``model``: the name is nearly a bundled
+            encoder's, a path is not a folder, or ``HF_HUB_OFFLINE`` is set and the name is not in
+            the Hub's cache. Nothing is loaded or downloaded to find out.
 
     Example:
         >>> scorer = EstimeScorer()
@@ -75,34 +80,55 @@ class EstimeScorer:
         self,
         config: EstimeConfig | None = None,
         *,
-        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        cache: int | SourceCache | None = None,
         **options: Unpack[EstimeOptions],
     ) -> None:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
-        self._loaded: _Loaded | None = None
-        self._language_known = False
+        check_model(self.config.model, self.config.revision)
+        if self.config.soft_model is not None:
+            check_model(self.config.soft_model, self.config.soft_revision)
+        self._loaded: Loaded | None = None
 
-    def load(self) -> None:
+    def load(self) -> Loaded:
         """Loads the encoder now instead of on first use."""
-        self._load()
+        if self._loaded is None:
+            with in_flight():
+                encoder, config = store.STORE.get(self.config)
+                soft_encoder = encoder
+                if config.soft_model is not None and "soft" in config.measures:
+                    soft_encoder, soft_config = store.STORE.get(
+                        replace(
+                            config,
+                            model=config.soft_model,
+                            revision=config.soft_revision,
+                            layers=0,
+                            window=None,
+                            margin=None,
+                            measures=(),
+                        )
+                    )
+                    soft_encoder.check_vocabulary(encoder)
+                    config = replace(config, soft_revision=soft_config.revision)
+                self._loaded = Loaded(encoder, config, soft_encoder)
+        return self._loaded
 
     @property
     def encoder(self) -> MaskedEncoder:
         """The encoder, loaded on first use."""
-        return self._load().encoder
+        return self.load().encoder
 
     @property
     def signature(self) -> str:
         """The signature of the results. Loads the encoder, because its revision and default layer are
         part of the signature.
         """
-        return self._load().config.signature()
+        return self.load().config.signature()
 
     @property
     def resolved_config(self) -> EstimeConfig:
         """The fully resolved configuration, as stored in results. Loads the encoder."""
-        return self._load().config
+        return self.load().config
 
     @property
     def bytes_per_unit(self) -> int:
@@ -132,18 +158,43 @@ class EstimeScorer:
 
         Raises:
             TypeError, ValueError: the arguments are not lists of strings of the same length, or a
-                source is empty; the message names the index.
+                source has no letter and no digit; the message names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
             RuntimeError: this process was forked while its parent was loading or scoring.
         """
-        return self._score(*check_pairs(predictions, sources), progress)
+        return self.score_checked(*check_pairs(predictions, sources), progress)
+
+    @in_flight()
+    def score_checked(
+        self,
+        predictions: list[str],
+        sources: list[str],
+        progress: bool | Callable[[int], None] = False,
+    ) -> EstimeResult:
+        """`score` for texts that `estime_metric.validation.check_pairs` returned, which are not checked
+        again.
+        """
+        encoder, config, soft_encoder = self.load()
+        shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
+        with torch.inference_mode(False):  # otherwise the scores could never be changed in place
+            statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
+        every_unit = config.needs_every_unit
+        for matched in self._matches(
+            predictions, sources, every_unit=every_unit, progress=progress
+        ):
+            with inference_context(encoder.device):
+                counts = count_statistics(matched, config, soft_encoder.input_embeddings)
+                for pair, pair_counts in zip(matched, counts, strict=True):
+                    statistics[pair.prediction.rows] = pair_counts
+        return EstimeResult(statistics, config, sources, predictions)
 
     def score_candidates(
         self, predictions: Sequence[str], source: str, *, progress: bool = False
     ) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         checked = check_texts("predictions", predictions)
-        return self._score(checked, [check_source("source", source)] * len(checked), progress)
+        texts = [check_source("source", source)] * len(checked)
+        return self.score_checked(checked, texts, progress)
 
     def map_batch(
         self,
@@ -199,8 +250,8 @@ class EstimeScorer:
             layer: one of the configured layers. Can be omitted if there is only one.
 
         Raises:
-            TypeError, ValueError: an argument is not a string, the source is empty, the layer was
-                not read, or no layer is given although several were read.
+            TypeError, ValueError: an argument is not a string, the source has no letter and no
+                digit, the layer was not read, or no layer is given although several were read.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         checked = [check_text("prediction", prediction)], [check_source("source", source)]
@@ -219,6 +270,24 @@ class EstimeScorer:
         """
         return self._explain(*check_pairs(predictions, sources), layer, progress)
 
+    def input_warnings(self, predictions: Sequence[str], sources: Sequence[str]) -> list[str]:
+        """What `score` and `explain` warn about before they score: most of the sources are shorter than
+        their summaries, or the summaries are not in the language of a bundled encoder. Loads the
+        encoder.
+        """
+        texts = []
+        if are_mostly_shorter(sources, predictions):
+            texts.append(
+                "Most of the sources are shorter than their summaries. If you have swapped them, pass the summaries as "
+                "`predictions` and the texts that they were made from as `sources`."
+            )
+        if self.config.model in embedded.PATHS and is_foreign(predictions, self.encoder.tokenizer):
+            texts.append(
+                f"The summaries do not seem to be in English, the language of the encoder {self.config.model!r}, so the "
+                "scores are not reliable. Pass an encoder for their language as `model`."
+            )
+        return texts
+
     def unload(self) -> None:
         """Releases the encoder. Its memory is freed when no other scorer uses it. The encoder is loaded
         again on next use.
@@ -229,36 +298,10 @@ class EstimeScorer:
             return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Whether the language was looked at is not state: `datasets` looks cached results up by a hash of this.
-        return {**self.__dict__, "_loaded": None, "_language_known": False}
+        return {**self.__dict__, "_loaded": None}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
-
-    def _load(self) -> _Loaded:
-        if self._loaded is None:
-            with in_flight():
-                self._loaded = self._encoders()
-        return self._loaded
-
-    def _encoders(self) -> _Loaded:
-        encoder, config = store.STORE.get(self.config)
-        soft_encoder = encoder
-        if config.soft_model is not None and "soft" in config.measures:
-            soft_encoder, soft_config = store.STORE.get(
-                replace(
-                    config,
-                    model=config.soft_model,
-                    revision=config.soft_revision,
-                    layers=0,
-                    window=None,
-                    margin=None,
-                    measures=(),
-                )
-            )
-            soft_encoder.check_vocabulary(encoder)
-            config = replace(config, soft_revision=soft_config.revision)
-        return _Loaded(encoder, config, soft_encoder)
 
     def _matches(
         self,
@@ -271,8 +314,9 @@ class EstimeScorer:
         """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
         different pair once.
         """
-        self._warn_of_language(predictions)
-        encoder, config, _ = self._load()
+        encoder, config, _ = self.load()
+        for text in self.input_warnings(predictions, sources):
+            warnings.warn(text, RuntimeWarning, stacklevel=5)  # at the line that called `score`
         batches = pair_batches(
             predictions,
             sources,
@@ -290,31 +334,10 @@ class EstimeScorer:
                 yield matched
 
     @in_flight()
-    def _score(
-        self,
-        predictions: list[str],
-        sources: list[str],
-        progress: bool | Callable[[int], None],
-    ) -> EstimeResult:
-        encoder, config, soft_encoder = self._load()
-        shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
-        with torch.inference_mode(False):  # otherwise the scores could never be changed in place
-            statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-        every_unit = config.needs_every_unit
-        for matched in self._matches(
-            predictions, sources, every_unit=every_unit, progress=progress
-        ):
-            with inference_context(encoder.device):
-                counts = count_statistics(matched, config, soft_encoder.input_embeddings)
-                for pair, of_pair in zip(matched, counts, strict=True):
-                    statistics[pair.prediction.rows] = of_pair
-        return EstimeResult(statistics, config, sources, predictions)
-
-    @in_flight()
     def _explain(
         self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
     ) -> list[Explanation]:
-        encoder, config, _ = self._load()
+        encoder, config, _ = self.load()
         if layer is not None or len(config.layer_tuple) > 1:
             check_choice("layer", layer, config.layer_tuple)
         chosen = config.layer_tuple[0] if layer is None else layer
@@ -327,19 +350,6 @@ class EstimeScorer:
                 explanation = explain_pair(predictions[row], sources[row], pair, chosen, config)
                 explanations.update(dict.fromkeys(pair.prediction.rows, explanation))
         return [explanations[row] for row in range(len(predictions))]
-
-    def _warn_of_language(self, predictions: list[str]) -> None:
-        if self._language_known:
-            return
-        sign = foreign_language(predictions, self.encoder.tokenizer)
-        self._language_known = sign is not None
-        if sign:
-            warnings.warn(
-                f"The encoder {self.encoder.info.name!r} does not seem to support the language of the summaries "
-                f"({sign}), so the scores are not reliable. Pass an encoder for that language as `model`.",
-                RuntimeWarning,
-                stacklevel=6,
-            )
 
 
 @contextmanager

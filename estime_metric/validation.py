@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 
@@ -53,25 +54,41 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
 
 
 def check_sources(name: str, texts: Any) -> list[str]:
-    """As `check_texts`; an empty text raises ValueError, because no summary was made from it."""
+    """As `check_texts`; a text without a letter or digit raises ValueError, because no summary was made
+    from it.
+    """
     checked = check_texts(name, texts)
-    if "" in checked:
-        raise _empty_source(name, checked.index(""))
+    for index, text in enumerate(checked):
+        _check_has_words(name, text, f" at index {index}")
     return checked
 
 
 def check_source(name: str, text: Any, index: int | None = None) -> str:
-    """As `check_text`; an empty text raises ValueError."""
-    if check_text(name, text, index) == "":
-        raise _empty_source(name, index)
-    return str(text)
+    """As `check_text`; a text without a letter or digit raises ValueError."""
+    checked = check_text(name, text, index)
+    _check_has_words(name, checked, "" if index is None else f" at index {index}")
+    return checked
 
 
-def _empty_source(name: str, index: int | None) -> ValueError:
-    position = "" if index is None else f" at index {index}"
-    return ValueError(
-        f"Expected argument `{name}` to contain text, but got an empty string{position}."
+def has_words(text: str) -> bool:
+    """Whether a text has a letter or a digit, as every source must."""
+    return any(map(str.isalnum, text))
+
+
+def _check_has_words(name: str, text: str, position: str) -> None:
+    if not has_words(text):
+        came = repr(text[:20]) if text else "an empty string"
+        raise ValueError(f"Expected argument `{name}` to contain words, but got {came}{position}.")
+
+
+def are_mostly_shorter(sources: Sequence[str], summaries: Sequence[str]) -> bool:
+    """Whether more than half of the sources are shorter than their summaries, as if the two had been
+    swapped.
+    """
+    shorter = sum(
+        len(source) < len(summary) for source, summary in zip(sources, summaries, strict=True)
     )
+    return 2 * shorter > len(sources)
 
 
 def _check_characters(name: str, text: str, position: str) -> None:
@@ -111,10 +128,30 @@ def check_column(column: str, columns: Iterable[str]) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Raises ValueError if a value is not one of ``choices``."""
+    """Raises ValueError if a value is not one of ``choices``; the message suggests a similar one."""
     if value not in choices:
         listed = ", ".join(map(str, choices))
-        raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
+        raise ValueError(
+            f"Expected argument `{name}` to be one of {listed}, but got {value!r}."
+            f"{did_you_mean(value, choices)}"
+        )
+
+
+def did_you_mean(
+    value: Any, names: Iterable[Any], form: str = "{!r}", similarity: float = 0.6
+) -> str:
+    """The end of a message about a name that does not exist: a question with the most similar of
+    ``names``, written in ``form``, or nothing if none has the least ``similarity`` (`difflib`).
+
+    Example:
+        >>> did_you_mean("inconsistancy", ["alarms", "inconsistency"])
+        " Did you mean 'inconsistency'?"
+    """
+    texts = [name for name in names if isinstance(name, str)]
+    similar = (
+        get_close_matches(value, texts, n=1, cutoff=similarity) if isinstance(value, str) else []
+    )
+    return f" Did you mean {form.format(similar[0])}?" if similar else ""
 
 
 def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
@@ -237,10 +274,7 @@ def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
     ``choices``. Does not import torch, because that is slow.
     """
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
-    if name not in choices:
-        raise ValueError(
-            f"Expected argument `dtype` to be one of {', '.join(choices)}, but got {dtype!r}."
-        )
+    check_choice("dtype", name, choices)
     return str(name)
 
 

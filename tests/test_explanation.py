@@ -8,6 +8,7 @@ import json
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,6 +61,8 @@ def test_the_verdicts_add_up_to_the_score(
     shown = scorer.explain_pairs(*split(texts))
     for name in ("overlap", "tokens"):
         assert [getattr(each, name) for each in shown] == result.values(name).tolist()
+    inconsistency = [each.inconsistency for each in shown]
+    np.testing.assert_allclose(inconsistency, result.values("inconsistency"), atol=1e-6)
     alarms = torch.tensor([each.alarms for each in shown])
     assert (alarms - result.values("alarms")).abs().sum() <= result.ties()
     if unit == "word":
@@ -336,6 +339,15 @@ def structure(shown: Explanation) -> list[tuple]:
         for unit in shown.units
         if unit.margin is not None and abs(unit.margin) > 1e-4 * abs(unit.best.similarity)
     ]
+
+
+def test_a_page_is_saved(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    shown = EstimeScorer(model=bert_folder, **SHORT).explain(*pairs[4])
+    shown.save(tmp_path / "pair.html")
+    assert (tmp_path / "pair.html").read_text(encoding="utf-8") == shown.to_html()
+    assert "<title>Mine</title>" in shown.to_html(title="Mine")
+    with pytest.raises(ValueError, match=r"`path` to end in \.html, but got 'pair\.json'"):
+        shown.save("pair.json")
 
 
 def test_the_surest_words_come_first() -> None:

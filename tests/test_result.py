@@ -204,7 +204,7 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
     assert result.flags(limit, layer=2).tolist() == [value >= limit for value in values.tolist()]
     rates = result.values("alarm_rate", 2)
     assert (
-        result.flags(1.1, "alarm_rate", 2).tolist() == rates.isnan().tolist()
+        result.flags(1.0, "alarm_rate", 2).tolist() == rates.isnan().tolist()
     )  # nothing was checked
     assert result.flags(np.float64(limit), layer=2).equal(result.flags(limit, layer=2))
 
@@ -212,11 +212,12 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
 @pytest.mark.parametrize(
     ("threshold", "measure", "message"),
     [
-        (True, "inconsistency", "a number or 'balanced', but got"),
-        ("good", "inconsistency", "a number or 'balanced'"),
-        (math.nan, "inconsistency", "finite"),
+        (True, "inconsistency", "a number, but got True"),
+        ("good", "inconsistency", "a number, but got"),
+        (math.nan, "inconsistency", "from 0 to 1, .* but got nan"),
         (1, "tokens", "`measure` to be one of"),
-        ("balanced", "winners", "are recorded for 'inconsistency'.*, but got 'winners' with m@r"),
+        (3, "inconsistency", "from 0 to 1, as values of inconsistency are, but got 3"),
+        (-1, "winners", "at least 0, as values of winners are, but got -1"),
     ],
 )
 def test_a_bad_threshold_is_refused(

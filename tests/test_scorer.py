@@ -217,12 +217,12 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
     scorer: EstimeScorer, pairs
 ) -> None:
     summaries = ["", "  \n", "...", "The cat sat."]
-    for result in (scorer.score_candidates(summaries, source) for source in (" ", "!!!")):
-        for measure in ("alarms", "winners", "overlap"):
-            assert result.values(measure, 3).tolist() == [0.0] * 4
-        assert result.unchecked_indices == [0, 1, 2, 3]
-        assert result.values("tokens", 3).tolist() == [0, 0, 3, 4]
-    empty = [("", pairs[0][1]), (pairs[0][0], " "), ("", "\n"), ("...", "!!!")]
+    result = scorer.score_candidates(summaries, "zebra !!!")
+    for measure in ("alarms", "winners", "overlap"):
+        assert result.values(measure, 3).tolist() == [0.0] * 4
+    assert result.unchecked_indices == [0, 1, 2, 3]
+    assert result.values("tokens", 3).tolist() == [0, 0, 3, 4]
+    empty = [("", pairs[0][1]), (pairs[0][0], "zebra"), ("", "zebra\n"), ("...", "zebra !!!")]
     result = scorer.score(*split([empty[0], *pairs[:3], *empty[1:], *pairs[3:6]]))
     assert_same(
         scorer.score(*split(pairs[:6])),

@@ -7,13 +7,18 @@ from __future__ import annotations
 import gc
 import math
 import pickle
+import warnings
 import weakref
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 
-from estime_metric import EstimeConfig, EstimeScorer, estime
+from estime_metric import ESTIME, EstimeConfig, EstimeScorer, estime
+from tests.command import run_python
 from tests.hostile import changes, hostile_pairs
+from tests.local_hub import LocalHub, serve
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 
 __all__ = ["scorer"]  # a fixture
@@ -28,11 +33,39 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
     assert result.signature == scorer.signature
     assert "default" not in result.signature
     assert "@sha256-" in result.signature
-    missing = EstimeScorer(model=str(tmp_path / "not-there"))
-    assert "not-there" in repr(missing)
-    for use in (missing.load, lambda: missing.score(["a"], ["a"])):
-        with pytest.raises(OSError, match="not-there"):
-            use()
+
+
+@pytest.mark.parametrize("make", [EstimeScorer, ESTIME])
+def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
+    make: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("embeded", "embedded_small", "Embedded", "papers"):
+        with pytest.raises(OSError, match=r"there is no such encoder\. Did you mean model='(e|p)"):
+            make(model=name)
+    for path in (tmp_path / "nothing", "./nothing", "a/b/c"):
+        with pytest.raises(OSError, match="there is no such folder"):
+            make(model=str(path))
+    make(model="nobody/nothing")  # the Hub may have it
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for name in ("nobody/nothing", "x" * 500):
+        with pytest.raises(OSError, match="cannot be loaded"):
+            make(model=name)
+    with pytest.raises(TypeError, match="Did you mean model='embedded-small'"):
+        make("embedded-small")
+
+
+def test_an_encoder_in_the_cache_may_be_named_offline(bert_folder: str, tmp_path: Path) -> None:
+    script = """
+        import sys
+        from estime_metric import EstimeScorer
+        scorer = EstimeScorer(model="user/bert", layers=1)
+        assert not {"transformers", "huggingface_hub.hf_api"} & sys.modules.keys()
+        scorer.score(["The cat sat."], ["The cat sat there."])
+    """
+    with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
+        cache = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)}
+        run_python(script, HF_HUB_OFFLINE="0", **cache)
+    run_python(script, HF_HUB_OFFLINE="1", **cache)
 
 
 @pytest.mark.parametrize(
@@ -46,13 +79,23 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
         ("explain_pairs", ["a"], [3], "`sources` to contain only strings, but got int at index 0"),
         ("explain", None, "a", "`prediction` to be a str, but got NoneType"),
         ("explain", "a", ["a"], "`source` to be a str, but got list"),
+        (
+            "score",
+            ["a", "b"],
+            ["a", ""],
+            "`sources` to .* words, but got an empty string at index 1",
+        ),
+        ("score", ["a"], [" \n"], r"`sources` to contain words, but got ' \\n' at index 0"),
+        ("score_candidates", ["a"], "... !", "`source` to contain words, but got '... !'"),
+        ("explain_pairs", ["a"], ["—"], "`sources` to contain words, but got '—' at index 0"),
+        ("explain", "a", "\u200b", "`source` to contain words, but got"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_loaded(
     method: str, predictions: object, sources: object, message: str
 ) -> None:
-    with pytest.raises(TypeError, match=message):
-        getattr(EstimeScorer(model="./not-there"), method)(predictions, sources)
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(EstimeScorer(model="nobody/not-there"), method)(predictions, sources)
 
 
 def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
@@ -70,6 +113,28 @@ def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
     gc.collect()
     assert watched() is None
     assert_same(before, scorer.score(*split(pairs[:3])))
+
+
+@pytest.mark.parametrize("use", ["score", "explain_pairs"])
+def test_sources_that_are_mostly_shorter_than_their_summaries_warn(
+    scorer: EstimeScorer, use: str
+) -> None:
+    summary, source = "The cat sat.", "The cat sat on the mat while the dog slept."
+    with pytest.warns(RuntimeWarning, match="shorter than their summaries. If you have swapped"):
+        _call(scorer, use, [source, source, summary], [summary, summary, source])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for summaries, sources in (
+            ([source, summary], [summary, source]),  # as many
+            ([summary], [summary]),
+            ([], []),
+        ):
+            _call(scorer, use, summaries, sources)
+
+
+def _call(scorer: EstimeScorer, use: str, summaries: list[str], sources: list[str]) -> None:
+    layer = {"layer": scorer.config.layer_tuple[0]} if use == "explain_pairs" else {}
+    getattr(scorer, use)(summaries, sources, **layer)
 
 
 def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:

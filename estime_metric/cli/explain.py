@@ -31,12 +31,15 @@ def explain(
     source: str | None = None,
     example: bool = False,
     row: Annotated[list[int] | None, Parameter(alias="-r")] = None,
+    function_words: Annotated[bool, Parameter(negative=())] = False,
     output: options.Output = None,
     overwrite: options.Overwrite = False,
     texts: options.TextOptions = options.TEXTS,
     scoring: options.ScoringOptions = options.SCORING,
 ) -> int:
-    """Show a verdict for every word of a summary, with the evidence for it in the source.
+    """Show which words of a summary are likely errors, with the evidence in the source.
+
+    New names come first, then new numbers, other new words, and alarms by their margin.
 
     Exit status: 0 if all pairs were explained, 1 if invalid rows were skipped, 2 on failure.
 
@@ -48,6 +51,7 @@ def explain(
         example: Explain a bundled example pair.
         row: Line of a pair in the file, as 'estime score' numbers them; may be given several times.
             (default: all; 2 with --example)
+        function_words: Also list alarms on function words and on punctuation, which are rarely errors.
         output: Write a page (.html) or data (.jsonl, '-' for standard output).
     """
     inputs = texts.choose((file,) if file is not None else ())
@@ -79,7 +83,7 @@ def explain(
     shown = EstimeScorer(**chosen).explain_pairs(pairs.summaries, pairs.sources)
     headings = [f"line {line}" for line in pairs.lines] if len(shown) > 1 else [""]
     if output is None:
-        _show(shown, headings)
+        _show(shown, headings, function_words=function_words)
     else:
         _write(output, shown, headings, pairs)
     return 1 if pairs.problems else 0
@@ -116,7 +120,7 @@ def _why_not(pairs: files.Pairs, row: int) -> str:
     return f"Expected --row to be the line of a pair, but got {row} of {len(pairs)} pairs{last}."
 
 
-def _show(shown: list[Explanation], headings: list[str]) -> None:
+def _show(shown: list[Explanation], headings: list[str], *, function_words: bool) -> None:
     from rich.console import Console
 
     from estime_metric.explain import to_terminal
@@ -126,7 +130,7 @@ def _show(shown: list[Explanation], headings: list[str]) -> None:
         if heading:
             between = "\n" if number else ""
             console.print(f"{between}[bold]{heading}[/bold]", highlight=False)
-        to_terminal(explanation, console)
+        to_terminal(explanation, console, function_words=function_words)
 
 
 def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: files.Pairs) -> None:
@@ -135,8 +139,9 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: f
 
         files.write_text(output, to_html(shown, headings=headings))
     else:
-        rows = zip(pairs.lines, shown, strict=True)
-        files.write_rows(
-            output, [{"line": line, **explanation.to_dict()} for line, explanation in rows]
-        )
+        rows = []
+        for line, explanation in zip(pairs.lines, shown, strict=True):
+            data = explanation.to_dict()
+            rows.append({files.LINE: line, "summary": data.pop("prediction"), **data})
+        files.write_rows(output, rows)
     say_wrote(counted(len(shown), "pair"), output)

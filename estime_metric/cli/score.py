@@ -62,7 +62,7 @@ class OutputOptions(Job):
     resume: bool = False
     overwrite: options.Overwrite = False
     prefix: Annotated[str, Parameter(show_default=False)] = ""
-    threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None
+    threshold: Annotated[float | None, Parameter(metavar="VALUE")] = None
 
     @property
     def existing(self) -> str:

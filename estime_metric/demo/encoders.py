@@ -117,13 +117,13 @@ class Encoders:
         if not model.strip() or (model not in self.names and not self.any_name):
             raise RefusedError("This encoder is not available on this page.")
         check_choice("unit", setting.unit, UNITS)
-        scorer = EstimeScorer(
-            model=model,
-            unit=setting.unit,
-            layers="all" if every_layer else setting.layer,
-            cache=self._cache,
-        )
         try:
+            scorer = EstimeScorer(
+                model=model,
+                unit=setting.unit,
+                layers="all" if every_layer else setting.layer,
+                cache=self._cache,
+            )
             scorer.load()
         except EncoderUnavailableError as error:
             raise RefusedError(

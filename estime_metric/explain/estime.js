@@ -6,7 +6,13 @@
   window.estimeExplains = true;
 
   const chosen = new WeakMap(); // explanation -> the unit that was focused or clicked last
-  const unitAt = (target) => (target instanceof Element ? target.closest(".estime-unit") : null);
+  // A word of the list below a summary stands for its unit in the text.
+  const unitAt = (target) => {
+    if (!(target instanceof Element)) return null;
+    const listed = target.closest("[data-unit]");
+    if (!listed) return target.closest(".estime-unit");
+    return listed.closest(".estime-summary").querySelectorAll(".estime-unit")[Number(listed.dataset.unit)];
+  };
   const rootOf = (target) => (target instanceof Element ? target.closest(".estime:not(.estime-key)") : null);
 
   function mark(root, span, name) {
@@ -41,6 +47,7 @@
     note.classList.toggle("estime-showing", Boolean(unit));
     if (!unit) return;
     unit.classList.add("estime-active");
+    bringIntoView(unit.closest(".estime-text"), unit);
     const same = mark(root, unit.dataset.same, "estime-same");
     const best = mark(root, unit.dataset.best, "estime-best");
     const first = best[0] || same[0];
@@ -81,7 +88,7 @@
     if (!root) return;
     const unit = unitAt(event.target);
     if (unit) choose(root, unit);
-    else if (!event.target.closest(".estime-source")) choose(root, null);
+    else if (!event.target.closest(".estime-source, .estime-surest")) choose(root, null);
   });
   document.addEventListener("keydown", (event) => {
     const root = rootOf(event.target);

@@ -8,14 +8,17 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup, escape
 
 from estime_metric.explain import wording
-from estime_metric.explain.data import Drawable, Verdict
+from estime_metric.explain.kinds import content_words
 from estime_metric.measures import RECOMMENDED
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Explanation, UnitVerdict
 
 
 def _asset(name: str) -> str:
@@ -30,20 +33,24 @@ STYLE = _asset("estime.css")
 #: idempotent.
 SCRIPT = _asset("estime.js")
 
+#: Title of a page.
+TITLE = "ESTIME: alarms and their evidence"
+
 #: Characters that HTML cannot contain, or only in another form.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
 def to_html(
-    explanations: Drawable | Sequence[Drawable],
+    explanations: Explanation | Sequence[Explanation],
     *,
-    title: str = "ESTIME: alarms and their evidence",
+    title: str = TITLE,
     headings: Sequence[str] | None = None,
 ) -> str:
     """A page of one explanation or several: each summary with its verdicts next to its source with the
     evidence. Style and script are inside, and it loads nothing from anywhere.
 
-    Nothing in the texts is read as HTML. Several explanations are shown in the order of their
+    Nothing in the texts is read as HTML. The `surest_words` of each summary are listed below it; those on
+    function words and punctuation, which are rarely errors, are behind a switch. Several explanations are shown in the order of their
     inconsistency, the largest first, with an index. What the numbers and colors mean is written
     once above them, and so is the signature if it is the same for all.
 
@@ -64,7 +71,7 @@ def to_html(
         wanted = f"one line for each of the {len(shown)} explanations"
         raise ValueError(f"Expected argument `headings` to have {wanted}, but got {len(headings)}.")
     worst_first = sorted(
-        zip(headings, shown, strict=True), key=lambda section: -section[1].value(RECOMMENDED)
+        zip(headings, shown, strict=True), key=lambda section: -section[1].inconsistency
     )
     is_common = several and len({explanation.signature for explanation in shown}) == 1
     parts = [
@@ -80,7 +87,7 @@ def to_html(
     ]
     if several:
         counts, signature = wording.counts(shown[0]), shown[0].signature if is_common else ""
-        parts.insert(0, _render("key", counts=counts, **_legend(shown[0]), signature=signature))
+        parts.insert(0, _render("key", counts=counts, **_legend(), signature=signature))
     return _render(
         "page",
         title=title,
@@ -92,7 +99,7 @@ def to_html(
     )
 
 
-def fragment(explanation: Drawable, *, key: str = "estime") -> str:
+def fragment(explanation: Explanation, *, key: str = "estime") -> str:
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
     Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``)
@@ -104,14 +111,14 @@ def fragment(explanation: Drawable, *, key: str = "estime") -> str:
     return _fragment([explanation], ["Summary"], key)
 
 
-def notebook(explanation: Drawable) -> str:
+def notebook(explanation: Explanation) -> str:
     """One explanation with style and script, as a cell of a notebook shows it."""
     shown = fragment(explanation, key=f"estime-{id(explanation)}")
     return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
 
 
 def comparison(
-    explanations: Sequence[Drawable], names: Sequence[str], *, key: str = "estime"
+    explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime"
 ) -> str:
     """Several summaries above their one source: a `fragment` with their counts in a table, and
     names above them.
@@ -154,7 +161,7 @@ def result(
 
 
 def _fragment(
-    explanations: Sequence[Drawable],
+    explanations: Sequence[Explanation],
     names: Sequence[str],
     key: str,
     heading: str = "",
@@ -168,6 +175,7 @@ def _fragment(
             "text": explanation.prediction,
             "remark": wording.remark(explanation),
             "pieces": list(_summary_pieces(explanation)),
+            "surest": _surest(explanation),
         }
         for name, explanation in zip(names, explanations, strict=True)
     ]
@@ -180,26 +188,43 @@ def _fragment(
         source=explanations[0].source,
         source_pieces=list(_source_pieces(explanations)),
         hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
-        **_legend(explanations[0]),
+        **_legend(),
         with_key=with_key,
         signature=explanations[0].signature if with_signature else "",
     )
 
 
-def _index_row(heading: str, explanation: Drawable) -> dict[str, Any]:
-    alarms, checked, tokens = (
-        round(explanation.value(name)) for name in ("alarms", "overlap", "tokens")
-    )
+def _surest(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
+    """Kind -> its words, the likeliest errors first: the index and the text of each, and the word that
+    the source has instead of an alarm.
+    """
+    indices = {word.start: index for index, word in enumerate(explanation.words)}
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for word in explanation.surest_words(function_words=True):
+        text = explanation.prediction[word.start : word.end]
+        kind = explanation.kind(word) or ""
+        instead = word.best if kind == "alarm" else None
+        entry = {
+            "index": indices[word.start],
+            "text": text,
+            "instead": "" if instead is None else explanation.source[instead.start : instead.end],
+            "is_minor": not content_words(text),
+        }
+        kinds.setdefault(wording.KIND_HEADINGS[kind], []).append(entry)
+    return kinds
+
+
+def _index_row(heading: str, explanation: Explanation) -> dict[str, Any]:
     return {
         "heading": heading,
-        "alarms": alarms,
-        "checked": f"{checked} of {tokens}",
-        "inconsistency": wording.share(explanation.value(RECOMMENDED)),
+        "alarms": explanation.alarms,
+        "checked": f"{explanation.overlap} of {explanation.tokens}",
+        "inconsistency": wording.share(explanation.inconsistency),
         "beginning": " ".join(explanation.prediction[:300].split()),
     }
 
 
-def _legend(explanation: Drawable) -> dict[str, Any]:
+def _legend() -> dict[str, Any]:
     """Samples of words, each with class, strength and meaning, and what the colors mean."""
     samples = [
         (f"estime-{sample.verdict} estime-colored", f"{sample.strength:.2f}", sample.meaning)
@@ -209,7 +234,7 @@ def _legend(explanation: Drawable) -> dict[str, Any]:
         ("estime-best", None, "best match"),
         ("estime-same", None, "closest occurrence of the same word"),
     ]
-    return {"legend": [*samples, *evidence], "origin": wording.origin(explanation)}
+    return {"legend": [*samples, *evidence], "colors": wording.COLORS}
 
 
 def _render(template: str, **values: Any) -> str:
@@ -230,24 +255,33 @@ def _displayable(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _summary_pieces(explanation: Drawable) -> Iterator[tuple[str, dict[str, str]]]:
+def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
     """The summary in pieces: each word with the attributes of its element, the text between words
     without.
     """
+    surest = set(explanation.surest_words())
     cursor = 0
     for word in explanation.words:
         yield explanation.prediction[cursor : word.start], {}
-        yield explanation.prediction[word.start : word.end], _attributes(explanation, word)
+        yield (
+            explanation.prediction[word.start : word.end],
+            _attributes(explanation, word, is_sure=word in surest),
+        )
         cursor = word.end
     yield explanation.prediction[cursor:], {}
 
 
-def _attributes(explanation: Drawable, word: Verdict) -> dict[str, str]:
-    strength = wording.strength(word)
+def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -> dict[str, str]:
+    strength = wording.strength(explanation, word)
+    classes = ["estime-unit", f"estime-{word.verdict}"]
+    if strength:
+        classes.append("estime-colored")
+    if not content_words(explanation.prediction[word.start : word.end]):
+        classes.append("estime-minor")
     attributes = {
-        "class": f"estime-unit estime-{word.verdict}{' estime-colored' if strength else ''}",
+        "class": " ".join(classes),
         "role": "button",
-        "tabindex": "0" if word.verdict == "alarm" else "-1",
+        "tabindex": "0" if is_sure else "-1",
         "aria-label": wording.note(explanation, word),
     }
     for name, evidence in (("data-best", word.best), ("data-same", word.same)):
@@ -258,7 +292,7 @@ def _attributes(explanation: Drawable, word: Verdict) -> dict[str, str]:
     return attributes
 
 
-def _source_pieces(explanations: Sequence[Drawable]) -> Iterator[tuple[int, int, str]]:
+def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
     """The source of one or several explanations, cut wherever evidence begins or ends: start, end,
     text.
     """

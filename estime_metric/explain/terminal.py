@@ -3,75 +3,65 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from estime_metric._wording import counted
 from estime_metric.explain import wording
-from estime_metric.explain.data import Drawable, Span, Verdict
+from estime_metric.explain.kinds import content_words
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
 #: To which red is added, dim, plain or bold.
 STYLES = {"alarm": "underline ", "absent": "italic ", "match": ""}
 BOLD_FROM = 0.9  # graded alarm
-NARROW = 80  # cells; on narrower terminals each alarm is a block of lines instead of a table row
-_BESIDE = 20  # cells of a table row without text: the margin, and the space between columns
+_FIXED = 30  # cells of a table row without the word and the two contexts
+_LEAST_CONTEXT = 8  # cells
 _DIRECTIONS = frozenset(
     "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )  # would reorder the rest of a line
 
 
-def to_terminal(explanation: Drawable, console: Console | None = None) -> None:
-    """Prints `render` of an explanation; ``console`` defaults to standard output."""
-    (console or Console()).print(render(explanation))
+def to_terminal(
+    explanation: Explanation, console: Console | None = None, *, function_words: bool = False
+) -> None:
+    """Prints the counts, the summary with its `surest_words` numbered, and a table of these words, each
+    with its evidence in the source.
 
+    The output is readable without colors, and never interprets a text as markup or control codes.
 
-def render(explanation: Drawable) -> TerminalExplanation:
-    """An explanation that a rich console can print, at any width."""
-    return TerminalExplanation(explanation)
-
-
-@dataclass(frozen=True, slots=True)
-class TerminalExplanation:
-    """A rich renderable: the counts, the summary with its alarms numbered, and each alarm with its
-    evidence in context.
-
-    It is readable without colors, and never interprets a text as markup or control codes.
+    Args:
+        console: where to print. (default: standard output)
+        function_words: also number alarms on function words and on punctuation.
     """
-
-    explanation: Drawable
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        explanation = self.explanation
-        yield _counts(explanation)
-        if remark := wording.remark(explanation):
-            yield Text(f"\n{remark}")
-        yield Rule("summary", style=QUIET, align="left")
-        yield _summary(explanation)
-        absent = dict.fromkeys(
-            _own(explanation, word) for word in explanation.words if word.verdict == "absent"
-        )
-        if absent and not remark:
-            yield Text.assemble(
-                "\n", ("not in the source, so not checked: ", QUIET), ", ".join(absent)
-            )
-        if any(wording.strength(word) for word in explanation.words):
-            yield Text(f"\n{wording.origin(explanation)}", style=QUIET)
-        if alarms := [word for word in explanation.words if word.verdict == "alarm"]:
-            yield Rule("alarms", style=QUIET, align="left")
-            if options.max_width < NARROW:
-                yield from _blocks(explanation, alarms, options.max_width)
-            else:
-                yield _table(explanation, alarms, options.max_width)
-        yield Text(f"\n{explanation.signature}", style=QUIET, overflow="fold")
+    console = console or Console()
+    surest = explanation.surest_words(function_words=function_words)
+    console.print(_counts(explanation))
+    if remark := wording.remark(explanation):
+        console.print(Text(f"\n{remark}"))
+    console.print(Rule("summary", style=QUIET, align="left"))
+    console.print(_summary(explanation, surest, function_words=function_words))
+    if any(wording.strength(explanation, word) for word in explanation.words):
+        console.print(Text(f"\n{wording.COLORS}", style=QUIET))
+    if surest:
+        console.print(Rule("the surest words first", style=QUIET, align="left"))
+        console.print(_table(explanation, surest, console.width))
+    if hidden := len(explanation.surest_words(function_words=True)) - len(surest):
+        what = f"{counted(hidden, 'alarm')} on function words or punctuation not listed"
+        console.print(Text(what, style=QUIET))
+    console.print(Text(f"\n{explanation.signature}", style=QUIET, overflow="fold"))
 
 
-def _counts(explanation: Drawable) -> Table:
+def _counts(explanation: Explanation) -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="bold", no_wrap=True)
     grid.add_column(style="bold", no_wrap=True)
@@ -81,64 +71,57 @@ def _counts(explanation: Drawable) -> Table:
     return grid
 
 
-def _summary(explanation: Drawable) -> Text:
-    shown, cursor, number = Text(), 0, 0
+def _summary(
+    explanation: Explanation, surest: Sequence[UnitVerdict], *, function_words: bool
+) -> Text:
+    numbers = {word.start: number for number, word in enumerate(surest, start=1)}
+    shown, cursor = Text(), 0
     for word in explanation.words:
+        own = explanation.prediction[word.start : word.end]
+        is_colored = function_words or content_words(own)
         shown.append(_safe(explanation.prediction[cursor : word.start]))
-        shown.append(_safe(explanation.prediction[word.start : word.end]), _style(word))
-        if word.verdict == "alarm":
-            number += 1
-            shown.append(f"[{number}]", "red")
+        shown.append(_safe(own), _style(explanation, word) if is_colored else "")
+        if word.start in numbers:
+            shown.append(f"[{numbers[word.start]}]", "red")
         cursor = word.end
     return shown.append(_safe(explanation.prediction[cursor:]))
 
 
-def _table(explanation: Drawable, alarms: list[Verdict], width: int) -> Table:
-    number_width = len(str(len(alarms)))
-    context_width = (width - _BESIDE - width // 6 - number_width) // 2
+def _table(explanation: Explanation, surest: Sequence[UnitVerdict], width: int) -> Table:
+    longest = max(word.end - word.start for word in surest)
+    word_width = max(len("word"), min(width // 6, longest))
+    context_width = max(_LEAST_CONTEXT, (width - _FIXED - word_width) // 2)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    table.add_column("", justify="right", no_wrap=True, width=number_width)
+    table.add_column("", justify="right", no_wrap=True)
     for name, cells in (
-        ("word", width // 6),
-        ("best match in the source", context_width),
-        ("closest same word", context_width),
+        ("word", word_width),
+        ("why", None),
+        ("best match", context_width),
+        ("same word", context_width),
     ):
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
-    table.add_column("margin", justify="right", no_wrap=True, width=6)
-    for number, alarm in enumerate(alarms, start=1):
+    for number, word in enumerate(surest, start=1):
+        kind = explanation.kind(word)
         table.add_row(
             str(number),
-            Text(_own(explanation, alarm), _style(alarm)),
-            _in_context(explanation.source, alarm.best, context_width, BEST),
-            _in_context(explanation.source, alarm.same, context_width, SAME),
-            wording.margin(alarm),
+            Text(_line(explanation.prediction[word.start : word.end]), _style(explanation, word)),
+            f"alarm {wording.margin(word)}" if kind == "alarm" else kind,
+            _in_context(explanation.source, word.best, context_width, BEST),
+            _in_context(explanation.source, word.same, context_width, SAME),
         )
     return table
 
 
-def _blocks(explanation: Drawable, alarms: list[Verdict], width: int) -> RenderResult:
-    for number, alarm in enumerate(alarms, start=1):
-        own = _own(explanation, alarm), _style(alarm)
-        yield Text.assemble(f"[{number}] ", own, (f"  margin {wording.margin(alarm)}", QUIET))
-        for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
-            line = Text(f"  {name}  ", QUIET, no_wrap=True, overflow="ellipsis")
-            yield line.append_text(_in_context(explanation.source, evidence, width - 8, style))
-
-
-def _style(word: Verdict) -> str:
+def _style(explanation: Explanation, word: UnitVerdict) -> str:
     """The color of a word: the larger its graded alarm, the stronger."""
-    strength = wording.strength(word)
+    strength = wording.strength(explanation, word)
     if not strength:
         return ""
     weight = "bold " if strength > BOLD_FROM else "" if strength > wording.ALARM_FROM else "dim "
     return f"{weight}{STYLES[word.verdict]}red"
 
 
-def _own(explanation: Drawable, word: Verdict) -> str:
-    return _line(explanation.prediction[word.start : word.end])
-
-
-def _in_context(text: str, evidence: Span | None, cells: int, style: str) -> Text:
+def _in_context(text: str, evidence: Evidence | None, cells: int, style: str) -> Text:
     """Evidence in brackets, in the middle of a line of text that may be cut at its end."""
     if evidence is None:
         return Text("none", QUIET)

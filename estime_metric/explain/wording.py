@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from estime_metric.config import LOW_COVERAGE
-from estime_metric.explain.data import Drawable, Verdict
-from estime_metric.explain.marked import marked_shares
 from estime_metric.measures import RECOMMENDED
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Explanation, UnitVerdict
 
 #: A word that was checked is colored from this graded alarm on.
 LEAST_COLORED = 0.1
 
 #: A graded alarm above this is an alarm.
 ALARM_FROM = 0.5
+
+#: What the colors mean.
+COLORS = (
+    "The color is the graded alarm of a word, from 0 to 1; a word that the source does not have has the "
+    "strongest."
+)
+
+#: Each of `explain.kinds.KINDS` in the plural, as a heading.
+KIND_HEADINGS = {
+    "new name": "new names",
+    "new number": "new numbers",
+    "new word": "other new words",
+    "alarm": "alarms",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +68,35 @@ LEGEND = (
 )
 
 
-def strength(word: Verdict) -> float:
-    """How strongly a word is colored, 0 to 1: its graded alarm, 1 if it is absent, 0 below
+def strength(explanation: Explanation, word: UnitVerdict) -> float:
+    """How strongly a word is colored, 0 to 1: its graded alarm, 1 if it is absent or new, 0 below
     `LEAST_COLORED`.
     """
-    if word.verdict == "absent":
+    if word.verdict == "absent" or explanation.kind(word) not in ("alarm", None):
         return 1.0
     return word.graded_alarm if word.graded_alarm >= LEAST_COLORED else 0.0
 
 
-def origin(explanation: Drawable) -> str:
-    """What the colors mean, and how often annotators marked words of each kind if that is known for these
-    settings.
-    """
-    marked = marked_shares(explanation.signature)
-    meaning = "The color is the graded alarm of a word, from 0 to 1."
-    return meaning if marked is None else f"{meaning} {marked.summary}"
-
-
-def counts(explanation: Drawable) -> list[Count]:
+def counts(explanation: Explanation) -> list[Count]:
     """The numbers of an explanation: first the one by which to compare summaries, then its parts and the
-    paper's score.
+    paper's score, then how much was copied.
     """
     unit = explanation.unit
     return [
         Count(
             RECOMMENDED,
-            share(explanation.value(RECOMMENDED)),
+            share(explanation.inconsistency),
             "0 to 1, lower is better; use this to compare summaries",
         ),
         Count(
             "alarms",
-            f"{explanation.value('alarms'):.0f}",
+            f"{explanation.alarms}",
             f"{unit}s whose best match in the source is a different {unit}: the paper's score",
-            alarming=explanation.value("alarms") > 0,
+            alarming=explanation.alarms > 0,
         ),
         Count(
             "graded alarms",
-            f"{explanation.value('graded_alarms'):.2f}",
+            f"{explanation.graded_alarms:.2f}",
             f"like alarms, but each checked {unit} counts from 0 to 1",
         ),
         Count(
@@ -102,6 +109,11 @@ def counts(explanation: Drawable) -> list[Count]:
             share(explanation.value("new_trigrams")),
             "fraction of the word trigrams that do not occur in the source",
         ),
+        Count(
+            "copied density",
+            f"{explanation.value('copied_density'):.2f}",
+            "mean length, in words, of the copied run that a word belongs to",
+        ),
     ]
 
 
@@ -110,10 +122,9 @@ def share(value: float) -> str:
     return "\u2013" if math.isnan(value) else f"{value:.3f}"
 
 
-def remark(explanation: Drawable) -> str | None:
+def remark(explanation: Explanation) -> str | None:
     """A sentence about a pair if little or nothing was checked, otherwise ``None``."""
-    unit = explanation.unit
-    checked, total = (round(explanation.value(name)) for name in ("overlap", "tokens"))
+    unit, checked, total = explanation.unit, explanation.overlap, explanation.tokens
     if not total:
         return "The summary is empty, so there was nothing to check."
     if not checked and unit == "word":
@@ -131,43 +142,41 @@ def remark(explanation: Drawable) -> str | None:
     return None
 
 
-def plain_text(explanation: Drawable) -> str:
-    """An explanation as a few lines of text: the counts, the alarms with their best matches, the
-    signature.
+def plain_text(explanation: Explanation) -> str:
+    """An explanation as a few lines of text: the counts, the surest words, alarms with their best
+    matches, the signature.
     """
     lines = [", ".join(f"{count.name} {count.shown}" for count in counts(explanation))]
     lines += filter(None, [remark(explanation)])
-    for word in explanation.words:
-        if word.verdict == "alarm" and word.best is not None:
-            own, best = (
-                " ".join(text[span.start : span.end].split())
-                for text, span in ((explanation.prediction, word), (explanation.source, word.best))
-            )
-            lines.append(f"- {own!r}: best match in the source is {best!r} (margin {margin(word)})")
+    for word in explanation.surest_words():
+        own = " ".join(explanation.prediction[word.start : word.end].split())
+        kind = explanation.kind(word)
+        if kind == "alarm" and word.best is not None:
+            best = " ".join(explanation.source[word.best.start : word.best.end].split())
+            kind = f"alarm, best match in the source is {best!r} (margin {margin(word)})"
+        lines.append(f"- {own!r}: {kind}")
     return "\n".join([*lines, explanation.signature])
 
 
-def note(explanation: Drawable, word: Verdict) -> str:
+def note(explanation: Explanation, word: UnitVerdict) -> str:
     """One sentence on a word: its verdict and its evidence."""
     own = quoted(explanation.prediction[word.start : word.end])
     best = "" if word.best is None else quoted(explanation.source[word.best.start : word.best.end])
     graded = f"graded alarm {word.graded_alarm:.2f}"
     numbers = graded if word.margin is None else f"margin {margin(word)}, {graded}"
-    shares = marked_shares(explanation.signature)
-    marked = (
-        f"; annotators marked {shares.share(word):.0%} of such words as errors" if shares else ""
-    )
+    context = f"; its context leads to {best}" if best else ""
+    if explanation.kind(word) not in ("alarm", None) and word.verdict != "absent":
+        return f"{own} is not in the source, although parts of it are{context} ({numbers})."
     if word.verdict == "alarm":
-        return f"{own} is an alarm: its best match in the source is {best} ({numbers}){marked}."
+        return f"{own} is an alarm: its best match in the source is {best} ({numbers})."
     if word.verdict == "match":
         return f"{own} is a match: its best match in the source is the same ({numbers})."
-    context = f"; its context leads to {best}" if best else ""
     if explanation.is_written_in_source(word):
         return f"{own} occurs in the source, but not as the same {explanation.unit}, so it is not checked{context}."
-    return f"{own} is not in the source, so it is not checked{context}{marked}."
+    return f"{own} is not in the source, so it is not checked{context}."
 
 
-def margin(word: Verdict) -> str:
+def margin(word: UnitVerdict) -> str:
     """A margin with its sign and about three digits, or nothing."""
     if word.margin is None:
         return ""

@@ -11,6 +11,7 @@ from estime_metric.files.formats import read_rows, text_lines
 from estime_metric.files.formats.delimited import likely_delimiter
 from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line, Row
+from estime_metric.validation import has_words
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 
@@ -66,12 +67,12 @@ def _read_table(path: Path, layout: Layout) -> Iterator[Line]:
 def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
     """What keeps a row from being scored, as the end of a sentence; empty if nothing does.
 
-    An empty summary is a blank summary, which is scored; an empty source is a problem.
+    An empty summary is a blank summary, which is scored; a source without words is a problem.
     """
     problem = text_problem(row, source_column) or text_problem(row, summary_column)
     if problem:
         return problem
-    return f"column {source_column!r} is empty" if row[source_column] == "" else ""
+    return "" if has_words(row[source_column]) else f"column {source_column!r} has no words"
 
 
 def text_problem(row: Row, column: str) -> str:

@@ -115,7 +115,7 @@ def listed_alarms(explanation: Explanation) -> list[dict[str, Any]]:
 class JudgeOptions(EstimeOptions, total=False):
     """The options of `Judge`: those of `EstimeConfig`, and the cache."""
 
-    cache: int | str | os.PathLike[str] | SourceCache | None
+    cache: int | SourceCache | None
 
 
 class Judge:

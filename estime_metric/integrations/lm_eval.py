@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_source
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.integrations.judging import JudgeOptions
 
 

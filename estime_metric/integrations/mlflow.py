@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from estime_metric._extras import needs_extra
 from estime_metric.integrations.judging import Judge
@@ -15,8 +15,6 @@ with needs_extra("mlflow", "ESTIME in MLflow needs mlflow"):
     from mlflow.genai import scorers
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.integrations.judging import JudgeOptions
 
 #: The tag of the run with the signature of the scores.

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from estime_metric import files
 from estime_metric._extras import needs_extra
@@ -15,8 +15,6 @@ from estime_metric.jobs.job import BYTES
 from estime_metric.validation import check_column, integer
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeOptions
 
 _KEY = "__estime_source"  # column of the hash of the source, while rows are grouped

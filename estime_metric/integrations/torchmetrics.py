@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Self, Unpack
 
 import torch
 from torch import Tensor
@@ -16,6 +15,7 @@ from torch import Tensor
 from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.encoder.loading import check_model
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -38,11 +38,6 @@ with needs_extra("torchmetrics", "ESTIME in TorchMetrics needs torchmetrics"):
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-_Self = TypeVar("_Self", bound="ESTIME")
 
 #: Locked while an update is added to the states. It belongs to the module, because a metric with a lock
 #: could not be copied or pickled.
@@ -128,8 +123,8 @@ class ESTIME(Metric):
         return_dict: return a dictionary of measures instead of one ``measure``.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
-            folder, a `SourceCache`, or ``None`` for none. By default, all metrics of a process share
-            one of 1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
+            `SourceCache`, or ``None`` for none. By default, all metrics of a process share one of
+            1 GB, so N ranks of a machine use N GB. Scores stay the same except for rounding.
         kwargs: options of `EstimeConfig`, which override those in ``config``, and the keyword
             arguments of ``torchmetrics.Metric``.
 
@@ -141,7 +136,8 @@ class ESTIME(Metric):
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
             ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
             ``indices``, or lengths that differ; the message names argument and index.
-        EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
+        EncoderUnavailableError: there is certainly no such ``model``, as for `EstimeScorer`; in
+            ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
 
@@ -174,7 +170,7 @@ class ESTIME(Metric):
         measure: str | None = None,
         return_dict: bool = False,
         reduction: str | None = "mean",
-        cache: int | str | os.PathLike[str] | SourceCache | None = DEFAULT_CACHE,
+        cache: int | SourceCache | None = DEFAULT_CACHE,
         **kwargs: Unpack[MetricOptions],
     ) -> None:
         options = {name: value for name, value in kwargs.items() if name in OPTIONS}
@@ -193,6 +189,7 @@ class ESTIME(Metric):
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
+        check_model(self.config.model, self.config.revision)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure
@@ -291,7 +288,7 @@ class ESTIME(Metric):
             summaries = [summaries[index] for index in chosen]
             texts = [texts[index] for index in chosen]
             numbers = [numbers[index] for index in chosen]
-        result = self.scorer.score(summaries, texts)
+        result = self.scorer.score_checked(summaries, texts)
         values = [
             result.values(measure, layer) for layer in result.layers for measure in self._measures
         ]
@@ -427,9 +424,7 @@ class ESTIME(Metric):
 
         return computed
 
-    def _apply(
-        self: _Self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = ""
-    ) -> _Self:
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
         """Moves the states and the work; no call changes the dtype of the states."""
         before = self.device
 

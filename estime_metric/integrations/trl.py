@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
@@ -17,8 +17,6 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.integrations.judging import JudgeOptions
 
 #: Measures between 0 and 1 for which lower is better.

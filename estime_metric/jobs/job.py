@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.validation import integer
 
 if TYPE_CHECKING:
@@ -36,15 +37,15 @@ class Job:
         keep_texts: Also write the sources and summaries to the output.
         prefix: Prefix of the output columns, such as estime_.
         threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
-            the output and the table, and in a list of the worst with their words. 'balanced' uses
-            the documented threshold of a bundled encoder.
+            the output and the table, and in a list of the worst with their words. 'estime
+            calibrate' chooses a threshold for your texts.
         look_ahead: Number of pairs per chunk, which are scored and kept together; identical
             sources in a chunk are encoded once. ``None`` selects about ten seconds of work
             (`WORK`), at most 256 pairs.
 
     Raises:
         ValueError: the output cannot be written, or it is one of the inputs; ``look_ahead`` is
-            below 1; a text file has another number of lines than the sources.
+            below 1; ``threshold`` is not from 0 to 1; a text file has another number of lines than the sources.
         ImportError: the output is Parquet, and pyarrow is not installed.
     """
 
@@ -53,12 +54,14 @@ class Job:
     output: Path | None = None
     keep_texts: bool = False
     prefix: str = ""
-    threshold: float | str | None = None
+    threshold: float | None = None
     look_ahead: int | None = None
 
     def __post_init__(self) -> None:
         if self.look_ahead is not None:
             integer("look_ahead", self.look_ahead, least=1)
+        if self.threshold is not None:
+            check_threshold(self.threshold, RECOMMENDED)
         if self.output is not None:
             files.check_writable(self.output, self.read_files)
         for path in self.inputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -12,7 +12,6 @@ from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED
-from estime_metric.operating_points import threshold_value
 from estime_metric.signature import Signature
 
 #: JSON data: ``signature``, ``inputs`` (the files), ``options`` (of the job, and the requested
@@ -33,7 +32,7 @@ def start_record(job: Job, config: EstimeConfig) -> Record:
     signature = config.signature()
     threshold = {}
     if job.threshold is not None:
-        threshold[RECOMMENDED] = threshold_value(job.threshold, RECOMMENDED, signature)
+        threshold[RECOMMENDED] = job.threshold
     record = {
         "signature": signature,
         "inputs": list(map(str, job.read_files)),
@@ -54,7 +53,7 @@ def finished_meta(record: Record) -> dict[str, Any]:
         **record,
         "finished": True,
         "short_signature": Signature(record["signature"]).short,
-        "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}",
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%MZ}",
     }
 
 

@@ -250,8 +250,10 @@ def holm(p_values: npt.ArrayLike) -> Floats:
 
 def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
     """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0
-    on both sides.
+    on both sides; NaN without a difference.
     """
+    if not len(drawn):
+        return math.nan
     side = min(int((drawn <= slack).sum()), int((drawn >= -slack).sum()))
     return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
 

@@ -15,7 +15,7 @@ RESAMPLES = ("documents", "systems", "both")  # what can be resampled
 
 class Samples(NamedTuple):
     """How often each of n resamples draws each of the D ``documents`` and S ``systems``: float64 of
-    shapes (n, D) and (n, S); ``None`` for what is not drawn.
+    shapes (n, D) and (n, S), NaN for a single one; ``None`` for what is not drawn.
     """
 
     documents: Floats | None
@@ -60,6 +60,10 @@ def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[
 
 
 def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:
-    """Rows of how often each of ``size`` things was drawn in ``size`` draws."""
+    """Rows of how often each of ``size`` things was drawn in ``size`` draws; NaN for a single one: all
+    its resamples are itself, so an interval of them would have no width, as if it were certain.
+    """
+    if size == 1:
+        return np.full((n, 1), np.nan)
     drawn = rng.integers(size, size=(n, size)) + np.arange(n)[:, None] * size
     return np.bincount(drawn.ravel(), minlength=n * size).reshape(n, size).astype(np.float64)

@@ -154,17 +154,17 @@ def run_frank(
 
 @app.command(name="systems")
 def run_systems(folder: Path, /, *, common: BenchmarkOptions = COMMON) -> int:
-    """Count how often people agree with the verdict of 'estime compare' on two systems.
+    """Count how often significant differences between two systems have the order of people's judgements.
 
-    Prints, for each measure and for each rule that combines two measures, how many declared winners
-    people judge as more consistent, how many pairs of systems have people's order, and Kendall's tau.
-    With --output, also writes verdicts with Holm's correction and tidy tables with intervals.
-    Files of --scores name documents FOLDER/ID.
+    Prints, for each measure, how many significant differences have people's order, by how much more
+    one system copies, how many pairs of systems have people's order, and Kendall's tau. With
+    --output, also writes the same for parts of the documents, and tidy tables with intervals. Files
+    of --scores name documents FOLDER/ID.
 
     Example: python -m experiments.benchmarks systems DATA -o results
 
     Args:
-        folder: Folder with some of the folders summeval, frank and cliff.
+        folder: Folder with some of the folders summeval, frank and ragtruth.
     """
     return common.run(systems.BENCHMARK, folder, measures=())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.frames import with_interval
@@ -46,3 +47,11 @@ def mean_of(
         accuracies=np.average([part.accuracies for part in detections], axis=0, weights=weights),
         areas=np.average([part.areas for part in detections], axis=0, weights=weights),
     )
+
+
+def check_labels(table: pd.DataFrame, name: str) -> None:
+    """Raises ValueError for a ``label`` that is neither 0 nor 1; ``name`` is the data's."""
+    for row in table[~table["label"].isin((0, 1))].itertuples():
+        raise ValueError(
+            f"Expected labels 0 and 1 in {name}, but got {row.label!r} for {row.system!r}."
+        )

@@ -26,14 +26,13 @@ from estime_metric.studies.commands.benchmark.shared import (
 
 
 def standard_blocks(
-    benchmark: Benchmark, data: Summaries, scorer: EstimeScorer, *, progress: bool = False
+    data: Summaries, scorer: EstimeScorer, *, progress: bool = False
 ) -> list[Block]:
-    """ESTIME with every measure that the scorer computes and those that the benchmark derives from
-    them, trivial baselines, and the scores that come with the data. ``progress`` shows the scorer's
-    own bar.
+    """ESTIME with every measure that the scorer computes, trivial baselines, and the scores that come
+    with the data. ``progress`` shows the scorer's own bar.
     """
     return [
-        estime_block(scorer, every_measure=True, derived=benchmark.derived, progress=progress),
+        estime_block(scorer, every_measure=True, progress=progress),
         *blocks_without_encoder(data),
     ]
 
@@ -73,7 +72,7 @@ class BenchmarkOptions:
         data = benchmark.read(folder, **options)
         added = self.others.blocks(self.measure.device)
         scorer = EstimeScorer(measures=measures, **self.measure.settings())
-        blocks = standard_blocks(benchmark, data, scorer, progress=not self.results.quiet)
+        blocks = standard_blocks(data, scorer, progress=not self.results.quiet)
         return self.results.run(benchmark, data, [*blocks, *added])
 
 

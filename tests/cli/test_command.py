@@ -146,8 +146,8 @@ REFUSED = [
     ("score", "-m nobody/nothing", "pass --model embedded"),
     (
         "score",
-        "--threshold high",
-        "Expected --threshold to be a number or 'balanced', but got 'high'",
+        "--threshold 3",
+        "Expected --threshold to be from 0 to 1, as values of inconsistency are, but got 3.",
     ),
     *(
         (f"explain {options}", "", "Expected exactly one of a file")

@@ -45,9 +45,13 @@ def test_an_example_is_explained_offline_on_the_screen() -> None:
     shown = EstimeScorer().explain(pair["summary"], pair["source"])
     text = " ".join(run("--example").stdout.split())
     assert f"{shown.alarms} alarms tokens whose best match" in text
-    assert "rust in twelve[8] of its four[9] main beams" in text
+    assert "rust in twelve[2] of its four[3] main beams" in text
     assert "rust in [four] of its" in text
-    assert "February[4]" not in run("--example", "--row", 1).stdout
+    assert "twelve[" not in run("--example", "--row", 1).stdout
+    assert (
+        f"[{len(shown.surest_words(function_words=True))}]"
+        in run("--example", "--function-words").stdout
+    )
 
 
 def test_a_pair_of_the_command_line(explain: Callable[..., Ran]) -> None:
@@ -87,7 +91,7 @@ def test_data_go_to_a_file_or_the_screen(
     out = tmp_path / "explained.jsonl"
     explain(table, "-r", 2, "-r", 4, "-o", out)
     rows = json_rows(out)
-    assert [(row["line"], row["prediction"]) for row in rows] == [(2, "The cat sat."), (4, "")]
+    assert [(row["line"], row["summary"]) for row in rows] == [(2, "The cat sat."), (4, "")]
     expected = EstimeScorer(model=bert_folder, window=60, margin=10).score(
         ["The cat sat."], [SOURCE]
     )

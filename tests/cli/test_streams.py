@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from estime_metric._wording import counted
 from estime_metric.cli import console
 from tests.command import run_command, write_jsonl
 
@@ -62,10 +63,6 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
     assert line.startswith("warning: The encoder 'embedded-small' does not seem to")
     assert "--model" in line
     assert ".py" not in line
-    shown = run_command("score", table, "-q", "--threshold", "balanced", *OPTIONS)
-    (line,) = shown.stderr.splitlines()
-    assert line.startswith("warning: The balanced threshold")
-    assert "(layers 5 instead of 1)" in line
 
 
 @pytest.mark.parametrize(
@@ -79,7 +76,7 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
     ],
 )
 def test_numbers_of_things(number: int, noun: str, text: str) -> None:
-    assert console.counted(number, noun) == text
+    assert counted(number, noun) == text
 
 
 def test_messages_of_the_library_name_the_options_of_the_command(

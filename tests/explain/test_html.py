@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,7 +11,6 @@ import pytest
 from estime_metric import Explanation
 from estime_metric.explain import html
 from estime_metric.explain.html import comparison, fragment, to_html
-from estime_metric.explain.marked import PATH, MarkedShares, marked_shares
 from estime_metric.explain.wording import ALARM_FROM, LEAST_COLORED, counts
 from estime_metric.explanation import Evidence, UnitVerdict
 
@@ -100,7 +98,7 @@ def test_alarms_are_told_to_screen_readers(
     (february,) = [unit for unit in units if unit["text"] == "February"]
     sentence = (
         "“February” is an alarm: its best match in the source is “March” "
-        "\\(margin \u2212\\d+.*, graded alarm [01]\\.\\d\\d\\)(; annotators marked \\d+% of such words as errors)?\\."
+        "\\(margin \u2212\\d+.*, graded alarm [01]\\.\\d\\d\\)\\."
     )
     assert re.fullmatch(sentence, re.sub("[\u2068\u2069]", "", february["aria-label"]))
 
@@ -109,7 +107,8 @@ def test_the_color_of_a_word_is_its_graded_alarm(example: Explanation) -> None:
     units = Page(fragment(example)).of_class("estime-unit")
     colored = 0
     for unit, word in zip(units, example.words, strict=True):
-        expected = 1.0 if word.verdict == "absent" else word.graded_alarm
+        is_new = example.kind(word) not in ("alarm", None)
+        expected = 1.0 if is_new or word.verdict == "absent" else word.graded_alarm
         assert ("estime-colored" in unit["class"]) == ("style" in unit)
         if "style" not in unit:
             assert expected < LEAST_COLORED
@@ -121,26 +120,38 @@ def test_the_color_of_a_word_is_its_graded_alarm(example: Explanation) -> None:
     assert colored >= example.alarms > 0
 
 
-def test_what_annotators_marked_is_said_only_of_settings_that_were_measured(
+def test_the_surest_words_are_listed_and_the_others_are_behind_a_switch(
     example: Explanation,
 ) -> None:
-    entry = json.loads(PATH.read_text(encoding="utf-8"))[0]
-    measured = replace(example, signature=entry["signature"])
-    marked = marked_shares(measured.signature)
-    assert isinstance(marked, MarkedShares)
-    page = Page(fragment(measured))
-    for unit, word in zip(page.of_class("estime-unit"), measured.words, strict=True):
-        if word.verdict != "match":
-            assert (
-                f"annotators marked {marked.share(word):.0%} of such words as errors"
-                in unit["aria-label"]
-            )
-    (legend,) = page.of_class("estime-legend")
-    for share in (marked.absent, *(share for _, share in marked.graded)):
-        assert f"{share:.0%}" in legend["text"]
-    other = replace(example, signature=entry["signature"].replace("distance:", "distance:9"))
-    assert marked_shares(other.signature) is None
-    assert "nnotators" not in fragment(other)
+    page = Page(fragment(example))
+    units = page.of_class("estime-unit")
+    buttons = [element for element in page.elements if "data-unit" in element]
+    listed = [units[int(button["data-unit"])]["text"] for button in buttons]
+    every = example.surest_words(function_words=True)
+    assert sorted(listed) == sorted(example.prediction[word.start : word.end] for word in every)
+    sure = [button["text"] for button in buttons if "estime-minor" not in button.get("class", "")]
+    assert sure[:2] == ["after", "twelve source: four"]
+    assert len(sure) == len(example.surest_words())
+    assert page.texts("dt")[-2:] == ["other new words", "alarms"]
+    assert [unit["text"] for unit in units if unit["tabindex"] == "0"] == [
+        example.prediction[word.start : word.end]
+        for word in example.words
+        if word in example.surest_words()
+    ]
+    assert len(page.of_class("estime-switch")) == 1
+    faithful = Page(fragment(no_alarms(example)))
+    assert faithful.of_class("estime-switch") == []
+    assert len(faithful.of_class("estime-surest")) == 1
+
+
+def test_a_word_that_the_source_lacks_is_colored_even_if_its_pieces_match() -> None:
+    piece = UnitVerdict(0, 3, "match", Evidence(0, 3, 9.0), Evidence(0, 3, 9.0), 5.0)
+    units = (piece, replace(piece, start=3, end=6))
+    (unit,) = Page(fragment(Explanation("Karson", "Kar and son", units, "token", 1, ""))).of_class(
+        "estime-unit"
+    )
+    assert "estime-colored" in unit["class"]
+    assert "is not in the source, although parts of it are" in unit["aria-label"]
 
 
 def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
@@ -187,6 +198,7 @@ def test_the_counts_and_that_only_alarms_have_their_color(
         f"{example.graded_alarms:.2f}",
         f"{example.value('new_words'):.3f}",
         f"{example.value('new_trigrams'):.3f}",
+        f"{example.value('copied_density'):.2f}",
     ]
     elements = Page(to_html([no_alarms(example), example, empty])).elements
     colored = [element for element in elements if "estime-some" in element.get("class", "")]

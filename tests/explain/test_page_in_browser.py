@@ -117,7 +117,8 @@ def test_hovering_shows_the_evidence_a_click_keeps_it_and_escape_lets_go(
 def test_the_keyboard_reaches_every_alarm_in_order(opened: Opened, example: Explanation) -> None:
     page = opened(example)
     page.locator(".estime-summary .estime-text").focus()
-    for word in [word for word in example.words if word.verdict == "alarm"]:
+    surest = example.surest_words()
+    for word in [word for word in example.words if word in surest]:
         page.keyboard.press("Tab")
         active = page.evaluate("document.activeElement.textContent")
         assert active == example.prediction[word.start : word.end]
@@ -133,6 +134,28 @@ def test_the_keyboard_reaches_every_alarm_in_order(opened: Opened, example: Expl
         page.keyboard.press(key)
         assert page.evaluate("document.activeElement.textContent") == expected
         assert page.locator(".estime-active").all_text_contents() == [expected]
+
+
+def test_a_listed_word_shows_its_unit_and_evidence_and_a_switch_shows_all(
+    opened: Opened, example: Explanation
+) -> None:
+    page = opened(example)
+    listed = page.locator(".estime-surest button", has_text="twelve source")
+    listed.click()
+    page.mouse.move(5, 5)
+    assert page.locator(".estime-active").all_text_contents() == ["twelve"]
+    assert evidence(page) == ("four", "twelve")
+    minor = page.locator(".estime-text .estime-alarm.estime-minor").first
+    line = "(element) => getComputedStyle(element).textDecorationLine"
+    shown = page.locator(".estime-surest button:visible")
+    before = shown.count()
+    assert minor.evaluate(line) == "none"
+    page.locator(".estime-switch").check()
+    assert minor.evaluate(line) == "underline"
+    assert (before, shown.count()) == (
+        len(example.surest_words()),
+        len(example.surest_words(function_words=True)),
+    )
 
 
 @pytest.mark.parametrize("phone", [False, True])

@@ -16,61 +16,66 @@ from estime_metric.explain import to_terminal
 from estime_metric.explanation import Evidence, UnitVerdict
 
 
-def printed(shown: Explanation, width: int = 100, colors: bool = False) -> str:
+def printed(
+    shown: Explanation, width: int = 100, *, colors: bool = False, function_words: bool = False
+) -> str:
     stream = io.StringIO()
     system = "truecolor" if colors else None
-    to_terminal(
-        shown, Console(file=stream, width=width, force_terminal=colors, color_system=system)
-    )
+    console = Console(file=stream, width=width, force_terminal=colors, color_system=system)
+    to_terminal(shown, console, function_words=function_words)
     return stream.getvalue()
 
 
-def test_without_colors_each_alarm_is_numbered_in_the_text(example: Explanation) -> None:
-    text = " ".join(printed(example).split())
-    assert "the first of February[4],[5] after" in text
-    assert "rust in twelve[8] of its four[9] main beams" in text
-    assert "not in the source, so not checked: after" in text
-    plain = re.sub(r"\[\d+\]", "", text)
-    assert " ".join(example.prediction.split()) in plain
+def rows(text: str) -> list[str]:
+    """The rows of the table."""
+    return [line for line in text.splitlines() if re.match(r" +\d+ +\S.*(\[|none)", line)]
+
+
+def test_the_surest_words_are_numbered_in_the_text_and_listed_with_their_evidence(
+    example: Explanation,
+) -> None:
+    text = printed(example, 120)
+    flowing = " ".join(text.split())
+    surest = example.surest_words()
+    for number, (row, word) in enumerate(zip(rows(text), surest, strict=True), start=1):
+        own, kind = example.prediction[word.start : word.end], example.kind(word)
+        assert row.split()[:3] == [str(number), own, kind.split()[0]]
+        assert f"{own}[{number}]" in flowing
+        assert f"[{example.source[word.best.start : word.best.end]}]" in row
+        if kind == "alarm":
+            assert "\u2212" in row
+            assert f"[{example.source[word.same.start : word.same.end]}]" in row
+    first, second, *_ = rows(text)
+    assert re.match(r" +1 +after +new word +.*none$", first.rstrip())
+    assert "rust in [four]" in second
+    assert " ".join(example.prediction.split()) in re.sub(r"\[\d+\]", "", flowing)
     assert "".join(example.signature.split()) in re.sub(r"\s", "", text)
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_a_row_for_each_alarm_shows_its_evidence_in_context(
-    example: Explanation, width: int
-) -> None:
-    rows = [
-        line for line in printed(example, width).splitlines() if re.match(r" +\d+ +\S.*\[", line)
-    ]
-    alarms = [word for word in example.words if word.verdict == "alarm"]
-    assert len(rows) == len(alarms)
-    for row, alarm in zip(rows, alarms, strict=True):
-        assert f"[{example.source[alarm.best.start : alarm.best.end]}]" in row
-        assert f"[{example.source[alarm.same.start : alarm.same.end]}]" in row
-        assert example.prediction[alarm.start : alarm.end] in row
-        assert "\u2212" in row
-    assert any("rust in [four]" in row for row in rows)
+def test_function_words_and_punctuation_are_behind_a_switch(example: Explanation) -> None:
+    every = example.surest_words(function_words=True)
+    hidden = len(every) - len(example.surest_words())
+    assert hidden > 0
+    text = printed(example)
+    assert f"{hidden} alarm" in text
+    assert "not listed" in text
+    assert not re.search(r",\[\d+\]", text)
+    switched = printed(example, function_words=True)
+    assert len(rows(switched)) == len(every)
+    assert "not listed" not in switched
+    assert re.search(r",\[\d+\]", switched)
 
 
-@pytest.mark.parametrize("width", [20, 60, 79, 80, 200])
-def test_no_line_is_wider_than_the_terminal(
+@pytest.mark.parametrize("width", [20, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal_and_colors_say_no_more(
     example: Explanation, hostile: Explanation, width: int
 ) -> None:
     for shown in (example, hostile):
-        assert max(cell_len(line) for line in printed(shown, width).splitlines()) <= width
-
-
-def test_narrow_terminals_get_a_block_for_each_alarm_and_colors_say_no_more(
-    example: Explanation,
-) -> None:
-    text = printed(example, 50)
-    alarms = [word for word in example.words if word.verdict == "alarm"]
-    for number, alarm in enumerate(alarms, start=1):
-        assert f"[{number}] {example.prediction[alarm.start : alarm.end]}  margin \u2212" in text
-    assert text.count("  best  ") == text.count("  same  ") == len(alarms)
-    colored = printed(example, colors=True)
-    assert "\x1b[" in colored
-    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == printed(example)
+        text = printed(shown, width)
+        assert max(cell_len(line) for line in text.splitlines()) <= width
+        colored = printed(shown, width, colors=True)
+        assert "\x1b[" in colored
+        assert re.sub(r"\x1b\[[\d;]*m", "", colored) == text
 
 
 def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> None:
@@ -102,12 +107,12 @@ def test_the_context_reaches_to_the_ends_of_the_source(start: int, end: int) -> 
 
 
 def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
-    counts, *alarms, signature = str(example).splitlines()
+    counts, *surest, signature = str(example).splitlines()
     assert f", alarms {example.alarms}, " in counts
-    assert len(alarms) == example.alarms
-    assert any(
-        line.startswith("- 'twelve': best match in the source is 'four' (margin \u2212")
-        for line in alarms
+    assert len(surest) == len(example.surest_words())
+    assert surest[0] == "- 'after': new word"
+    assert surest[1].startswith(
+        "- 'twelve': alarm, best match in the source is 'four' (margin \u2212"
     )
     assert signature == example.signature
     assert repr(example).startswith(f"Explanation(alarms={example.alarms}, overlap=")

@@ -24,7 +24,8 @@ Write = Callable[[str, str | bytes], Path]
             '{"source": "x", "summary": 3}',
             "column 'summary' should contain text, but is of type int",
         ),
-        ('{"source": "", "summary": "x"}', "column 'source' is empty"),
+        ('{"source": "", "summary": "x"}', "column 'source' has no words"),
+        ('{"source": " ... ", "summary": "x"}', "column 'source' has no words"),
         (
             '{"source": "x", "summary": "\\ud800"}',
             "column 'summary' contains a lone surrogate, which is not a valid character",
@@ -53,12 +54,12 @@ def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> Non
     """An empty summary is a blank one, an empty source none: the scores do not depend on the
     format.
     """
-    rows = [PAIR, {**PAIR, "summary": ""}, {**PAIR, "source": ""}, {"source": " ", "summary": " "}]
+    rows = [PAIR, {**PAIR, "summary": ""}, {**PAIR, "source": ""}, {"source": "b", "summary": " "}]
     for path in save_in_all_formats(tmp_path, rows):
         pairs = files.read_pairs(path)
         assert pairs.lines == [1, 2, 4]
         assert pairs.summaries == ["A cat.", "", " "]
-        assert pairs.problems == ["line 3: column 'source' is empty"]
+        assert pairs.problems == ["line 3: column 'source' has no words"]
 
 
 def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) -> None:
@@ -94,7 +95,7 @@ def test_text_files_are_pairs_line_by_line(write: Write) -> None:
             assert pairs.sources == [*sources[:2], *sources[3:]]
             assert pairs.summaries == ["cat", "", " y ", "z"]
             assert pairs.lines == [1, 2, 4, 5]
-            assert pairs.problems == ["line 3: column 'source' is empty"]
+            assert pairs.problems == ["line 3: column 'source' has no words"]
     layout = aligned(write("s.txt", "für\n".encode("latin-1")), encoding="latin-1")
     assert files.read_pairs(write("a.txt", "ä\n".encode("latin-1")), layout).summaries == ["ä"]
     pairs = files.read_pairs(write("a.txt", b"\xff\n"), aligned(write("s.txt", "a\n")))

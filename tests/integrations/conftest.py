@@ -52,12 +52,12 @@ def named(pairs: Pairs) -> dict[str, list[str]]:
 def scored(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pairs each call of the scorer was given."""
     calls: list[int] = []
-    score = EstimeScorer.score
+    score = EstimeScorer.score_checked
 
-    def counted(self: EstimeScorer, preds: Any, sources: Any, **options: Any) -> Any:
+    def counted(self: EstimeScorer, preds: Any, sources: Any, *options: Any) -> Any:
         if preds:
             calls.append(len(preds))
-        return score(self, preds, sources, **options)
+        return score(self, preds, sources, *options)
 
-    monkeypatch.setattr(EstimeScorer, "score", counted)
+    monkeypatch.setattr(EstimeScorer, "score_checked", counted)
     return calls

@@ -105,7 +105,7 @@ def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
 def test_undefined_values_are_counted_in_a_warning(
     bert_folder: str, pairs: Pairs, with_ids: bool
 ) -> None:
-    some = [*pairs[:4], ("", pairs[0][1]), (" ", " "), ("!?", " ")]
+    some = [*pairs[:4], ("", pairs[0][1]), (" ", "zebra"), ("!?", "zebra")]
     result = estime(*unzip(some), model=bert_folder)
     metric = ESTIME(model=bert_folder, return_dict=True, cache=None)
     for numbers in [[0, 1, 2, 3, 4, 5, 6], [4, 0]] if with_ids else [[0, 1, 2, 3], [4, 5, 6]]:
@@ -211,7 +211,7 @@ def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
     metric = alarms()
     metric.update(**named(pairs[:5]))
     with monkeypatch.context() as patch:
-        patch.setattr(EstimeScorer, "score", lambda *_: (_ for _ in ()).throw(error))
+        patch.setattr(EstimeScorer, "score_checked", lambda *_: (_ for _ in ()).throw(error))
         with pytest.raises(error):
             metric.update(**named(pairs[5:]))
     metric.update(**named(pairs[5:]))

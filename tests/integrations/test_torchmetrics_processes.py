@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import distributed
 
 torchmetrics = pytest.importorskip("torchmetrics")
 
@@ -66,14 +65,6 @@ def report(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
             metric = make(sync_on_compute=False)
             update(metric, pairs, [0, 1, 2])
             got["alone"] = metric.compute()
-
-        # A folder of source embeddings that both fill and read at the same time.
-        for _ in range(2):
-            metric = make(cache=str(folder / "cache"))
-            update(metric, pairs, own, ids=own)
-            got["cached"] = metric.compute()
-            got["encoded sources"] = metric.source_cache.misses  # type: ignore[union-attr]
-            distributed.barrier()
     torch.save(got, folder / f"{rank}.pt")
 
 
@@ -133,9 +124,3 @@ def test_values_of_each_step(reports: Reports, alarms_of: Any) -> None:
 def test_one_process_alone_returns(reports: Reports, alarms_of: Any) -> None:
     assert float(reports[0]["alone"]) == mean(alarms_of[4][:3])
     assert "alone" not in reports[1]
-
-
-def test_both_share_a_folder_of_sources(reports: Reports) -> None:
-    for got in reports:
-        assert float(got["cached"]) == pytest.approx(float(got["mean"]))
-        assert got["encoded sources"] == 0  # the second time

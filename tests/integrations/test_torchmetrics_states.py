@@ -299,7 +299,7 @@ def test_configurations_never_share_a_state(
     metrics = {name: alarms(**own) for name, own in options.items()}
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
     # First equal numbers, because no alarm is raised.
-    for batch in ([("", pairs[0][1]), ("", " ")], pairs[2:5], pairs[5:9]):
+    for batch in ([("", pairs[0][1]), ("", "zebra")], pairs[2:5], pairs[5:9]):
         collection.update(**named(batch))
         for metric in metrics.values():
             metric.update(**named(batch))

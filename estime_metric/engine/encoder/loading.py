@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from estime_metric import embedded
 from estime_metric.config import (
     EMBEDDED_DISTANCE,
     EMBEDDED_SMALL_MODEL,
+    PAPER,
     PAPER_DISTANCE,
     PAPER_MARGIN,
     PAPER_WINDOW,
@@ -40,6 +40,7 @@ from estime_metric.config import (
 )
 from estime_metric.engine.encoder.batching import SpecialTokens
 from estime_metric.engine.encoder.memory import is_out_of_memory
+from estime_metric.validation import did_you_mean
 
 
 class EncoderUnavailableError(OSError):
@@ -265,9 +266,7 @@ def revision_of(model: str, revision: str | None) -> str:
                 f"are {content} now."
             )
         return content
-    if _is_path(model):
-        is_file = os.path.exists(os.path.expanduser(model))
-        raise _unavailable(model, "it is not a folder." if is_file else "there is no such folder.")
+    check_model(model, revision)
     from transformers.utils import cached_file
     from transformers.utils.hub import extract_commit_hash
 
@@ -285,6 +284,35 @@ def revision_of(model: str, revision: str | None) -> str:
             stacklevel=2,
         )
     return commit or revision or "main"
+
+
+def check_model(model: str, revision: str | None) -> None:
+    """Raises `EncoderUnavailableError` if it is certain, before anything is loaded or downloaded, that
+    there is no such model: a name that is nearly a bundled encoder's, a path that is not a folder,
+    or, offline, a name that is not in the Hub's cache.
+    """
+    if os.path.isdir(_origin(model)):
+        return
+    if _is_path(model):
+        is_file = os.path.exists(os.path.expanduser(model))
+        raise _unavailable(model, "it is not a folder." if is_file else "there is no such folder.")
+    if _similar_bundled(model):
+        raise _unavailable(model, "there is no such encoder.")
+    from huggingface_hub import constants, try_to_load_from_cache
+
+    if not constants.HF_HUB_OFFLINE:
+        return
+    try:
+        cached = try_to_load_from_cache(model, "config.json", revision=revision)
+    except ValueError as error:  # not a name that the Hub accepts
+        raise _unavailable(model, _reason(error)) from None
+    if not isinstance(cached, str):
+        raise _unavailable(model, "it is not in the Hub's cache, and HF_HUB_OFFLINE is set.")
+
+
+def _similar_bundled(model: str) -> str:
+    """A question with the name of the bundled encoder (or the paper's) that ``model`` is a slip of, if any."""
+    return did_you_mean(model, (*embedded.PATHS, PAPER), "model={!r}", similarity=0.8)
 
 
 def _origin(model: str) -> str:
@@ -378,12 +406,10 @@ def _unavailable(model: str, reason: str) -> EncoderUnavailableError:
             f"{problem} Pass as `model` the folder of a masked language model with safetensors weights, a name on the "
             'Hugging Face Hub, or model="embedded".'
         )
-    meant = "".join(
-        f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1)
-    )
     return EncoderUnavailableError(
-        f"{problem}{meant} You have three options: connect to the Hugging Face Hub once, so that the model is cached; pass "
-        'a local folder with safetensors weights as `model`; or pass model="embedded" to use the bundled English encoder.'
+        f"{problem}{_similar_bundled(model)} You have three options: connect to the Hugging Face Hub once, so that the "
+        'model is cached; pass a local folder with safetensors weights as `model`; or pass model="embedded" to use the '
+        "bundled English encoder."
     )
 
 

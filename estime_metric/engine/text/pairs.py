@@ -5,7 +5,6 @@ Equal sources are tokenized once, equal pairs scored once.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -180,7 +179,6 @@ def _units_with_rows(
             try:
                 units_of([text], config, tokenizer)
             except Exception:
-                if sys.version_info >= (3, 11):
-                    error.add_note(f"This was the {side} of pair {row}, counted from 0.")
+                error.add_note(f"This was the {side} of pair {row}, counted from 0.")
                 break
         raise

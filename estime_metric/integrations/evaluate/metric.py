@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import datasets
 import evaluate
@@ -19,9 +19,6 @@ from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_pairs, check_source, check_text
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _DESCRIPTION = """\
 ESTIME estimates how inconsistent a summary is with its source, without a reference summary. It masks the tokens of both

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from estime_metric.stats.checks import Floats, alike
+from estime_metric.stats.ranks import dense
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.validation import check_choice
 
@@ -89,6 +91,30 @@ def observed(
         left_out = sum(bool(np.isnan(METHODS[method](group)[0])) for group in counts)
         by_method[method] = Correlation(float(value), len(counts), left_out)
     return by_method
+
+
+def p_value(scores: Floats, judgements: Floats, level: str, method: str) -> float:
+    """The two-sided p-value of a correlation, the hypothesis being that there is none, by scipy's test
+    of the method (Student's t, and for all of Kendall's the normal approximation or, of few items
+    without ties, the exact distribution).
+
+    The test treats summaries as independent, although several have the same source. NaN on levels
+    that average over groups, for ``accuracy``, and for constant values.
+    """
+    if level not in ("summary", "system") or method == "accuracy":
+        return float("nan")
+    x, y = scores.ravel(), judgements.ravel()
+    if level == "system":
+        x, y = scores.mean(axis=0), judgements.mean(axis=0)
+    if method != "pearson":  # ranks, with means tied as in `tallies`
+        x, y = (
+            dense(means, tolerance(values) if level == "system" else 0.0)
+            for means, values in ((x, scores), (y, judgements))
+        )
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}.get(method, stats.kendalltau)
+    return float(test(x, y).pvalue)
 
 
 def weighted(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from estime_metric.stats.checks import Floats, finite, listed
 from estime_metric.validation import check_choice
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
+_KEY = ["document", "system"]  # what the cells of a grid are called
 _DROP = 'With missing="drop" (--drop-missing)'
 
 
@@ -83,128 +83,151 @@ def join(
         (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
     """
     check_choice("missing", missing, MISSING)
-    documents_of, systems_of = _ColumnNames.of(document), _ColumnNames.of(system)
     drop = missing == "drop"
-    x = _wide(scores, "scores", documents_of.scores, systems_of.scores, measure, drop)
-    y = _wide(
-        judgements, "judgements", documents_of.judgements, systems_of.judgements, judgement, drop
+    documents_in, systems_in = (
+        (name, name) if isinstance(name, str) else name for name in (document, system)
     )
-    left_out = [
-        f"{kind} without {lacking}: {', '.join(only) if drop else listed(only)}"
-        for kind, scored, judged in (
-            ("system", x.columns, y.columns),
-            ("document", x.index, y.index),
-        )
-        for lacking, one, other in (("judgements", scored, judged), ("scores", judged, scored))
-        if (only := [name for name in one if name not in other])
-    ]
-    documents = [name for name in y.index if name in x.index]
-    systems = [name for name in y.columns if name in x.columns]
-    x, y = x.loc[documents, systems], y.loc[documents, systems]
-    for side, name in ((x, measure), (y, judgement)):
-        gaps = [
-            (side.index[row], side.columns[column])
-            for row, column in np.argwhere(side.isna().to_numpy())
-        ]
-        if gaps and drop:
-            left_out.append(
-                f"document with a gap in {name!r}: {', '.join(dict.fromkeys(key[0] for key in gaps))}"
-            )
-        elif gaps:
-            left_out.append(f"{name!r} is missing for {cell_names(gaps)}")
-    if left_out and not drop:
+    scored = _column(scores, "scores", documents_in[0], systems_in[0], measure, drop)
+    judged = _column(judgements, "judgements", documents_in[1], systems_in[1], judgement, drop)
+    problems = list(_only_in_one_table(scored, judged, drop))
+
+    documents, systems = (
+        [name for name in judged.index.unique(kind) if name in scored.index.unique(kind)]
+        for kind in _KEY
+    )
+    every_cell = pd.MultiIndex.from_product([documents, systems], names=_KEY)
+    scored, judged = scored.reindex(every_cell), judged.reindex(every_cell)
+    problems += _gaps(scored, measure, drop)
+    problems += _gaps(judged, judgement, drop)
+    if problems and not drop:
         raise ValueError(
-            f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(left_out)}. "
+            f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(problems)}. "
             f"{_DROP} they are excluded."
         )
-    complete = (x.notna() & y.notna()).all(axis=1)
-    x, y = x[complete], y[complete]
-    if x.empty:
+
+    with_gap = every_cell[scored.isna() | judged.isna()].unique("document")
+    complete = [name for name in documents if name not in with_gap]
+    if not complete or not systems:
         raise ValueError("Expected the tables to have summaries in common, but none is left.")
-    for side, name in ((x, measure), (y, judgement)):
-        if len(np.unique(side.to_numpy())) == 1:
+    values, judged_values = (
+        column.loc[complete].to_numpy().reshape(len(complete), len(systems))
+        for column in (scored, judged)
+    )
+    for name, cells in ((measure, values), (judgement, judged_values)):
+        if (cells == cells[0, 0]).all():
             raise ValueError(
-                f"Expected column {name!r} to vary, but all {side.size} values are {side.iloc[0, 0]}."
+                f"Expected column {name!r} to vary, but all {cells.size} values are {cells[0, 0]}."
             )
-    values = x.to_numpy(dtype=np.float64)
-    values = 0.0 - values if lower_is_better else values  # no minus zero
-    judged = y.to_numpy(dtype=np.float64)
     return Grid(
-        documents=tuple(x.index),
-        systems=tuple(x.columns),
-        scores=values,
-        judgements=judged,
+        documents=tuple(complete),
+        systems=tuple(systems),
+        scores=0.0 - values if lower_is_better else values,  # no minus zero
+        judgements=judged_values,
         measure=measure,
         judgement=judgement,
-        dropped=tuple(left_out),
+        dropped=tuple(problems),
     )
 
 
-class _ColumnNames(NamedTuple):
-    """What a column is called in the scores, and in the judgements."""
-
-    scores: str
-    judgements: str
-
-    @classmethod
-    def of(cls, names: str | tuple[str, str]) -> _ColumnNames:
-        return cls(names, names) if isinstance(names, str) else cls(*names)
-
-
-def _wide(
-    table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool
+def keyed_numbers(
+    table: pd.DataFrame, where: str, document: str, system: str, columns: Sequence[str]
 ) -> pd.DataFrame:
-    """One table as documents by systems, in order of appearance; NaN if there is no cell."""
-    if not isinstance(table, pd.DataFrame):
-        raise TypeError(
-            f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
-        )
-    for name in (document, system, column):
+    """Some columns of a tidy table as numbers, by the document and the system of each row; NaN in an
+    empty cell.
+
+    Args:
+        table: one row for each summary.
+        where: what the table is called in messages.
+        document, system: its columns of names, which become text.
+        columns: its columns of numbers.
+
+    Raises:
+        TypeError: a cell is neither empty nor a number.
+        ValueError: a column is missing, a name is empty, a summary occurs twice, or a number is
+            infinite.
+    """
+    for name in (document, system, *columns):
         if name not in table.columns:
             listing = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(
-                f"Expected argument `{side}` to have a column {name!r}, but its columns are {listing}."
+                f"Expected {where} to have a column {name!r}, but its columns are {listing}."
             )
     names = table[[document, system]]
-    if len(bad := table.index[(names.isna() | (names == "")).any(axis=1)]):
+    nameless = table.index[(names.isna() | (names == "")).any(axis=1)]
+    if len(nameless):
         raise ValueError(
-            f"Expected `{side}` to name document and system in each row, but row {listed(bad)} lacks one."
+            f"Expected {where} to name document and system in each row, but row {listed(nameless)} lacks one."
         )
-    keys = pd.MultiIndex.from_arrays([table[document].map(id_of), table[system].map(name_of)])
-    if len(twice := keys[keys.duplicated()].unique()):
+    keys = pd.MultiIndex.from_arrays(
+        [table[document].map(id_of), table[system].map(name_of)], names=_KEY
+    )
+    repeated = keys[keys.duplicated()].unique()
+    if len(repeated):
         raise ValueError(
-            f"Expected `{side}` to contain each summary once, but {cell_names(twice)} occurs twice."
+            f"Expected {where} to contain each summary once, but {cell_names(repeated)} occurs twice."
         )
-    where = f"column {column!r} of `{side}`"
-    values = as_numbers(table[column].set_axis(keys), where)
-    if not drop and values.isna().any():
-        raise ValueError(
-            f"Expected {where} to be finite, but there is NaN at {cell_names(values.index[values.isna()])}. "
-            f"{_DROP} these documents are excluded."
-        )
-    if values.empty:
-        return pd.DataFrame(dtype=np.float64)
-    return values.unstack().loc[
-        keys.get_level_values(0).unique(), keys.get_level_values(1).unique()
-    ]
+    cells = table[list(columns)].set_axis(keys)
+    return pd.DataFrame(
+        {name: _numbers(cells[name], f"column {name!r} of {where}") for name in columns},
+        index=keys,
+    )
 
 
-def as_numbers(cells: pd.Series, where: str) -> pd.Series:
-    """Cells by document and system as float64, NaN if they are empty; TypeError for text, ValueError
-    for an infinity. ``where`` they are, for messages.
-    """
+def cell_names(keys: Iterable[tuple[str, str]]) -> str:
+    """Documents and systems, as `listed`."""
+    return listed([f"({document}, {system})" for document, system in keys])
+
+
+def _numbers(cells: pd.Series, where: str) -> pd.Series:
+    """Cells as float64, NaN if they are empty; the message says ``where`` they are."""
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
-    if len(unread := cells[values.isna() & cells.notna()]):
+    unread = cells[values.isna() & cells.notna()]
+    if len(unread):
         raise TypeError(
             f"Expected {where} to contain numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
         )
-    if len(infinite := values[np.isinf(values)]):
+    infinite = values[np.isinf(values)]
+    if len(infinite):
         raise ValueError(
             f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}."
         )
     return values
 
 
-def cell_names(keys: Iterable[tuple[str, str]]) -> str:
-    """Documents and systems, as `listed`."""
-    return listed([f"({document}, {system})" for document, system in keys])
+def _column(
+    table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool
+) -> pd.Series:
+    """A column of one of the tables as `keyed_numbers`; without a gap unless they are dropped."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(
+            f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
+        )
+    where = f"the table of {side}"
+    values = keyed_numbers(table, where, document, system, [column])[column]
+    if not drop and values.isna().any():
+        raise ValueError(
+            f"Expected column {column!r} of {where} to be finite, but there is NaN at "
+            f"{cell_names(values.index[values.isna()])}. {_DROP} these documents are excluded."
+        )
+    return values
+
+
+def _only_in_one_table(scored: pd.Series, judged: pd.Series, drop: bool) -> Iterator[str]:
+    """The systems and documents that only one of the tables has."""
+    for kind in ("system", "document"):
+        with_scores, with_judgements = scored.index.unique(kind), judged.index.unique(kind)
+        for lacking, names in (
+            ("judgements", with_scores.difference(with_judgements, sort=False)),
+            ("scores", with_judgements.difference(with_scores, sort=False)),
+        ):
+            if len(names):
+                yield f"{kind} without {lacking}: {', '.join(names) if drop else listed(names)}"
+
+
+def _gaps(cells: pd.Series, column: str, drop: bool) -> Iterator[str]:
+    """The cells that a table lacks, or, if they are dropped, their documents."""
+    gaps = cells.index[cells.isna()]
+    if len(gaps) and drop:
+        yield f"document with a gap in {column!r}: {', '.join(gaps.unique('document'))}"
+    elif len(gaps):
+        yield f"{column!r} is missing for {cell_names(gaps)}"

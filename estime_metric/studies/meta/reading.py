@@ -4,9 +4,8 @@ measures.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,17 +20,6 @@ SYSTEM_COLUMNS = ("system", "system_id", "summarizer", "model", "model_id")
 #: A column's name; or its names in the scores and in the judgements, ``None`` if it is to be
 #: found.
 ColumnNames = str | tuple[str | None, str | None] | None
-
-
-class _Measured(NamedTuple):
-    """A measure: its table, its column in it, the table's columns of documents and systems, and the
-    name of its file.
-    """
-
-    table: pd.DataFrame
-    column: str
-    ids: tuple[str, str]
-    file: str
 
 
 def read_grids(
@@ -68,45 +56,81 @@ def read_grids(
     documents, systems = (
         names if isinstance(names, tuple) else (names, names) for names in (document, system)
     )
-    judged, judged_ids = _read(Path(judgements), documents[1], systems[1])
-    judged_qualities = (
-        tuple(qualities)
-        if qualities
-        else _numeric(judged, judged_ids, Path(judgements), not_measures)
-    )
-    _check_columns(judged, Path(judgements), "qualities", judged_qualities)
-    by_name = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
-    higher: dict[str, bool | None] = dict.fromkeys(by_name, True)
-    if directions is not None:
-        for name, measured in by_name.items():
-            column = measured.column
-            tried = (name, measure_of(name), column, measure_of(column))
-            higher[name] = next((directions[each] for each in tried if each in directions), None)
     drop = missing == "drop"
-    used = [(judged, quality, Path(judgements).name) for quality in judged_qualities]
-    used += [(measured.table, measured.column, measured.file) for measured in by_name.values()]
-    for table, column, file in used:
-        check_numbers(table, column, file, allow_missing=drop)
+    judged_file = Path(judgements)
+    judged = _read(judged_file, documents[1], systems[1])
+    qualities = qualities or _numeric_columns(judged, judged_file, not_measures)
+    _check_columns(judged, judged_file, "qualities", qualities, allow_missing=drop)
+    scored: dict[str, pd.DataFrame] = {}
+    higher_is_better: dict[str, bool | None] = {}
+    for name, column, table in _measures(
+        Path(scores), measures, not_measures, documents[0], systems[0], allow_missing=drop
+    ):
+        scored[name] = table[["document", "system", column]].rename(columns={column: name})
+        keys = (name, measure_of(name), column, measure_of(column))
+        higher_is_better[name] = (
+            True
+            if directions is None
+            else next((directions[key] for key in keys if key in directions), None)
+        )
     grids = [
         join(
-            measured.table.rename(columns={measured.column: name}),
+            table,
             judged,
             name,
             quality,
-            document=(measured.ids[0], judged_ids[0]),
-            system=(measured.ids[1], judged_ids[1]),
-            lower_is_better=higher[name] is False,
+            lower_is_better=higher_is_better[name] is False,
             missing=missing,
         )
-        for quality in judged_qualities
-        for name, measured in by_name.items()
+        for quality in qualities
+        for name, table in scored.items()
     ]
-    if unknown := [name for name, direction in higher.items() if direction is None]:
+    if unknown := [name for name, direction in higher_is_better.items() if direction is None]:
         raise ValueError(
             f"Expected a direction for every measure, but it is unknown for {', '.join(unknown)}. Set it with "
             "`directions` (--higher, --lower)."
         )
     return grids
+
+
+def key_columns(
+    table: pd.DataFrame,
+    where: str,
+    documents: Sequence[str],
+    systems: Sequence[str],
+    advice: str = "",
+) -> tuple[str, str]:
+    """The columns that name the document and the system of each row: the first of those in
+    ``documents`` and in ``systems`` that the table has.
+
+    Raises ValueError if it has none; in its message the table is called ``where``, and ``advice``
+    follows.
+    """
+    columns = []
+    for kind, choices in (("document", documents), ("system", systems)):
+        column = next((name for name in choices if name in table.columns), None)
+        if column is None:
+            listed = ", ".join(map(str, table.columns)) or "none"
+            raise ValueError(
+                f"Expected {where} to have a column of {kind}s ({', '.join(choices)}), but its "
+                f"columns are {listed}. {advice}".rstrip()
+            )
+        columns.append(column)
+    document, system = columns
+    return document, system
+
+
+def numeric_columns(table: pd.DataFrame, skipped: Collection[str]) -> tuple[str, ...]:
+    """The columns in which at least half of the cells that are not empty are numbers, so that a stray
+    word is an error and not a column of text. ``NAME_layerLAYER`` is skipped if ``NAME`` is.
+    """
+    columns = []
+    for name in table.columns:
+        filled = table[name].dropna()
+        numbers = pd.to_numeric(filled, errors="coerce").notna()
+        if measure_of(str(name)) not in skipped and len(filled) and numbers.mean() >= 0.5:
+            columns.append(str(name))
+    return tuple(columns)
 
 
 def _measures(
@@ -115,30 +139,38 @@ def _measures(
     skipped: Collection[str],
     document: str | None,
     system: str | None,
-) -> dict[str, _Measured]:
-    """Name -> table, column of scores, and columns of documents and systems."""
+    *,
+    allow_missing: bool,
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Each wanted measure: its name, its column, and the table with that column."""
     if not path.is_dir():
-        table, ids = _read(path, document, system)
-        names = wanted or _numeric(table, ids, path, skipped)
-        _check_columns(table, path, "measures", names)
-        return {name: _Measured(table, name, ids, path.name) for name in names}
-    by_name: dict[str, _Measured] = {}
+        table = _read(path, document, system)
+        columns = wanted or _numeric_columns(table, path, skipped)
+        _check_columns(table, path, "measures", columns, allow_missing=allow_missing)
+        yield from ((column, column, table) for column in columns)
+        return
+    found = {}
     for file in sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE):
-        table, ids = _read(file, document, system)
-        numeric = _numeric(table, ids, file, skipped)
-        for column in numeric:
-            name = file.stem if len(numeric) == 1 else f"{file.stem}.{column}"
-            by_name[name] = _Measured(table, column, ids, file.name)
-    unknown = [name for name in wanted or () if name not in by_name]
-    if unknown or not by_name:
-        known, got = (", ".join(names) or "none" for names in (by_name, unknown))
+        table = _read(file, document, system)
+        columns = _numeric_columns(table, file, skipped)
+        for column in columns:
+            name = file.stem if len(columns) == 1 else f"{file.stem}.{column}"
+            found[name] = (column, table, file)
+    unknown = [name for name in wanted or () if name not in found]
+    if unknown or not found:
+        known, got = (", ".join(names) or "none" for names in (found, unknown))
         raise ValueError(
             f"Expected argument `measures` to name measures in {path} ({known}), but got {got}."
         )
-    return {name: by_name[name] for name in wanted or by_name}
+    for name in wanted or found:
+        column, table, file = found[name]
+        check_numbers(table, column, file.name, allow_missing=allow_missing)
+        yield name, column, table
 
 
-def _check_columns(table: pd.DataFrame, path: Path, argument: str, columns: Sequence[str]) -> None:
+def _check_columns(
+    table: pd.DataFrame, path: Path, argument: str, columns: Sequence[str], *, allow_missing: bool
+) -> None:
     for name in columns:
         if name not in table:
             listed = ", ".join(map(str, table.columns))
@@ -146,45 +178,26 @@ def _check_columns(table: pd.DataFrame, path: Path, argument: str, columns: Sequ
                 f"Expected argument `{argument}` to name columns of {path.name} ({listed}), but "
                 f"got {name!r}."
             )
+        check_numbers(table, name, path.name, allow_missing=allow_missing)
 
 
-def _read(
-    path: Path, document: str | None, system: str | None
-) -> tuple[pd.DataFrame, tuple[str, str]]:
-    """A table, and its columns of documents and systems."""
-    named = [name for name in (document, system) if name is not None]
-    table = read_table(path, (*DOCUMENT_COLUMNS, *SYSTEM_COLUMNS, *named))
-    ids = []
-    for kind, name, known in (
-        ("document", document, DOCUMENT_COLUMNS),
-        ("system", system, SYSTEM_COLUMNS),
-    ):
-        name = name or next((each for each in known if each in table.columns), None)
-        if name is None or name not in table.columns:
-            listed = ", ".join(map(str, table.columns)) or "none"
-            raise ValueError(
-                f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}. "
-                f"Name it with `{kind}` (--{kind}-column)."
-            )
-        ids.append(name)
-    return table, (ids[0], ids[1])
-
-
-def _numeric(
-    table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]
-) -> tuple[str, ...]:
-    """The columns that contain mostly numbers: a stray word is an error; ``NAME_layerLAYER`` is
-    skipped if ``NAME`` is.
-    """
-    numbers = tuple(
-        str(name)
-        for name in table.columns
-        if name not in ids
-        and measure_of(str(name)) not in skipped
-        and pd.to_numeric(table[name], errors="coerce").notna().mean() >= 0.5
+def _read(path: Path, document: str | None, system: str | None) -> pd.DataFrame:
+    """A table with the columns ``document`` and ``system``, whatever their names in the file are."""
+    documents, systems = (
+        choices if name is None else (name,)
+        for name, choices in ((document, DOCUMENT_COLUMNS), (system, SYSTEM_COLUMNS))
     )
-    if not numbers:
+    table = read_table(path, (*documents, *systems))
+    advice = "Name it with --document-column or --system-column."
+    names = key_columns(table, repr(path.name), documents, systems, advice)
+    others = table.drop(columns=[*names, "document", "system"], errors="ignore")
+    return others.assign(document=table[names[0]], system=table[names[1]])
+
+
+def _numeric_columns(table: pd.DataFrame, path: Path, skipped: Collection[str]) -> tuple[str, ...]:
+    columns = numeric_columns(table, {*skipped, "document", "system"})
+    if not columns:
         raise ValueError(
             f"Expected {path.name!r} to have a column of numbers to be compared, but it has none."
         )
-    return numbers
+    return columns

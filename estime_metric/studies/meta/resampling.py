@@ -22,6 +22,7 @@ from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
     observed,
+    p_value,
     sample_count,
     tallies,
     weighted,
@@ -40,6 +41,7 @@ _STATISTICS = [
     "value",
     "low",
     "high",
+    "p_value",
     "groups",
     "left_out",
     "undefined",
@@ -86,8 +88,9 @@ def bootstrap(
 
     Returns:
         One row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high`` (NaN
-        if undefined); ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples
-        without a value, not in the interval.
+        if undefined, and if there is only one document or system to resample); ``p_value``, see
+        `correlations.p_value`; ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples without a value, not
+        in the interval.
     """
     levels, methods = list(levels), list(methods)
     for level in levels:
@@ -107,6 +110,7 @@ def bootstrap(
                     "value": values[method].value,
                     "low": around.low,
                     "high": around.high,
+                    "p_value": p_value(grid.scores, grid.judgements, level, method),
                     "groups": values[method].groups,
                     "left_out": values[method].left_out,
                     "undefined": n - around.count,

@@ -36,6 +36,7 @@ from estime_metric.validation import check_choice, integer
 
 #: The levels and methods of `williams_test`.
 WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")
+WILLIAMS_ITEMS = 4  # systems or summaries that it needs at least
 
 _ROUNDING = 1e-12  # differences of correlations below this are rounding
 _TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
@@ -136,11 +137,11 @@ def permutation_test(
         differences.append(both[: len(swapped)] - both[len(swapped) :])
     drawn = np.concatenate(differences)
     known = drawn[~np.isnan(drawn)]
-    of_first, of_second = _value(first, level, method), _value(second, level, method)
-    as_large = np.abs(known) >= abs(of_first - of_second) - _ROUNDING
+    first_value, second_value = _value(first, level, method), _value(second, level, method)
+    as_large = np.abs(known) >= abs(first_value - second_value) - _ROUNDING
     return Difference(
-        first=of_first,
-        second=of_second,
+        first=first_value,
+        second=second_value,
         p_value=float((1 + as_large.sum()) / (1 + len(known))),
         undefined=len(drawn) - len(known),
     )
@@ -151,18 +152,25 @@ def williams_test(
 ) -> Difference:
     """Williams test of two measures' correlations with the judgements; grids and errors as in
     `permutation_test`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
-    ``"spearman"`` as an approximation."""
+    ``"spearman"`` as an approximation. UndefinedCorrelationError also for fewer than four systems or
+    summaries, and for measures that are exact opposites."""
     _check_same(first, second, level, method)
     check_choice("level", level, WILLIAMS_LEVELS)
     check_choice("method", method, WILLIAMS_METHODS)
-    of_first, of_second = _value(first, level, method), _value(second, level, method)
+    items = first.scores.shape[1] if level == "system" else first.scores.size
+    if items < WILLIAMS_ITEMS:
+        counted = "systems" if level == "system" else "summaries"
+        raise UndefinedCorrelationError(
+            f"Expected at least {WILLIAMS_ITEMS} {counted} for the test of Williams, but got {items}."
+        )
+    first_value, second_value = _value(first, level, method), _value(second, level, method)
     test = williams(
-        of_first,
-        of_second,
+        first_value,
+        second_value,
         between=correlate(first.scores, second.scores, level=level, method=method),
-        n=first.scores.shape[1] if level == "system" else first.scores.size,
+        n=items,
     )
-    return Difference(first=of_first, second=of_second, p_value=test.p_value)
+    return Difference(first=first_value, second=second_value, p_value=test.p_value)
 
 
 class Williams(NamedTuple):
@@ -179,14 +187,15 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     degrees of freedom, 0 of equal correlations.
 
     ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each
-    other; they rest on ``n`` items, at least four.
+    other; they rest on ``n`` items, at least four. UndefinedCorrelationError if the measures are
+    exact opposites.
 
     Example:
         >>> test = williams(0.4, 0.5, 0.1, 103)
         >>> round(test.t, 3), round(test.p_value, 3)
         (-0.891, 0.375)
     """
-    integer("n", n, 4)
+    integer("n", n, WILLIAMS_ITEMS)
     for name, value in (("first", first), ("second", second), ("between", between)):
         if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
             raise ValueError(
@@ -205,7 +214,7 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     difference = 0.0 if abs(first - second) <= _ROUNDING else first - second
     above = difference * math.sqrt((n - 1) * max(1 + between, 0.0))
     if difference and not above and not below:
-        raise ValueError(
+        raise UndefinedCorrelationError(
             f"Expected measures that are not exact opposites, but got {first}, {second}, {between}, "
             "for which the Williams test is undefined."
         )
@@ -244,8 +253,8 @@ def compare_all(
         One row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``,
         ``level``, ``method``, ``first_value``, ``second_value``, ``difference``, ``low``, ``high``
         (bootstrap only), ``p_value``, and ``p_holm``, corrected by Holm's method for the pairs of
-        that judgement, level and method. Where one of the two has no value, ``note`` says so and
-        the numbers are NaN.
+        that judgement, level and method. If the test has no result, ``note`` says why and the
+        numbers are NaN.
     """
     check_choice("test", test, TESTS)
     rows = []
@@ -263,8 +272,8 @@ def compare_all(
             }
             try:
                 result = TESTS[test](first, second, level=level, method=method, **options)
-            except UndefinedCorrelationError:
-                rows.append({**names, "note": "one of the two has no value"})
+            except UndefinedCorrelationError as error:
+                rows.append({**names, "note": str(error)})
             else:
                 numbers = {
                     "first_value": result.first,

@@ -1,4 +1,4 @@
-"""Summaries of several systems with judgements of consistency: SummEval, FRANK, CLIFF."""
+"""Summaries of several systems with judgements of consistency: SummEval, FRANK, RAGTruth."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
-from estime_metric.studies.benchmarks.shared.records import crossed, read_frame
+from estime_metric.studies.benchmarks.shared.records import crossed
 from estime_metric.studies.benchmarks.summeval import data as summeval
 from experiments.benchmarks.frank import data as frank
+from experiments.benchmarks.ragtruth import data as ragtruth
 
-#: The rule of the verdict is chosen on the documents of the first part, results are reported on the
-#: documents of the second.
+#: Measures were chosen on the documents of the first part; the others are for reports.
 CHOOSING, REPORTING = "choosing", "reporting"
 #: Data sets, in the order of tables.
 SUMMEVAL, FRANK_CNNDM, FRANK_XSUM = "SummEval", "FRANK, CNN/DailyMail", "FRANK, XSum"
-CLIFF_CNNDM, CLIFF_XSUM = "CLIFF, CNN/DailyMail", "CLIFF, XSum"
-DATA_SETS = (SUMMEVAL, FRANK_CNNDM, FRANK_XSUM, CLIFF_CNNDM, CLIFF_XSUM)
+RAGTRUTH = "RAGTruth"
+DATA_SETS = (SUMMEVAL, FRANK_CNNDM, FRANK_XSUM, RAGTRUTH)
 #: Documents of SummEval for choosing: the first ones.
 FIRST_DOCUMENTS = 50
 #: Columns of the table, before the scores of published metrics.
@@ -33,26 +33,26 @@ def read(folder: str | Path) -> Summaries:
 
     Args:
         folder: has some of the folders ``summeval`` (read by `summeval.data.read_folder`), ``frank``
-            (by `frank.data.read`) and ``cliff`` with ``cliff.jsonl`` (``doc_id``, ``dataset``,
-            ``system``, ``split``, ``source``, ``summary``, ``label``).
+            (by `frank.data.read`) and ``ragtruth`` (by `ragtruth.data.read`).
 
     Raises:
         OSError: there is none of them, or a file is missing.
         ValueError: a record lacks a field, or a system lacks the summary of a document.
     """
     folder = Path(folder)
-    readers = {"summeval": _read_summeval, "frank": _read_frank, "cliff": _read_cliff}
-    tables = {
-        name: read_data(folder / name)
+    readers = {"summeval": _read_summeval, "frank": _read_frank, "ragtruth": _read_ragtruth}
+    tables = [
+        read_data(folder / name).assign(
+            document=lambda table, name=name: f"{name}/" + table["document"]
+        )
         for name, read_data in readers.items()
         if (folder / name).is_dir()
-    }
+    ]
     if not tables:
         raise FileNotFoundError(
             f"Expected {str(folder)!r} to have some of the folders {', '.join(readers)}, but it has none."
         )
-    named = [of.assign(document=f"{name}/" + of["document"]) for name, of in tables.items()]
-    table = pd.concat(named, ignore_index=True)
+    table = pd.concat(tables, ignore_index=True)
     for name, rows in table.groupby("data"):
         crossed(rows, str(name))
     published = table.drop(columns=COLUMNS)
@@ -79,12 +79,7 @@ def _read_frank(folder: Path) -> pd.DataFrame:
     return pd.concat(tables)
 
 
-def _read_cliff(folder: Path) -> pd.DataFrame:
-    fields = ("doc_id", "dataset", "system", "split", "source", "summary", "label")
-    table = read_frame(folder / "cliff.jsonl", fields, doc_id="document")
-    names = {"cnndm": CLIFF_CNNDM, "xsum": CLIFF_XSUM}
-    return table.assign(
-        data=table["dataset"].map(names),
-        part=table["split"].map({"val": CHOOSING, "test": REPORTING}),
-        judgement=table["label"].astype(float),
-    )[COLUMNS]
+def _read_ragtruth(folder: Path) -> pd.DataFrame:
+    table = ragtruth.read(folder).table
+    judged = table["label"].astype(float)
+    return table.assign(data=RAGTRUTH, part=REPORTING, judgement=judged)[COLUMNS]

@@ -1,13 +1,13 @@
-"""Verdicts on two systems, and how often people's judgements have the same order.
+"""Differences between two systems, and how often people's judgements have the same order.
 
 Axes: n resamples, of which the first is the sample itself, P pairs of systems, D documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import erfc
 
-from estime_metric.comparison.systems import LAST_DIGIT
+from estime_metric.novelty import novelty
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import LEVEL, approximate_randomization, holm
-from estime_metric.stats.ranks import ratio
+from estime_metric.stats.ranks import Flags, ratio
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import (
     Frames,
     drawn_weights,
@@ -27,49 +28,40 @@ from estime_metric.studies.benchmarks.shared.frames import (
     with_interval,
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from experiments.benchmarks.systems.data import (
-    CHOOSING,
-    FRANK_CNNDM,
-    FRANK_XSUM,
-    SUMMEVAL,
-)
 
-MEASURES, RULES = "measures.csv", "rules.csv"
-#: Measures of which a rule is made.
-CANDIDATES = ("inconsistency", "alarms", "alarm_rate", "graded_alarms_per_token")
-#: The data sets on which the rule is chosen, and those on which it has to keep right verdicts.
-CHOSEN_ON = (SUMMEVAL, FRANK_CNNDM, FRANK_XSUM)
-#: The share of the right verdicts of `inconsistency` that a rule has to keep.
-KEPT = 0.9
-DECIMALS = 6  # of scores in files
-
-Signs = npt.NDArray[np.float64]
+MEASURES = "measures.csv"
+#: In place of a part: the documents of all parts. In place of a band: all pairs of systems.
+ALL = "all"
 
 
 @dataclass(frozen=True)
-class Rule:
-    """When a winner is declared: the difference of the ``first`` measure is significant and, if there
-    is a ``second`` measure, its difference has the same sign and, if ``both``, is significant too.
+class Band:
+    """Pairs of systems of which one copies runs that are more than ``above`` and at most ``to`` times
+    as long as the other's.
     """
 
-    first: str
-    second: str | None = None
-    both: bool = False
+    above: float
+    to: float
 
-    def __str__(self) -> str:
-        if self.second is None:
-            return self.first
-        return (
-            f"{self.first}, {self.second} {'significant too' if self.both else 'of the same sign'}"
-        )
+    def contains(self, ratios: Floats) -> Flags:
+        """Which pairs belong to it, (P,)."""
+        return (self.above < ratios) & (ratios <= self.to)
 
 
-#: The rules that were tried, in the order that decides ties.
-TRIED = (
-    *(Rule(name) for name in CANDIDATES),
-    *(Rule(*names) for names in permutations(CANDIDATES, 2)),
-    *(Rule(*names, both=True) for names in combinations(CANDIDATES, 2)),
-)
+#: By the ratio of the systems' mean `copied_density`, the greater divided by the smaller.
+BANDS = {
+    ALL: Band(0, np.inf),
+    "at most 1.5": Band(0, 1.5),
+    "1.5 to 2": Band(1.5, 2),
+    "2 to 3": Band(2, 3),
+    "above 3": Band(3, np.inf),
+    "at most 2": Band(0, 2),
+    "above 2": Band(2, np.inf),
+}
+DECIMALS = 6  # of scores in files
+LAST_DIGIT = 1.5e-6  # scores in files that differ by less are equal
+
+Signs = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +76,7 @@ class Contrasts:
     p_values: Floats
     corrected: Floats
 
-    def verdicts(self, holm: bool) -> Signs:
+    def significant(self, holm: bool) -> Signs:
         """``signs``, 0 if the difference is not significant."""
         return self.signs * ((self.corrected if holm else self.p_values) < LEVEL)
 
@@ -111,49 +103,47 @@ def contrasts(scores: Floats, weights: Floats, seed: int = 0) -> Contrasts:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """Two systems at a time, by a measure and by people on the same documents. ``pair_weights``:
-    how often each resample of the systems contains each pair, (n, P).
+def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) -> Frames:
+    """How often significant differences have people's order, for each data set, part of its documents
+    and band of the ratio of copying.
+
+    ``measures.csv``: ``column``, ``measure``, ``section``, ``data``, ``part`` (or `ALL`), ``band`` (one
+    of `BANDS`), ``pairs`` (of systems in the band), ``separated`` (those that people separate
+    significantly, without a correction), ``ordered`` (how many of these the measure orders as people
+    do), Kendall's ``tau``-b, and the columns of `agreement`: with Holm's correction for all pairs of
+    the data set, as in ``estime compare``, and with the ending ``_uncorrected`` without it.
     """
-
-    measure: Contrasts
-    people: Contrasts
-    pair_weights: Floats
-
-
-def analyze(scores: Scores[Any], *, resamples: int = 1000, seed: int = 0) -> Frames:
-    """How often people agree with each measure and with each rule, for each data set and part.
-
-    ``measures.csv``: ``column``, ``measure``, ``section``, ``data``, ``part``, ``pairs``, the columns
-    of `_verdicts` (verdicts without a correction), ``separated`` (pairs that people separate
-    significantly), ``ordered`` (how many of these the measure orders as people do) and Kendall's
-    ``tau`` (tau-b of the systems' means).
-
-    ``rules.csv``: ``rule``, ``data``, ``part``, the columns of `_verdicts`, also with Holm's
-    correction (``NAME_holm``), and whether the rule is ``chosen``, see `choose`.
-    """
+    table = scores.data.table
+    copied = np.array(novelty(scores.data.summaries, scores.data.sources)["copied_density"])
     cells = {
-        (data, part): _Cell(rows, resamples, seed)
-        for (data, part), rows in scores.data.table.groupby(["data", "part"], sort=False)
+        (data, part): Cell(rows, copied, resamples, seed)
+        for data, of_data in table.groupby("data", sort=False)
+        for part, rows in ((ALL, of_data), *of_data.groupby("part", sort=False))
     }
-    compared: dict[tuple[str, str, str], Compared] = {}
 
     def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
         for (data, part), cell in cells.items():
-            of_cell = cell.compared(scores.oriented(column))
-            if of_cell is not None:
-                compared[_measure_of(column), data, part] = of_cell
-                yield {"data": data, "part": part, **_of_measure(of_cell)}
+            for row in cell.rows(scores.oriented(column)):
+                yield {"data": data, "part": part, **row}
 
-    names = ["data", "part", "pairs", *_VERDICTS, "separated", "ordered", "tau"]
-    return {MEASURES: each_column(scores, rows_of, names), RULES: _rules(compared)}
+    uncorrected = [f"{name}_uncorrected" for name in _AGREEMENT]
+    names = ["data", "part", "band", "pairs", "separated", "ordered", "tau"]
+    return {MEASURES: each_column(scores, rows_of, [*names, *_AGREEMENT, *uncorrected])}
 
 
-class _Cell:
-    """The judged summaries of one part of a data set, with its resamples."""
+class Cell:
+    """The judged summaries of one part of a data set, with its resamples.
 
-    def __init__(self, rows: pd.DataFrame, resamples: int, seed: int) -> None:
+    Args:
+        rows: the summaries of every document by every system.
+        copied: the ``copied_density`` of each summary of the data.
+        resamples, seed: of documents and of systems.
+
+    Attributes:
+        ratios: how many times as long the runs are that one system of each pair copies, (P,).
+    """
+
+    def __init__(self, rows: pd.DataFrame, copied: Floats, resamples: int, seed: int) -> None:
         self._seed = seed
         self._order = rows.sort_values(["document", "system"]).index.to_numpy()
         self._shape = rows["document"].nunique(), rows["system"].nunique()
@@ -163,116 +153,74 @@ class _Cell:
         first, second = np.array(list(combinations(range(self._shape[1]), 2))).T
         self._pair_weights = of_systems[:, first] * of_systems[:, second]
         self._people: dict[bytes, Contrasts] = {}
+        means = copied[self._order].reshape(self._shape).mean(axis=0)
+        more, less = (
+            np.maximum(means[first], means[second]),
+            np.minimum(means[first], means[second]),
+        )
+        self.ratios: Floats = np.divide(more, less, out=np.full_like(more, np.inf), where=less > 0)
 
-    def compared(self, values: Floats) -> Compared | None:
-        """Verdicts of scores of all summaries of the data, higher is better, on the documents with
-        a score of each system; ``None`` if there are none.
+    def rows(self, values: Floats) -> Iterator[dict[str, Any]]:
+        """A row for each of `BANDS`, from scores of all summaries of the data, higher is better, on
+        the documents with a score of each system; none if there are no such documents.
         """
         table = np.round(values[self._order].reshape(self._shape), DECIMALS)
         known = np.isfinite(table).all(axis=1)
         if not known.any():
-            return None
+            return
         weights = self._weights[:, known]
+        measure = contrasts(table[known], weights, self._seed)
         if known.tobytes() not in self._people:
             self._people[known.tobytes()] = contrasts(self._judgements[known], weights, self._seed)
-        return Compared(
-            measure=contrasts(table[known], weights, self._seed),
-            people=self._people[known.tobytes()],
-            pair_weights=self._pair_weights,
+        people = self._people[known.tobytes()]
+        separated = people.significant(holm=False)[0] != 0
+        for name, band in BANDS.items():
+            inside = band.contains(self.ratios)
+            signs, of_people = measure.signs[0, inside], people.signs[0, inside]
+            spread = np.sqrt((signs**2).sum() * (of_people**2).sum())
+            uncorrected = self.agreement(measure, people, inside, holm=False)
+            yield {
+                "band": name,
+                "pairs": int(inside.sum()),
+                "separated": int(separated[inside].sum()),
+                "ordered": int((separated[inside] & (signs == of_people)).sum()),
+                "tau": (signs * of_people).sum() / spread if spread else np.nan,
+                **self.agreement(measure, people, inside, holm=True),
+                **{f"{key}_uncorrected": number for key, number in uncorrected.items()},
+            }
+
+    def agreement(
+        self, measure: Contrasts, people: Contrasts, inside: Flags, *, holm: bool
+    ) -> dict[str, float]:
+        """Of the pairs ``inside``, (P,): how many differ ``significant``ly, how many of these are
+        ``right``, with people's order, and their ``share``; ``share_low`` and ``share_high`` are the
+        ends of its 95% interval over documents, ``share_systems_low`` and ``share_systems_high``
+        over systems. ``separated_significant`` and ``separated_right``: the same counts of the pairs
+        that people separate significantly too.
+        """
+        signs = measure.significant(holm)[:, inside]
+        significant = signs != 0
+        right = significant & (signs == people.signs[:, inside])
+        separated = people.significant(holm)[0, inside] != 0
+        weights = self._pair_weights[:, inside]
+        over_systems = ratio(
+            (weights * right[0]).sum(axis=1), (weights * significant[0]).sum(axis=1)
         )
+        return {
+            "significant": int(significant[0].sum()),
+            "right": int(right[0].sum()),
+            "separated_significant": int((significant[0] & separated).sum()),
+            "separated_right": int((right[0] & separated).sum()),
+            **with_interval(over_systems, "share_systems"),
+            **with_interval(ratio(right.sum(axis=1), significant.sum(axis=1)), "share"),
+        }
 
 
-_VERDICTS = [
-    "declared",
+_AGREEMENT = [
+    "significant",
     "right",
-    "separated_declared",
+    "separated_significant",
     "separated_right",
     "share",
     *(f"share_{end}" for end in ("low", "high", "systems_low", "systems_high")),
 ]
-
-
-def _verdicts(verdicts: Signs, compared: Compared, holm: bool) -> dict[str, float]:
-    """How many verdicts there are and how many have people's order (``declared``, ``right``), over
-    all pairs and over those that people separate significantly (``separated_declared``,
-    ``separated_right``), and the ``share`` of the former that is right. ``share_low`` and
-    ``share_high`` are the ends of its 95% interval over documents, ``share_systems_low`` and
-    ``share_systems_high`` over systems.
-    """
-    people, weights = compared.people, compared.pair_weights
-    declared = verdicts != 0
-    right = declared & (verdicts == people.signs)
-    separated = people.verdicts(holm)[0] != 0
-    over_documents = ratio(right.sum(axis=1), declared.sum(axis=1))
-    over_systems = ratio((weights * right[0]).sum(axis=1), (weights * declared[0]).sum(axis=1))
-    return {
-        "declared": int(declared[0].sum()),
-        "right": int(right[0].sum()),
-        "separated_declared": int((declared[0] & separated).sum()),
-        "separated_right": int((right[0] & separated).sum()),
-        **with_interval(over_systems, "share_systems"),
-        **with_interval(over_documents, "share"),
-    }
-
-
-def _of_measure(compared: Compared) -> dict[str, Any]:
-    """The numbers of ``measures.csv`` for one measure."""
-    signs, of_people = compared.measure.signs[0], compared.people.signs[0]
-    separated = compared.people.verdicts(holm=False)[0] != 0
-    spread = np.sqrt((signs**2).sum() * (of_people**2).sum())
-    return {
-        "pairs": len(signs),
-        **_verdicts(compared.measure.verdicts(holm=False), compared, holm=False),
-        "separated": int(separated.sum()),
-        "ordered": int((separated & (signs == of_people)).sum()),
-        "tau": (signs * of_people).sum() / spread if spread else np.nan,
-    }
-
-
-def _measure_of(column: ScoreColumn) -> str:
-    """The name of a measure of ESTIME, the name of any other column."""
-    ending = f"_{column.unit}_{column.layer}"
-    name = column.name.removesuffix(ending)
-    return {"estime": "alarms"}.get(name, name) if column.layer is not None else column.name
-
-
-def _rules(compared: Mapping[tuple[str, str, str], Compared]) -> pd.DataFrame:
-    """``rules.csv``: every rule on every part of every data set, and which one is ``chosen``."""
-    rows = []
-    known = dict.fromkeys((data, part) for _, data, part in compared)
-    for rule, (data, part) in product(TRIED, known):
-        measures = [name for name in (rule.first, rule.second) if name is not None]
-        if any((name, data, part) not in compared for name in measures):
-            continue
-        first = compared[rule.first, data, part]
-        row: dict[str, Any] = {"rule": str(rule), "data": data, "part": part}
-        for ending, corrected in (("", False), ("_holm", True)):
-            verdicts = first.measure.verdicts(corrected)
-            if rule.second is not None:
-                second = compared[rule.second, data, part].measure
-                confirmed = second.verdicts(corrected) if rule.both else second.signs
-                verdicts = verdicts * (confirmed == verdicts)
-            numbers = _verdicts(verdicts, first, corrected)
-            row |= {f"{name}{ending}": numbers[name] for name in _VERDICTS}
-        rows.append(row)
-    with_holm = [f"{name}_holm" for name in _VERDICTS]
-    frame = pd.DataFrame(rows, columns=["rule", "data", "part", *_VERDICTS, *with_holm])
-    return frame.assign(chosen=frame["rule"] == choose(frame))
-
-
-def choose(rules: pd.DataFrame) -> str | None:
-    """The rule with the fewest wrong verdicts on the parts for choosing of `CHOSEN_ON` together,
-    among those that keep the share `KEPT` of the right verdicts of `CANDIDATES`' first measure
-    alone; of several the one with the most right verdicts, then the first. ``None`` if one of the
-    data sets lacks.
-
-    ``rules`` are rows of ``rules.csv``.
-    """
-    rows = rules[(rules["part"] == CHOOSING) & rules["data"].isin(CHOSEN_ON)]
-    if rows["data"].nunique() < len(CHOSEN_ON):
-        return None
-    totals = rows.groupby("rule", sort=False)[["declared", "right"]].sum()
-    totals["wrong"] = totals["declared"] - totals["right"]
-    kept = totals[totals["right"] >= KEPT * totals.loc[CANDIDATES[0], "right"]]
-    ordered = kept.sort_values(["wrong", "right"], ascending=[True, False], kind="stable")
-    return str(ordered.index[0])

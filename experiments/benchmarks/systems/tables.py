@@ -1,4 +1,6 @@
-"""Tables for readers: verdicts with people's order, pairs ordered as people do, and rules."""
+"""Tables for readers: significant differences with people's order, by the ratio of copying, and pairs
+that the measures order as people do.
+"""
 
 from __future__ import annotations
 
@@ -12,57 +14,69 @@ from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
     labels_of,
+    measure_cells,
+    measure_rows,
     measure_table,
     with_interval_texts,
 )
 from experiments.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING
-from experiments.benchmarks.systems.statistics import CHOSEN_ON, MEASURES, RULES
+from experiments.benchmarks.systems.statistics import ALL, BANDS, MEASURES
 
-#: With up to this number of pairs of systems, intervals are in ``measures.csv`` alone.
+#: With up to this number of pairs of systems, intervals say too little for tables for readers.
 FEW_PAIRS = 10
 
 
 def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
-    """``systems`` (verdicts with people's order) and ``systems-order`` (pairs ordered as people do,
-    and Kendall's tau), both on the documents for reporting; ``systems-rules`` and
-    ``systems-rules-holm`` on both parts.
+    """``systems``, ``systems-choosing`` and ``systems-reporting`` (significant differences with
+    people's order, on all documents or those of a part), and ``systems-order`` (pairs ordered as
+    people do, and Kendall's tau, on the documents for reporting).
     """
     frame = frames[MEASURES]
-    frame = frame[frame["part"] == REPORTING]
     return [
-        _verdicts(scores, frame),
-        _order(scores, frame),
-        _rules(scores, frames[RULES], "systems-rules", ""),
-        _rules(scores, frames[RULES], "systems-rules-holm", "_holm"),
+        _agreement(scores, frame, ALL, "systems", "all documents"),
+        _agreement(scores, frame, CHOOSING, "systems-choosing", "documents for choosing"),
+        _agreement(scores, frame, REPORTING, "systems-reporting", "documents for reporting"),
+        _order(scores, frame[(frame["part"] == REPORTING) & (frame["band"] == ALL)]),
     ]
 
 
-def _verdicts(scores: Scores[Summaries], frame: pd.DataFrame) -> Table:
-    shown = {}
-    for data in _data_sets(frame):
-        shown["verdicts", data] = Column("right", data, text=True)
-        if _has_intervals(frame, data):
-            shown["share", data] = Column("share", data)
-            shown["share_interval", data] = Column("95%, documents", data, text=True)
-            shown["share_systems_interval", data] = Column("95%, systems", data, text=True)
-    texts = with_interval_texts(frame, "share", "share_systems")
-    return measure_table(
-        "systems",
-        "Verdicts of each measure alone: declared winners that people judge as more consistent, documents for "
-        "reporting.",
-        texts.assign(verdicts=_of(frame["right"], frame["declared"])),
-        ["data"],
-        shown,
-        labels_of(scores),
-        _notes(scores),
+def _agreement(
+    scores: Scores[Summaries], frame: pd.DataFrame, part: str, name: str, documents: str
+) -> Table:
+    """A section for each data set, a row for each measure that scores it, a column for each band."""
+    shown = {
+        ("right_of", ALL): Column("right", "all pairs", text=True),
+        ("share_interval", ALL): Column("95%, documents", "all pairs", text=True),
+        ("share_systems_interval", ALL): Column("95%, systems", "all pairs", text=True),
+        **{
+            ("right_of", band): Column(band, "right, by ratio of copying", text=True)
+            for band in BANDS
+            if band != ALL
+        },
+    }
+    of_part = frame[frame["part"] == part]
+    texts = with_interval_texts(of_part, "share", "share_systems").assign(
+        right_of=_of(of_part["right"], of_part["significant"])
+    )
+    few = texts["pairs"] <= FEW_PAIRS
+    texts.loc[few, ["share_interval", "share_systems_interval"]] = ""
+    labels = {column.name: column.label for column in scores.columns}
+    sections = []
+    for data, of_data in texts.groupby("data", sort=False):
+        cells = measure_cells(of_data, ["band"], shown)
+        known = {column: labels[column] for column in labels if column in cells.index}
+        sections.append(Section(str(data), measure_rows(cells, known)))
+    title = f"Significant differences between two systems that have people's order, {documents}."
+    return Table(
+        name, title, [Column("measure", text=True), *shown.values()], sections, _notes(scores)
     )
 
 
 def _order(scores: Scores[Summaries], frame: pd.DataFrame) -> Table:
     shown = {}
-    for data in _data_sets(frame):
-        shown["ordered_of", data] = Column("ordered", data, text=True)
-        if frame.loc[frame["data"] == data, "pairs"].max() > 1:
+    for data in DATA_SETS:
+        if (frame["data"] == data).any():
+            shown["ordered_of", data] = Column("ordered", data, text=True)
             shown["tau", data] = Column("τ", data)
     return measure_table(
         "systems-order",
@@ -76,46 +90,6 @@ def _order(scores: Scores[Summaries], frame: pd.DataFrame) -> Table:
     )
 
 
-def _rules(scores: Scores[Summaries], frame: pd.DataFrame, name: str, ending: str) -> Table:
-    """A row for each rule, a section for each part."""
-    places = _data_sets(frame)
-    totals = [("right", "in total"), ("wrong", "in total")]
-    columns = [
-        Column("rule", text=True),
-        *(Column(data, text=True) for data in places),
-        *(Column(heading, group) for heading, group in totals),
-    ]
-    sections = []
-    for part in (CHOOSING, REPORTING):
-        rows = []
-        for rule, of_rule in frame[frame["part"] == part].groupby("rule", sort=False):
-            right, declared = of_rule[f"right{ending}"], of_rule[f"declared{ending}"]
-            cells = dict(zip(of_rule["data"], _of(right, declared), strict=True))
-            counted = of_rule["data"].isin(CHOSEN_ON)
-            label = f"{rule} (chosen)" if of_rule["chosen"].any() else str(rule)
-            wrong = int((declared - right)[counted].sum())
-            rows.append((label, *map(cells.get, places), int(right[counted].sum()), wrong))
-        sections.append(Section(f"Documents for {part}", rows))
-    about = (
-        "Right of declared verdicts. A rule names the measure whose difference is significant, and the measure whose "
-        f"difference confirms it. In total: {', '.join(CHOSEN_ON)}.",
-        "p-values: Holm's correction for the pairs of a data set."
-        if ending
-        else "p-values: not corrected.",
-    )
-    title = "Rules by which a winner is declared, and how often people agree."
-    return Table(name, title, columns, sections, (*about, *_notes(scores)))
-
-
-def _data_sets(frame: pd.DataFrame) -> list[str]:
-    return [data for data in DATA_SETS if (frame["data"] == data).any()]
-
-
-def _has_intervals(frame: pd.DataFrame, data: str) -> bool:
-    """Whether a data set has enough pairs of systems for intervals that say something."""
-    return bool(frame.loc[frame["data"] == data, "pairs"].max() > FEW_PAIRS)
-
-
 def _of(part: Any, whole: Any) -> list[str]:
     return [f"{count} of {other}" for count, other in zip(part, whole, strict=True)]
 
@@ -124,11 +98,14 @@ def _notes(scores: Scores[Summaries]) -> tuple[str, ...]:
     table = scores.data.table
     counts = table.groupby("data", sort=False)["system"].nunique()
     return (
-        f"Data: {scores.data.origin}; systems: {', '.join(f'{data} {n}' for data, n in counts.items())}. (-): lower is "
-        "better. Test: approximate randomization, whole sources swapped, p below .05. Right: people's mean judgement "
-        "over the same documents is higher for the declared winner.",
+        f"Data: {scores.data.origin}; systems: {', '.join(f'{data} {n}' for data, n in counts.items())}. (-): the score "
+        "is negated, so that higher is better in every row. Test: approximate randomization, whole sources swapped, p "
+        "below .05 after Holm's correction for the pairs of systems. Right: people's mean judgement over the same "
+        "documents is higher for the better system.",
+        "Ratio of copying: mean `copied_density` of the system that copies more, divided by the other one's.",
         "Intervals: percentiles of a bootstrap over documents, with the test's normal approximation, and over systems. "
-        "16 systems are few; with five or fewer, intervals say little, and only measures.csv has them.",
+        "The pairs of 16 systems are not independent. With few systems, intervals say little; only measures.csv has "
+        "them.",
         "Published metrics have scores of FRANK alone.",
         *scores.remarks,
     )

@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str, list[object], int]] = {
     "summedits": ("summedits", "people (ten domains: 90.9)", ["--limit", 1], 8),
     "aggrefact": ("aggrefact", "QAFactEval", [], 162),
     "frank": ("frank", "QAGS", ["--split", "valid"], 5),
-    "systems": ("systems", "(-)graded_alarms_per_token-4", [], 210),
+    "systems": ("systems", "copied_density", [], 212),
 }
 
 

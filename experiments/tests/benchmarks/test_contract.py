@@ -43,8 +43,8 @@ CASES = {
         ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"],
     ),
     "systems": Case(
-        ["measures", "rules"],
-        ["systems", "systems-order", "systems-rules", "systems-rules-holm"],
+        ["measures"],
+        ["systems", "systems-choosing", "systems-reporting", "systems-order"],
     ),
 }
 

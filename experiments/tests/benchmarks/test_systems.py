@@ -1,4 +1,4 @@
-"""The study of systems: its verdicts are those of ``compare``, its counts those of plain loops."""
+"""The study of systems: its tests are those of ``compare``, its counts those of plain loops."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
+from estime_metric.novelty import novelty
 from estime_metric.stats.paired import compare_each
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -22,19 +22,19 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from experiments.benchmarks.systems import BENCHMARK
 from experiments.benchmarks.systems.data import (
     CHOOSING,
+    DATA_SETS,
     FRANK_CNNDM,
     FRANK_XSUM,
+    RAGTRUTH,
     REPORTING,
     SUMMEVAL,
     read,
 )
 from experiments.benchmarks.systems.statistics import (
-    CANDIDATES,
-    CHOSEN_ON,
+    ALL,
+    BANDS,
     LAST_DIGIT,
     MEASURES,
-    RULES,
-    choose,
     contrasts,
 )
 from experiments.tests.benchmarks.made import DATA, made_folder
@@ -48,19 +48,14 @@ def data() -> Summaries:
 
 @pytest.fixture(scope="module")
 def results(data: Summaries) -> Results[Summaries]:
-    """With four measures at random that follow the judgements to some extent."""
+    """With three measures at random that follow the judgements to some extent."""
     rng = np.random.default_rng(1)
     judged = data.table["judgement"].to_numpy()
     columns = {
         ScoreColumn(
-            f"{'estime' if name == 'alarms' else name}_token_5",
-            name,
-            REFERENCE_FREE,
-            lower_is_better=True,
-            layer=5,
-            unit="token",
-        ): -judged + (1 + 3 * index) * rng.normal(size=len(judged))
-        for index, name in enumerate(CANDIDATES)
+            f"measure {noise}", f"(-)measure {noise}", REFERENCE_FREE, lower_is_better=True
+        ): -judged + noise * rng.normal(size=len(judged))
+        for noise in (1, 4, 7)
     }
     values = {column.name: scores for column, scores in columns.items()}
     block = Block("made", tuple(columns), lambda: Prepared("made", lambda *_: values))
@@ -77,7 +72,7 @@ def test_p_values_are_those_of_compare() -> None:
         test = expected[places]
         assert computed.p_values[0, index] == test.p_value
         assert computed.corrected[0, index] == test.p_holm
-        winner = {1: "first", -1: "second", 0: None}[int(computed.verdicts(holm=True)[0, index])]
+        winner = {1: "first", -1: "second", 0: None}[int(computed.significant(holm=True)[0, index])]
         assert winner == test.better
 
 
@@ -94,7 +89,7 @@ def test_resamples_are_tested_by_the_normal_approximation() -> None:
 
 
 def test_shares_orders_and_tau_are_those_of_loops(results: Results[Summaries]) -> None:
-    frame = results.frames[MEASURES].set_index(["column", "data", "part"])
+    frame = results.frames[MEASURES].query("band == 'all'").set_index(["column", "data", "part"])
     table = results.scores.data.table
     inside = (table["data"] == SUMMEVAL) & (table["part"] == CHOOSING)
     for column in results.scores.columns:
@@ -103,57 +98,50 @@ def test_shares_orders_and_tau_are_those_of_loops(results: Results[Summaries]) -
             rows.pivot(index="document", columns="system", values=name)
             for name in ("score", "judgement")
         )
-        declared = right = 0
+        significant = right = 0
         for first, second in combinations(scores.columns, 2):
             difference = (scores[first] - scores[second]).round(6)
             if stats.ttest_1samp(difference, 0).pvalue < 0.05:  # close to the exact test here
-                declared += 1
+                significant += 1
                 right += (scores[first].mean() > scores[second].mean()) == (
                     judged[first].mean() > judged[second].mean()
                 )
         row = frame.loc[(column.name, SUMMEVAL, CHOOSING)]
-        assert (row["pairs"], row["declared"], row["right"]) == (3, declared, right)
-        share = right / declared if declared else np.nan
-        assert row["share"] == pytest.approx(share, nan_ok=True)
+        assert row["pairs"] == 3
+        assert row["significant_uncorrected"] == significant
+        assert row["right_uncorrected"] == right
+        share = right / significant if significant else np.nan
+        assert row["share_uncorrected"] == pytest.approx(share, nan_ok=True)
         tau = stats.kendalltau(scores.mean(), judged.mean()).statistic
         assert row["tau"] == pytest.approx(tau)
         assert row["separated"] == 3  # people see the difference
 
 
-def test_a_confirmed_verdict_is_one_of_both(results: Results[Summaries]) -> None:
-    rules = results.frames[RULES].set_index(["rule", "data", "part"])
-    first, second = CANDIDATES[:2]
-    for place in {(data, part) for _, data, part in rules.index}:
-        alone = rules.loc[(first, *place)]
-        sign = rules.loc[(f"{first}, {second} of the same sign", *place)]
-        both = rules.loc[(f"{first}, {second} significant too", *place)]
-        other = rules.loc[(second, *place)]
-        assert both["declared"] <= sign["declared"] <= alone["declared"]
-        assert both["declared"] <= other["declared"]
-        assert both["right"] <= min(sign["right"], other["right"])
-        assert alone["declared_holm"] <= alone["declared"]
+def test_bands_divide_the_pairs_by_the_ratio_of_copying(results: Results[Summaries]) -> None:
+    frame = results.frames[MEASURES].query("part == 'all'").set_index(["column", "data", "band"])
+    table = results.scores.data.table
+    for data in DATA_SETS:
+        rows = table[table["data"] == data]
+        copied = novelty(list(rows["summary"]), list(rows["source"]))["copied_density"]
+        means = rows.assign(copied=copied).groupby("system")["copied"].mean()
+        ratios = [max(pair) / min(pair) if min(pair) else np.inf for pair in combinations(means, 2)]
+        column = results.scores.columns[0].name
+        counts = {band: frame.loc[(column, data, band), "pairs"] for band in BANDS}
+        assert counts[ALL] == len(ratios)
+        assert counts["above 3"] == sum(ratio > 3 for ratio in ratios)
+        assert counts["2 to 3"] == sum(2 < ratio <= 3 for ratio in ratios)
+        assert counts["above 2"] == counts["2 to 3"] + counts["above 3"]
+        assert counts["at most 2"] == counts["at most 1.5"] + counts["1.5 to 2"]
+        for name in ("significant", "right", "separated", "ordered"):
+            parts = [frame.loc[(column, data, band), name] for band in ("at most 2", "above 2")]
+            assert sum(parts) == frame.loc[(column, data, ALL), name]
 
 
-def test_the_rule_is_chosen_by_its_wrong_verdicts_among_those_that_keep_enough() -> None:
-    def rows(rule: str, declared: int, right: int) -> list[dict[str, object]]:
-        counts = {"part": CHOOSING, "declared": declared, "right": right}
-        nothing = {"part": CHOOSING, "declared": 0, "right": 0}
-        return [
-            {"rule": rule, "data": SUMMEVAL, **counts},
-            *({"rule": rule, "data": data, **nothing} for data in (FRANK_CNNDM, FRANK_XSUM)),
-            {"rule": rule, "data": SUMMEVAL, "part": REPORTING, "declared": 9, "right": 9},
-        ]
-
-    alone = rows(CANDIDATES[0], 25, 20)
-    few = rows("too few", 17, 17)  # 18 of 20 have to be kept
-    fewest, same = rows("fewest", 20, 18), rows("same, fewer right", 20, 18)
-    more = rows("more right", 21, 19)
-    frame = pd.DataFrame([*alone, *few, *fewest, *same, *more])
-    assert choose(frame) == "more right"
-    assert choose(pd.DataFrame([*alone, *few, *fewest, *same])) == "fewest"
-    assert choose(pd.DataFrame(alone)) == CANDIDATES[0]
-    assert choose(frame[frame["data"] != FRANK_XSUM]) is None
-    assert SUMMEVAL in CHOSEN_ON
+def test_holm_keeps_fewer_differences(results: Results[Summaries]) -> None:
+    frame = results.frames[MEASURES]
+    assert (frame["significant"] <= frame["significant_uncorrected"]).all()
+    assert (frame["right"] <= frame["significant"]).all()
+    assert (frame["separated_right"] <= frame["right"]).all()
 
 
 def test_the_data_sets_have_their_parts_and_a_gap_is_refused(
@@ -167,20 +155,21 @@ def test_the_data_sets_have_their_parts_and_a_gap_is_refused(
     assert (
         np.isnan(data.published["New"]).sum() == (~data.table["data"].str.startswith("FRANK")).sum()
     )
-    with pytest.raises(FileNotFoundError, match="some of the folders summeval, frank, cliff"):
+    with pytest.raises(FileNotFoundError, match="some of the folders summeval, frank, ragtruth"):
         read(tmp_path)
-    path = made_folder(tmp_path / "data", "systems") / "cliff" / "cliff.jsonl"
+    path = made_folder(tmp_path / "data", "systems") / "ragtruth" / "ragtruth.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     with pytest.raises(
-        ValueError, match=r"CLIFF, XSum to contain each document with each system, .* none for"
+        ValueError, match=r"RAGTruth to contain each document with each system, .* none for"
     ):
         read(tmp_path / "data")
 
 
 def test_the_data_itself() -> None:
-    table = read(real_folder("cliff").parent).table
+    table = read(real_folder("ragtruth").parent).table
     sizes = table.groupby(["data", "part"], sort=False)[["document", "system"]].nunique()
     assert sizes.loc[(SUMMEVAL, CHOOSING)].tolist() == [50, 16]
     assert sizes.loc[(FRANK_CNNDM, REPORTING)].tolist() == [175, 5]
     assert sizes.loc[(FRANK_XSUM, CHOOSING)].tolist() == [74, 4]
-    assert len(table) == 4446
+    assert sizes.loc[(RAGTRUTH, REPORTING)].tolist() == [75, 6]
+    assert len(table) == 4296

@@ -22,22 +22,6 @@ aten = torch.ops.aten
 #: Operations that take a tensor from one device to the other.
 _MOVES = (aten._to_copy, aten.to, aten.copy_, aten.cpu)
 
-#: Operations that return a number from the device, or whose result's size depends on the numbers:
-#: the host waits.
-_WAITS = (
-    aten._local_scalar_dense,
-    aten.item,
-    aten.is_nonzero,
-    aten.equal,
-    aten.allclose,
-    aten.nonzero,
-    aten.masked_select,
-    aten.bincount,
-    aten.argwhere,
-    aten._unique2,
-    aten.unique_dim,
-    aten.unique_consecutive,
-)
 #: Pinning memory does nothing here.
 _PINS = (aten.pin_memory, aten._pin_memory)
 
@@ -75,24 +59,18 @@ class Pretended(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _run(func, args, kwargs or {}, [])
+        return _run(func, args, kwargs or {})
 
 
 class PretendedDevice(TorchDispatchMode):
-    """While it is entered, ``cuda:0`` is there. ``waits`` are the operations for which the host
-    waited, with the function of the package that asked; a copy to the device waits if it is not
-    ``non_blocking``."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waits: list[tuple[str, str]] = []
+    """While it is entered, ``cuda:0`` is there."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _run(func, args, kwargs or {}, self.waits)
+        return _run(func, args, kwargs or {})
 
 
 @contextmanager
-def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevice]:
+def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Enters a `PretendedDevice`; torch is kept from looking for a driver."""
     if not torch.cuda.is_available():
         monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
@@ -102,13 +80,13 @@ def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevic
         True
     )  # `torch.tensor(..., device=)` is made on the CPU, moved in our sight
     try:
-        with PretendedDevice() as device:
-            yield device
+        with PretendedDevice():
+            yield
     finally:
         torch._C._set_only_lift_cpu_tensors(lifted)
 
 
-def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, str]]) -> Any:
+def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     packet = func.overloadpacket
     if packet in _PINS:
         return args[0]
@@ -127,7 +105,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
     # Positions on the CPU may index a tensor on a GPU, for torch copies them: here in the encoders'
     # own code alone.
-    indexed_by_other = packet is aten.index and next(_modules())[0].startswith("transformers")
+    indexed_by_other = packet is aten.index and _calling_module().startswith("transformers")
     if not moved and on_device and not indexed_by_other:
         left = [
             tuple(tensor.shape)
@@ -136,10 +114,6 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
         ]
         if left:
             raise RuntimeError(f"{func} on {DEVICE} got tensors on the CPU, of the shapes {left}.")
-    if (moved and not (on_device and named.get("non_blocking"))) or (
-        there and (packet in _WAITS or _by_mask(named))
-    ):
-        waits.append((packet.__name__, _asked_by()))
     if on_device:
         args, kwargs = tree_map_only(
             torch.device, lambda value: torch.device("cpu"), (args, kwargs)
@@ -161,34 +135,12 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
         )
 
 
-def _by_mask(named: dict[str, Any]) -> bool:
-    """Whether a tensor is indexed by a mask, so that the host has to learn how many numbers it
-    picks.
-    """
-    indices = named.get("indices")
-    return isinstance(indices, list | tuple) and any(
-        isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8)
-        for index in indices
-    )
-
-
-def _modules() -> Iterator[tuple[str, str]]:
-    """Module and function of each frame on the stack, the innermost first, without torch's and this
-    one's.
-    """
+def _calling_module() -> str:
+    """The module of the innermost frame that is neither torch's nor this module's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
+        module = str(frame.f_globals.get("__name__", ""))
         if module != __name__ and module.split(".")[0] != "torch":
-            yield module, frame.f_code.co_name
+            return module
         frame = frame.f_back
-
-
-def _asked_by() -> str:
-    """The innermost function of the package on the stack, as ``module.function``."""
-    own = (
-        f"{module}.{function}"
-        for module, function in _modules()
-        if module.startswith("estime_metric.")
-    )
-    return next(own, "").removeprefix("estime_metric.")
+    return ""

@@ -1,22 +1,18 @@
-"""On a pretended device: all tensors of the engine are there, results are the CPU's exactly, the
-host waits rarely.
-"""
+"""On a pretended device: all tensors of the engine are there, and results are the CPU's exactly."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
 import pytest
 import torch
-import transformers
 
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.engine.encoder import linear, store
 from estime_metric.engine.encoder.memory import default_budget, put_all
-from tests.engine.encoder.pretended_device import DEVICE, PretendedDevice, pretended_device
+from tests.engine.encoder.pretended_device import DEVICE, pretended_device
 from tests.families import FAMILIES, SENTENCES
 
 #: Windows of several lengths, three layers with the last block among them, everything that can be
@@ -55,35 +51,15 @@ def _own_encoders() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevice]:
-    with pretended_device(monkeypatch) as device:
-        yield device
-
-
-@pytest.fixture
-def there(bert_folder: str, device: PretendedDevice) -> EstimeScorer:
-    return loaded(bert_folder, device)
-
-
 def make(folder: str, **setting: Any) -> EstimeScorer:
     return EstimeScorer(model=folder, **{**SETTING, "device": "cpu", **setting})
 
 
-def loaded(folder: str, device: PretendedDevice, **setting: Any) -> EstimeScorer:
-    """A scorer on the pretended device, loaded; nothing has waited yet."""
+def loaded(folder: str, **setting: Any) -> EstimeScorer:
+    """A scorer on the pretended device, loaded."""
     scorer = make(folder, device=str(DEVICE), **setting)
     assert scorer.encoder.device == DEVICE
-    device.waits.clear()
     return scorer
-
-
-def waiting(device: PretendedDevice) -> Counter[str]:
-    """How often each function of the package waited."""
-    waits = Counter(asked_by for _, asked_by in device.waits)
-    if transformers.__version__.startswith("4."):  # it asks in each batch whether there is padding
-        del waits["engine.blocks.read"]
-    return waits
 
 
 def assert_same(result: EstimeResult, expected: EstimeResult) -> None:
@@ -108,8 +84,9 @@ def assert_same(result: EstimeResult, expected: EstimeResult) -> None:
         {"normalize": True, "layers": 3},
         {"unit": "word", "dtype": "bfloat16"},
         {"soft_model": 1},
+        {"cache": 10**8},
     ],
-    ids=["token", "word", "normalize", "bfloat16", "soft_model"],
+    ids=["token", "word", "normalize", "bfloat16", "soft_model", "cache"],
 )
 def test_scores_are_those_of_the_cpu(
     setting: dict[str, Any], bert_folder: str, monkeypatch
@@ -119,9 +96,11 @@ def test_scores_are_those_of_the_cpu(
         name: bert_folder if name == "soft_model" else value for name, value in setting.items()
     }
     expected = make(bert_folder, **setting).score(SUMMARIES, SOURCES)
-    with pretended_device(monkeypatch) as device:
-        result = loaded(bert_folder, device, **setting).score(SUMMARIES, SOURCES)
-    assert_same(result, expected)
+    with pretended_device(monkeypatch):
+        scorer = loaded(bert_folder, **setting)
+        for _ in range(2):  # the second time from the cache, if there is one
+            result = scorer.score(SUMMARIES, SOURCES)
+            assert_same(result, expected)
     assert result.values("alarms", result.layers[-1]).sum() > 0
 
 
@@ -134,8 +113,8 @@ def test_every_encoder_is_run_as_on_the_cpu(
     setting = {"layers": (0, 4), "measures": ()}
     expected = make(model, **setting)
     result = expected.score(*FEW)
-    with pretended_device(monkeypatch) as device:
-        scorer = loaded(model, device, **setting)
+    with pretended_device(monkeypatch):
+        scorer = loaded(model, **setting)
         assert_same(scorer.score(*FEW), result)
     # At loading an encoder that fails is run another way: that must not be because of the device.
     for name in ("kept", "fused", "mask_by_key"):
@@ -144,57 +123,30 @@ def test_every_encoder_is_run_as_on_the_cpu(
     assert scorer.encoder.takes_padding == expected.encoder.takes_padding
 
 
-def test_cache(bert_folder: str, device: PretendedDevice) -> None:
-    scorer = loaded(bert_folder, device, cache=10**8)
-    first = scorer.score(SUMMARIES, SOURCES)
-    assert waiting(device)["engine.encoder.memory.to_host"] == 1  # for all sources
-    device.waits.clear()
-    assert_same(scorer.score(SUMMARIES, SOURCES), first)
-    assert set(waiting(device)) == {
-        "engine.encoder.masked.encode",
-        "engine.statistics._to_cpu",
-    }
-
-
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_explanations_are_those_of_the_cpu(
     unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = make(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
-    with pretended_device(monkeypatch) as device:
-        result = loaded(bert_folder, device, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
-        assert waiting(device) == {
-            "engine.encoder.masked.encode": 1,
-            "engine.encoder.memory.to_host": 8,
-        }  # for all pairs
+    with pretended_device(monkeypatch):
+        result = loaded(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
     for explanation, on_cpu in zip(result, expected, strict=True):
         assert explanation.to_dict() == on_cpu.to_dict()
 
 
-def test_a_call_waits_as_often_for_many_pairs_as_for_one(
-    there: EstimeScorer, device: PretendedDevice
-) -> None:
-    there.score(SUMMARIES[:1], SOURCES[:1])
-    of_one_pair = waiting(device)
-    device.waits.clear()
-    there.score(SUMMARIES, SOURCES)
-    assert (
-        waiting(device)
-        == of_one_pair
-        == {"engine.encoder.masked.encode": 1, "engine.statistics._to_cpu": 2}
-    )
-
-
 def test_what_is_left_on_the_cpu_is_found(
-    there: EstimeScorer, monkeypatch: pytest.MonkeyPatch
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else these tests would see nothing."""
+    """Otherwise these tests would see nothing."""
     cpu = torch.device("cpu")
     monkeypatch.setattr(
         "estime_metric.engine.matching.put_all", lambda values, device: put_all(values, cpu)
     )
-    with pytest.raises(RuntimeError, match="got tensors on the CPU"):
-        there.score(SUMMARIES, SOURCES)
+    with (
+        pretended_device(monkeypatch),
+        pytest.raises(RuntimeError, match="got tensors on the CPU"),
+    ):
+        loaded(bert_folder).score(SUMMARIES, SOURCES)
 
 
 GIGABYTE = 1 << 30

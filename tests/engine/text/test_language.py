@@ -1,12 +1,14 @@
-"""Texts in a language that the tokenizer was not made for are detected, at little cost."""
+"""Summaries in another language than the encoder's are noticed, at little cost."""
 
 from __future__ import annotations
+
+import warnings
 
 import pytest
 import transformers
 
 from estime_metric import EstimeScorer, embedded
-from estime_metric.engine.text.language import foreign_language
+from estime_metric.engine.text.language import is_foreign
 
 ENGLISH = [
     "Kluivert's side won 2-1 on Saturday in Willemstad.",
@@ -21,12 +23,12 @@ CHINESE = ["市长周一表示,这座横跨河流的新桥经过两年的施工�
 RUSSIAN, THAI = ["мэр сказал " * 5], ["นายกเทศมนตรี " * 20]
 
 
-def test_another_language_is_told_but_not_of_too_little() -> None:
+def test_another_language_is_noticed_but_not_of_too_little() -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     for texts in (GERMAN, CHINESE, RUSSIAN, THAI, ENGLISH[:1] + 4 * GERMAN):
-        assert foreign_language(texts, tokenizer)
-    assert foreign_language(3 * ENGLISH, tokenizer) == ""
+        assert is_foreign(texts, tokenizer)
     for texts in (
+        3 * ENGLISH,
         ENGLISH,
         ENGLISH[1:2],
         [*ENGLISH, CHINESE[0][:8]],
@@ -34,27 +36,25 @@ def test_another_language_is_told_but_not_of_too_little() -> None:
         ["", "1,200 !!"],
         [],
     ):
-        assert foreign_language(texts, tokenizer) is None
+        assert not is_foreign(texts, tokenizer)
 
 
-@pytest.mark.skipif(transformers.__version__ < "5", reason="made with transformers 5")
-def test_a_vocabulary_of_single_characters_knows_its_script() -> None:
-    characters = [chr(0x4E00 + number) for number in range(12_000)]
-    vocabulary = {token: number for number, token in enumerate(["[UNK]", *characters])}
-    assert (
-        foreign_language(
-            ["".join(characters[:40])], transformers.BertTokenizerFast(vocab=vocabulary)
-        )
-        == ""
-    )
-
-
-def test_a_scorer_warns_once() -> None:
+def test_each_call_with_a_bundled_encoder_warns() -> None:
     scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
-    with pytest.warns(
-        RuntimeWarning, match="'embedded.*' does not seem to support the language of the summaries"
-    ) as caught:
-        scorer.score(GERMAN, GERMAN)
-    assert caught[0].filename == __file__  # the caller's line
-    scorer.score(CHINESE, CHINESE)
-    EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)
+    for use in (scorer.score, scorer.explain_pairs):
+        for texts in (GERMAN, CHINESE):
+            with pytest.warns(
+                RuntimeWarning, match="do not seem to be in English, .* 'embedded-small'"
+            ) as caught:
+                use(texts, texts)
+            assert caught[0].filename == __file__  # the caller's line
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for texts in (GERMAN, CHINESE, GERMAN):
+            scorer.score(texts, texts)
+    assert len(shown) == 1  # by Python's own filter
+    scorer.score(ENGLISH, ENGLISH)
+
+
+def test_the_language_of_another_encoder_is_not_known(small_folder: str) -> None:
+    EstimeScorer(model=small_folder, device="cpu", layers=1).score(GERMAN, GERMAN)

@@ -189,7 +189,9 @@ def test_an_error_or_an_interruption_loses_nothing_that_was_added(
     with pytest.raises(ValueError, match=r"`layers` .*but got 99"):
         metric.compute(**texts, layers=99)  # the texts of this call are forgotten
     with monkeypatch.context() as patch:
-        patch.setattr(EstimeScorer, "score", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            EstimeScorer, "score_checked", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             metric.compute()
     assert metric.compute() == expected

@@ -177,8 +177,7 @@ def check_scores_of_a_file(benchmark: Benchmark, data: Any) -> None:
     table = keys.assign(guess=np.arange(len(keys)) % 7 / 7).iloc[1:]
     results = run(benchmark, data, [own_block(table, "mine")], resamples=5)
     main = next(iter(results.tables.values()))
-    rows = [row for section in main.sections for row in section.rows]
-    assert [row[0] for row in rows].count("guess [mine]") == 1
+    assert "guess [mine]" in {row[0] for section in main.sections for row in section.rows}
     assert f"mine: no row for 1 of {len(keys)} summaries" in " ".join(main.notes)
 
 

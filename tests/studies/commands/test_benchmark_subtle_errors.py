@@ -41,7 +41,7 @@ def test_real_pairs_show_what_the_paper_leaves_open(tmp_path: Path) -> None:
     shown = run(path, "-m", "embedded-small", *options)
     computed = section(shown.stdout, "*Computed in this run: 5 errors, 4 pairs*")
     labels = {row[0].replace("\\_", "_") for row in computed}
-    assert {"(-)ESTIME-5", "(-)inconsistency-5", "copied-5", "(-)J-Shannon"} <= labels
+    assert {"(-)ESTIME-5", "(-)inconsistency-5", "(-)J-Shannon"} <= labels
     assert "SubtleErrors\\|model:embedded-small@sha256-" in shown.stdout
     for title in ("Rise with the number of errors, layer 5, 4 pairs", "Precision**", "Recall**"):
         assert title in shown.stdout

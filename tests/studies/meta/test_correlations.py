@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy import stats
 
 from estime_metric.studies.meta import (
     LEVELS,
@@ -17,7 +18,7 @@ from estime_metric.studies.meta import (
     UndefinedCorrelationError,
     correlate,
 )
-from estime_metric.studies.meta.correlations import Correlation, observed, tallies
+from estime_metric.studies.meta.correlations import Correlation, observed, p_value, tallies
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import PUBLISHED, made_up, read_by_hand
 
@@ -108,6 +109,22 @@ def test_groups_that_say_nothing_are_left_out_and_counted() -> None:
     ):
         computed = observed(scores, judgements, "pairwise", [method])[method]
         assert computed == Correlation(*expected)
+
+
+def test_p_values_are_those_of_scipy_and_only_of_one_correlation() -> None:
+    grid = made_up(12, 7)
+    means = [np.round(side.mean(axis=0), 9) for side in (grid.scores, grid.judgements)]
+    items = {"summary": (grid.scores.ravel(), grid.judgements.ravel()), "system": means}
+    tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}
+    tests |= {f"kendall_{kind}": stats.kendalltau for kind in "abc"}
+    for method in METHODS:
+        for level in LEVELS:
+            computed = p_value(grid.scores, grid.judgements, level, method)
+            if level in items and method in tests:
+                assert computed == pytest.approx(tests[method](*items[level]).pvalue), method
+            else:
+                assert np.isnan(computed)
+    assert np.isnan(p_value(np.ones((4, 3)), made_up(4, 3).judgements, "summary", "spearman"))
 
 
 @pytest.mark.parametrize("method", METHODS)

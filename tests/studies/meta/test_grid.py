@@ -86,7 +86,7 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
         (
             SCORED | {("b", "Y"): np.nan},
             JUDGED,
-            r"'m' of `scores` .* NaN at \(b, Y\)",
+            r"'m' of the table of scores .* NaN at \(b, Y\)",
             "document with a gap in 'm': b",
         ),
     ],
@@ -116,18 +116,18 @@ ONES = np.ones((1, 2))
         (
             {**SCORED, ("b", "Y"): np.inf},
             ValueError,
-            r"'m' of `scores` to be finite, but got infinity at \(b, Y\)",
+            r"'m' of the table of scores to be finite, but got infinity at \(b, Y\)",
         ),
         (
             {**SCORED, ("b", "Y"): "high"},
             TypeError,
-            r"'m' of `scores` to contain numbers, but got 'high' at \(b, Y\)",
+            r"'m' of the table of scores to contain numbers, but got 'high' at \(b, Y\)",
         ),
         (dict.fromkeys(SCORED, 2), ValueError, "'m' to vary, but all 6 values are 2.0"),
         (
             {**SCORED, (None, "Y"): 1},
             ValueError,
-            "`scores` to name document and system in each row, but row 6",
+            "the table of scores to name document and system in each row, but row 6",
         ),
     ],
 )
@@ -159,7 +159,7 @@ def test_bad_cells_are_refused_in_any_case(
         ),
         (
             lambda: join(TABLE, TABLE, "m", "j"),
-            "`judgements` .* column 'j', but its columns are document, system, m",
+            "the table of judgements to have a column 'j', but its columns are document, system, m",
         ),
         (lambda: join(SCORED, TABLE, "m", "m"), "`scores` to be a DataFrame, but got dict"),
         (

@@ -96,15 +96,15 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
     [
         (
             {"document": "title"},
-            "'judgements.jsonl' to have a column of documents, .* with `document` .--document-column.",
+            "'judgements.jsonl' to have a column of documents .title., but .* --document-column",
         ),
         (
             {"system": ("summarizer", "system")},
-            "'scores.csv' to have a column of systems, but its columns are doc,",
+            "'scores.csv' to have a column of systems .summarizer., but its columns are doc,",
         ),
         (
             {"measures": ["rouge"]},
-            r"`measures` to name columns of scores\.csv \(doc, .*\), but got 'rouge'",
+            r"`measures` to name columns of scores\.csv \(line, .*\), but got 'rouge'",
         ),
     ],
 )

@@ -186,6 +186,34 @@ def test_williams_is_the_textbook_formula() -> None:
     assert williams(1.0, 0.0, 0.0, 10)[1] < 1e-3
 
 
+def test_williams_of_fewer_than_four_systems_is_an_empty_cell_with_a_note() -> None:
+    grids = [
+        grid_of(made_up(5, 3, seed).scores, made_up(5, 3).judgements, f"m{seed}") for seed in (1, 2)
+    ]
+    computed = compare_all(
+        grids, test="williams", levels=("system", "summary"), methods=("pearson",)
+    )
+    assert list(computed["p_value"].isna()) == [True, False]
+    assert list(computed["note"]) == [
+        "Expected at least 4 systems for the test of Williams, but got 3.",
+        "",
+    ]
+
+
+def test_a_single_document_has_no_interval_and_no_p_value() -> None:
+    """All its resamples are itself: an interval of no width would look certain."""
+    first, second = rivals(1)
+    computed = bootstrap(first, levels=["summary"], resample="documents", n=20)
+    assert computed["value"].notna().all()
+    assert computed[["low", "high"]].isna().all(axis=None)
+    assert set(computed["undefined"]) == {20}
+    difference = bootstrap_difference(
+        first, second, level="summary", method="spearman", resample="documents", n=20
+    )
+    assert np.isnan([difference.p_value, difference.low, difference.high]).all()
+    assert not np.isnan(difference.difference)
+
+
 @pytest.mark.parametrize("level", ["system", "summary"])
 def test_williams_on_grids_takes_systems_or_summaries(level: str) -> None:
     first, second = rivals(30, 12)
@@ -237,10 +265,10 @@ def test_differences_are_those_of_each_pair_alone(test: str) -> None:
 def test_a_measure_without_a_value_is_noted() -> None:
     flat = named("flat", "coherence", 0, np.tile(np.arange(6) % 2, (12, 1)))
     computed = compare_all([*GRIDS[:2], flat], test="permutation", levels=("intra_system",), n=20)
-    assert list(computed["note"]) == [
-        "",
-        "one of the two has no value",
-        "one of the two has no value",
+    assert [note.endswith("6 of 6 groups are constant.") for note in computed["note"]] == [
+        False,
+        True,
+        True,
     ]
     assert list(computed["p_value"].isna()) == [False, True, True]
     assert computed["p_holm"][0] == computed["p_value"][0]

@@ -106,11 +106,11 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
         from scipy.spatial.distance import jensenshannon
     counts = {source: Counter(lower_words(source)) for source in dict.fromkeys(sources)}
 
-    def divergence(of_summary: Counter[str], of_source: Counter[str]) -> float:
-        if not of_summary or not of_source:
+    def divergence(in_summary: Counter[str], in_source: Counter[str]) -> float:
+        if not in_summary or not in_source:
             return 1.0
-        every = list(of_summary | of_source)
-        p, q = ([float(count[word]) for word in every] for count in (of_summary, of_source))
+        every = list(in_summary | in_source)
+        p, q = ([float(count[word]) for word in every] for count in (in_summary, in_source))
         return min(1.0, float(jensenshannon(p, q, base=2)) ** 2)
 
     divergences = [
@@ -141,22 +141,9 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
     return np.array(counts, dtype=np.float64)
 
 
-def new_shares(summaries: Texts, sources: Texts) -> dict[str, Floats]:
-    """The measures ``new_words``, ``new_bigrams`` and ``new_trigrams`` of `estime_metric.measures`,
-    each 0 to 1; lower is more copied.
-
-    Example:
-        >>> shares = new_shares(["a red dog sat"], ["the red dog sat"])
-        >>> [float(values[0]) for values in shares.values()]
-        [0.25, 0.3333333333333333, 0.5]
-    """
-    values = novelty(summaries, sources)
-    return {name: np.array(values[name], dtype=np.float64) for name in NEW_NGRAMS}
-
-
 def trivial_block() -> Block:
     """Baselines without an encoder: the number of words that do not occur in the source, the
-    fractions of such words, bigrams and trigrams and their mean, and the length.
+    fractions of such words, bigrams and trigrams and their mean, how much is copied, and the length.
     """
     labels = {
         "absent_words": "(-)absent words",
@@ -164,18 +151,22 @@ def trivial_block() -> Block:
         "new_bigrams": "(-)new bigrams",
         "new_trigrams": "(-)new trigrams",
         "new_ngrams": "(-)new n-grams, mean",
+        "copied_density": "copied_density",
         "length": "(-)length",
     }
     columns = tuple(
-        ScoreColumn(name, label, TRIVIAL, lower_is_better=True) for name, label in labels.items()
+        ScoreColumn(name, label, TRIVIAL, lower_is_better=label.startswith("(-)"))
+        for name, label in labels.items()
     )
 
     def compute(data: Summaries, _: Advance) -> ColumnValues:
-        shares = new_shares(data.summaries, data.sources)
+        texts = novelty(data.summaries, data.sources)
+        shares = {name: np.array(texts[name], dtype=np.float64) for name in NEW_NGRAMS}
         return {
             "absent_words": absent_words(data.summaries, data.sources),
             **shares,
             "new_ngrams": np.mean(list(shares.values()), axis=0),
+            "copied_density": np.array(texts["copied_density"], dtype=np.float64),
             "length": length(data.summaries),
         }
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -16,8 +16,6 @@ from estime_metric.studies.benchmarks.shared.scores import Scores, compute_score
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from estime_metric.studies.benchmarks.shared.estime_block import Derived
 
 PLOTS = "plots"
 
@@ -33,7 +31,6 @@ class Benchmark:
         draw: ``draw(scores, frames, seed=...)`` gives plots, each with the name of its files, for
             benchmarks whose paper has some; ImportError if matplotlib is not installed.
         shown: the tables on the screen; the others are for files. All if none is named.
-        derived: rows of ESTIME in addition to its measures, see `estime_block`.
     """
 
     read: Callable[..., Any]
@@ -41,7 +38,6 @@ class Benchmark:
     tables: Callable[[Scores[Any], Frames], list[Table]]
     draw: Callable[..., Iterable[tuple[str, Figure]]] | None = None
     shown: Sequence[str] = ()
-    derived: Mapping[str, Derived] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +68,7 @@ def run(
     Args:
         benchmark: for example `experiments.benchmarks.frank.BENCHMARK`.
         data: what is scored, in the form that the benchmark reads.
-        blocks: the measures, usually those of `standard.standard_blocks` and perhaps more.
+        blocks: the measures, usually those of `estime_block` and perhaps more.
         folder: the folder for scores, tables and plots. Without matplotlib there are no plots, and
             ``Scores.problems`` says so.
         resume, progress: as in `compute_scores`.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
-from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -20,21 +18,16 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 from estime_metric.studies.benchmarks.shared.data import Summaries
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 #: Layers of the paper's rows; they are shown for an encoder with as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
-
-
-#: A result and a layer -> values, float64 of shape (summaries,), lower is better.
-Derived = Callable[[EstimeResult, int], "Tensor"]
 
 
 def estime_block(
     scorer: EstimeScorer,
     *,
     every_measure: bool = False,
-    derived: Mapping[str, Derived] | None = None,
     progress: bool = False,
 ) -> Block:
     """ESTIME with one unit, all layers in one pass: alarms, `RECOMMENDED`, and the measures that the
@@ -43,7 +36,7 @@ def estime_block(
     With ``layers="all"``, only the default layer is in the main tables (with an encoder of 24 blocks
     also the paper's layers), and `RECOMMENDED` is computed only for these layers. With
     ``every_measure``, all measures of quality that the scorer computes become rows, in the order in
-    which they should be read, except `NEW_NGRAMS`, which the trivial baselines have. ``derived`` are further rows: name -> how they are computed of a result, lower is better. ``progress``
+    which they should be read, except `NEW_NGRAMS`, which the trivial baselines have. ``progress``
     shows the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     info = scorer.encoder.info
@@ -56,10 +49,7 @@ def estime_block(
         not_computed = {*FURTHER_MEASURES} - {*config.measures}
         of_quality = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
         names = dict.fromkeys((*of_quality, *config.measures))
-    lower_is_better = {
-        **{name: HIGHER_IS_BETTER.get(name) is False for name in names},
-        **dict.fromkeys(derived or {}, True),
-    }
+    lower_is_better = {name: HIGHER_IS_BETTER.get(name) is False for name in names}
     measures = {
         ScoreColumn(
             name=column_of(name, layer, config.unit),
@@ -78,11 +68,7 @@ def estime_block(
     def compute(data: Summaries, _: Advance) -> ColumnValues:
         result = scorer.score(data.summaries, data.sources, progress=progress)
         return {
-            column.name: (
-                derived[name](result, layer)
-                if derived and name in derived
-                else result.values(name, layer)
-            ).numpy()
+            column.name: result.values(name, layer).numpy()
             for column, (name, layer) in measures.items()
         }
 
@@ -92,7 +78,7 @@ def estime_block(
 
 def _label_of(name: str, layer: int, unit: str, lower_is_better: bool) -> str:
     """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
-    direction, such as ``copied``, is not negated.
+    direction is not negated.
     """
     negated = "(-)" if lower_is_better else ""
     label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"

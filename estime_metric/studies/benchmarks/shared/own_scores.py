@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.comparison.keys import id_of
 from estime_metric.comparison.reading import read_table
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
@@ -19,7 +18,8 @@ from estime_metric.stats.checks import Floats, listed
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
-from estime_metric.studies.meta.grid import as_numbers, cell_names
+from estime_metric.studies.meta.grid import cell_names, keyed_numbers
+from estime_metric.studies.meta.reading import key_columns, numeric_columns
 
 #: Names of the columns that identify a summary, by the part of its key: the first name that a table
 #: has is used. Subtle errors use ``pair`` and ``n_errors``, BUMP ``pair`` and ``version``,
@@ -91,7 +91,21 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         ValueError: no column of documents, systems or scores, a summary twice, an infinite score,
             or an unknown ``lower``.
     """
-    scores = _scores(table, name)
+    document, system = key_columns(table, repr(name), DOCUMENT, SYSTEM)
+    if not len(table):
+        raise ValueError(f"Expected {name!r} to have rows, but it has none.")
+    if system == "n_errors" and "n_missing" in table:  # the errors that were requested
+        table = table.assign(n_errors=pd.to_numeric(table["n_errors"]) + table["n_missing"])
+    measures = [
+        column
+        for column in numeric_columns(table, NO_SCORES)
+        if not column.startswith("Unnamed:")  # an index that pandas has written
+    ]
+    if not measures:
+        raise ValueError(
+            f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
+        )
+    scores = keyed_numbers(table, repr(name), document, system, measures)
     if unknown := [column for column in lower if column not in scores]:
         raise ValueError(
             f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}."
@@ -104,8 +118,8 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
                 f"the first is {scores.index[0]}, the first summary {data.keys[0]}."
             )
-        of_data = scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
-        return {column.name: of_data[header].to_numpy() for header, column in columns.items()}
+        in_order = scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
+        return {column.name: in_order[header].to_numpy() for header, column in columns.items()}
 
     return Block(
         f"Scores of {name}",
@@ -113,23 +127,6 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         lambda: Prepared(_signature(table, scores, name), compute),
         notes=lambda data: tuple(_notes(data, scores, name)),
     )
-
-
-def _scores(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The columns of numbers, by the key of each summary; columns of text or of nothing are not."""
-    cells = table.set_axis(_keys(table, name)).rename(columns=str)
-    numbers = {
-        column: as_numbers(cells[column], f"column {column!r} of {name!r}")
-        for column in cells
-        if column not in NO_SCORES
-        and not column.startswith("Unnamed:")
-        and pd.to_numeric(cells[column], errors="coerce").notna().any()
-    }
-    if not numbers:
-        raise ValueError(
-            f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
-        )
-    return pd.DataFrame(numbers)
 
 
 def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
@@ -152,34 +149,6 @@ def _read(path: Path) -> pd.DataFrame:
     return table.assign(signature=stated) if stated else table
 
 
-def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
-    systems = _names(table, "systems", SYSTEM, name)
-    if systems.name == "n_errors" and "n_missing" in table:
-        systems = systems + table["n_missing"]  # the errors that were requested
-    documents = _names(table, "documents", DOCUMENT, name)
-    keys = pd.MultiIndex.from_arrays(
-        [[id_of(cell) for cell in part] for part in (documents, systems)]
-    )
-    if not len(keys):
-        raise ValueError(f"Expected {name!r} to have rows, but it has none.")
-    if len(twice := keys[keys.duplicated()].unique()):
-        raise ValueError(
-            f"Expected {name!r} to have each summary once, but these occur twice: {listed(twice)}."
-        )
-    return keys
-
-
-def _names(table: pd.DataFrame, kind: str, choices: Sequence[str], name: str) -> pd.Series:
-    """The first column of ``choices`` that the table has."""
-    column = next((name_of for name_of in choices if name_of in table), None)
-    if column is None:
-        raise ValueError(
-            f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "
-            f"{listed(table.columns)}."
-        )
-    return table[column]
-
-
 def _column(column: str, name: str, lower: bool) -> ScoreColumn:
     """A column's row in the tables: above the paper's row of that name, if it prints one."""
     lower = lower or not HIGHER_IS_BETTER.get(measure_of(column), True)
@@ -194,9 +163,9 @@ def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     there = keys.isin(scores.index)
     if not there.all():
         yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {cell_names(keys[~there])}."
-    of_data = scores.reindex(keys[there])
+    scored = scores.reindex(keys[there])
     for column in scores:
-        if len(empty := of_data.index[of_data[column].isna()]):
+        if len(empty := scored.index[scored[column].isna()]):
             yield f"{name}: no value of {column} for {len(empty)} summaries: {cell_names(empty)}."
     if len(strange := scores.index[~scores.index.isin(keys)]):
         yield f"{name}: rows of no summary, excluded: {cell_names(strange)}."

@@ -83,14 +83,17 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
 
 def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, float]:
     """The numbers of `differences` for one quality."""
+    undefined = dict.fromkeys(("difference", "low", "high", "p_value"), float("nan"))
+    if not first.documents:
+        return undefined
     what: dict[str, Any] = {"level": "summary", "method": "spearman"}
     try:
         test = bootstrap_difference(
             first, second, **what, resample="documents", n=resamples, seed=seed
         )
         p_value = williams_test(first, second, **what).p_value
-    except (UndefinedCorrelationError, ValueError):
-        return dict.fromkeys(("difference", "low", "high", "p_value"), float("nan"))
+    except UndefinedCorrelationError:
+        return undefined
     return {
         "difference": test.difference,
         "low": test.low,
