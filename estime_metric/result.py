@@ -31,13 +31,14 @@ from estime_metric.report.tables import mean_cells
 from estime_metric.signature import Signature
 from estime_metric.stats.bootstrap import BootstrapMeans, source_id
 from estime_metric.stats.intervals import Interval
-from estime_metric.validation import check_choice
+from estime_metric.validation import check_choice, did_you_mean, integer
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from estime_metric.explanation import Explanation
+
 _LISTED = 10  # indices that `str` names
-_WORST = 5  # summaries that a notebook lists
 
 _PRINTED = (RECOMMENDED, PAPER_MEASURE, "coverage")  # measures that `str` shows
 
@@ -67,7 +68,7 @@ class EstimeResult:
         config: the fully resolved configuration.
         sources: the source of each pair, by which `interval` resamples; if they are omitted, each
             pair counts as a separate source.
-        predictions: the summaries, which a notebook shows; can be omitted.
+        predictions: the summaries, which `explain` needs and pages show; can be omitted.
 
     Example:
         >>> from estime_metric import estime
@@ -184,10 +185,11 @@ class EstimeResult:
         def __getattr__(self, name: str) -> Tensor:
             """`values` of a measure, if a single layer was read."""
             if name not in MEASURES:
-                measures = (
-                    "" if name.startswith("_") else f" Measures: {', '.join(self._accepted)}."
-                )
-                raise AttributeError(f"EstimeResult has no attribute {name!r}.{measures}")
+                message = f"EstimeResult has no attribute {name!r}."
+                if not name.startswith("_"):  # otherwise no user asks, but `pickle`
+                    message += f" Measures: {', '.join(self._accepted)}."
+                    message += did_you_mean(name, self._accepted)
+                raise AttributeError(message)
             if len(self.layers) > 1:
                 raise AttributeError(
                     f"Several layers were read: use `values({name!r}, layer)` with one of "
@@ -219,6 +221,8 @@ class EstimeResult:
                 more = ", ..." if len(indices) > _LISTED else ""
                 listed = ", ".join(map(str, indices[:_LISTED]))
                 lines.append(f"{meaning}: {len(indices)} (index {listed}{more})")
+        if len(self) > 1 and len(set(self._sources or range(len(self)))) == 1:
+            lines.append("All pairs have the same source, so there are no intervals.")
         return "\n".join([*lines, self.signature])
 
     def values(self, measure: str, layer: int | None = None) -> Tensor:
@@ -372,8 +376,64 @@ class EstimeResult:
         ]
         files.write_rows(Path(path), rows)
 
+    def worst(
+        self, number: int = 5, measure: str = RECOMMENDED, layer: int | None = None
+    ) -> list[int]:
+        """Indices of the summaries with the worst values of a measure, the worst first, those with
+        an undefined value before them.
+
+        Args:
+            number: how many indices at most, 0 or more.
+            measure: a measure with a direction (lower or higher is better).
+            layer: as for `values`.
+
+        Raises:
+            TypeError, ValueError: ``number`` is not such an integer, the measure has no direction,
+                or as for `values`.
+
+        Example:
+            >>> from estime_metric import estime
+            >>> source = "The cat slept while it rained."
+            >>> result = estime(["The cat slept.", "A dog barked."], [source, source])
+            >>> result.worst(1)
+            [1]
+        """
+        check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
+        values = self.values(measure, layer)
+        badness = -values if HIGHER_IS_BETTER[measure] else values
+        order = badness.nan_to_num(float("inf")).argsort(descending=True, stable=True)
+        return order[: integer("number", number, least=0)].tolist()
+
+    def explain(self, index: int, *, layer: int | None = None) -> Explanation:
+        """The verdicts on the words of one summary, as `EstimeScorer.explain` with the same options
+        gives them. Loads the encoder if it is not in memory.
+
+        Args:
+            index: the index of the pair.
+            layer: as for `values`.
+
+        Raises:
+            ValueError: the result has no texts, as after `EstimeResult` was made from statistics alone;
+                or as for `EstimeScorer.explain`.
+            IndexError: there is no such pair.
+            EncoderUnavailableError: the encoder cannot be loaded.
+        """
+        from estime_metric.scorer import EstimeScorer  # which imports this module
+
+        if self._predictions is None or self._sources is None:
+            raise ValueError("Expected a result with its texts to explain, but this one has none.")
+        scorer = EstimeScorer(self.config)
+        return scorer.explain(self._predictions[index], self._sources[index], layer=layer)
+
+    def to_html(self, *, title: str = "ESTIME: means and the worst summaries") -> str:
+        """A self-contained page: the means with their intervals, and the worst summaries."""
+        return html.page(title, [self._fragment()])
+
     def _repr_html_(self) -> str:
-        """What a notebook shows: the means with their intervals, and the worst summaries."""
+        """What a notebook shows: what is on the page of `to_html`."""
+        return f"<style>{html.STYLE}</style>{self._fragment()}"
+
+    def _fragment(self) -> str:
         means = []
         for layer in self.layers:
             caption = f"{counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
@@ -390,11 +450,10 @@ class EstimeResult:
         inconsistency, alarms = (
             self.values(name, self.layers[0]).tolist() for name in (RECOMMENDED, PAPER_MEASURE)
         )
-        worst_first = sorted(range(len(self)), key=lambda index: -inconsistency[index])
         texts = self._predictions or [""] * len(self)
         worst = [
             (index, inconsistency[index], alarms[index], shortened(texts[index], 200))
-            for index in worst_first[:_WORST]
+            for index in self.worst(layer=self.layers[0])
         ]
         return html.result(means, worst, self.signature)
 

@@ -70,13 +70,19 @@ class Naive:
         summary_kept, source_kept = self.kept(summary), self.kept(source)
         known = {source_ids[j] for j in source_kept} - set(self.oracle.tokenizer.all_special_ids)
         checked = [i for i in summary_kept if summary_ids[i] in known]
-        of_source = self.oracle.embeddings(source_ids, set(source_kept))
+        source_embeddings = self.oracle.embeddings(source_ids, set(source_kept))
         weights = self.oracle.model.get_input_embeddings().weight.detach().double().numpy()
 
         def best(wanted: list[int]) -> Iterator[tuple[int, dict[int, float]]]:
-            of_summary = self.oracle.embeddings(summary_ids, set(wanted))
+            summary_embeddings = self.oracle.embeddings(summary_ids, set(wanted))
             for i in wanted:
-                yield i, {j: float(of_summary[i][layer] @ of_source[j][layer]) for j in source_kept}
+                yield (
+                    i,
+                    {
+                        j: float(summary_embeddings[i][layer] @ source_embeddings[j][layer])
+                        for j in source_kept
+                    },
+                )
 
         alarms = winners = all_alarms = near_alarms = near_winners = near_best = 0
         for i, dots in best(checked):
@@ -153,15 +159,15 @@ def test_all_measures_are_the_naive_ones(
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_all_layers_take_one_pass(unit: str, bert_folder: str) -> None:
     everything = EstimeScorer(model=bert_folder, layers="all", unit=unit, measures=FURTHER_MEASURES)
-    with counted(everything) as of_all:
+    with counted(everything) as passes_of_all:
         result = everything.score([SUMMARY], [SOURCE])
     assert result.layers == tuple(range(BLOCKS + 1))
     assert len({result.values("alarms", layer).item() for layer in result.layers}) > 1
     for layer in result.layers:
         single = EstimeScorer(model=bert_folder, layers=layer, unit=unit, measures=FURTHER_MEASURES)
-        with counted(single) as of_one:
+        with counted(single) as passes_of_one:
             alone = single.score([SUMMARY], [SOURCE])
-        assert of_one == of_all
+        assert passes_of_one == passes_of_all
         for measure in (*BASE_MEASURES, *FURTHER_MEASURES):
             expected = alone.values(measure).item()
             assert result.values(measure, layer).item() == pytest.approx(expected, abs=1e-5), (

@@ -172,13 +172,13 @@ def test_words_have_the_evidence_that_loops_find(
     shown = scorer.explain(summary, source)
     words, source_words = split_words(summary), split_words(source)
     ids, embeddings = words_by_loops(oracle, words, layer=2)
-    source_ids, of_source = words_by_loops(oracle, source_words, layer=2)
+    source_ids, source_embeddings = words_by_loops(oracle, source_words, layer=2)
     assert [summary[unit.start : unit.end] for unit in shown.units] == words
     for unit, word, first, embedding in zip(shown.units, words, ids, embeddings, strict=True):
         if word not in source_words:
             assert unit.verdict == "absent"
             continue
-        dots = [float(row @ embedding) for row in of_source]
+        dots = [float(row @ embedding) for row in source_embeddings]
         same = max(dot for dot, other in zip(dots, source_ids, strict=True) if other == first)
         other = max(dot for dot, other in zip(dots, source_ids, strict=True) if other != first)
         assert unit.margin == pytest.approx(same - other, abs=2e-3)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from estime_metric import EstimeConfig, EstimeResult
+from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
 from estime_metric.measures import (
     ALARM_WEIGHT,
     BASE_MEASURES,
@@ -106,7 +106,7 @@ def test_measures_are_attributes() -> None:
     assert set(BASE_MEASURES) <= set(dir(result))
     assert "soft" not in dir(result)
     assert pickle.loads(pickle.dumps(result)).alarms.tolist() == [3, 1]
-    with pytest.raises(AttributeError, match=r"no attribute 'alarm'\..* inconsistency, "):
+    with pytest.raises(AttributeError, match=r"'alarm'\..* inconsistency, .* mean 'alarms'"):
         _ = result.alarm  # type: ignore[attr-defined]
     for name in FURTHER_MEASURES:
         with pytest.raises(AttributeError, match=f"`measures` to include '{name}' when"):
@@ -151,6 +151,60 @@ def test_printing_it_shows_score_coverage_what_is_missing_and_signature() -> Non
     ]
     many = str(single(alarms=[0] * 12))
     assert "12 (index 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...)" in many
+
+
+def test_a_mean_of_one_source_says_why_it_has_no_interval() -> None:
+    result = single(alarms=[1, 2], tokens=[3, 3])
+    note = "All pairs have the same source, so there are no intervals."
+    assert note not in str(result)
+    one = EstimeResult(result._statistics, result.config, ["A cat."] * 2)
+    assert note in str(one).splitlines()
+    assert "alarms         1.50  –" in str(one)
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "worst"),
+    [
+        ("graded_alarms", [1, 3, 2, 3], [1, 3, 2, 0]),  # equal ones in their order
+        ("coherence", [0.5, -1, 1, 0], [1, 3, 0, 2]),  # higher is better
+    ],
+)
+def test_the_worst_come_first(measure: str, values: list[float], worst: list[int]) -> None:
+    config = EstimeConfig(model="m", layers=5, measures="coherence")
+    result = EstimeResult(single(**{measure: values}, tokens=[1] * 4)._statistics, config)
+    assert result.worst(9, measure) == worst
+    assert result.worst(2, measure) == worst[:2]
+    rates = single(alarms=[1, 0, 2], overlap=[4, 0, 4], tokens=[4, 4, 4])
+    assert rates.worst(3, "alarm_rate") == [1, 2, 0]  # the second has no rate
+    with pytest.raises(ValueError, match="`number` to be at least 0"):
+        result.worst(-1)
+    with pytest.raises(ValueError, match="`measure` to be one of"):
+        result.worst(1, "tokens")
+
+
+def test_it_explains_its_pairs_as_its_scorer_does(bert_folder: str) -> None:
+    source = "The cat sat on the mat while the dog slept."
+    options: dict[str, Any] = {"model": bert_folder, "layers": [1, 2], "distance": 3}
+    scorer = EstimeScorer(device="cpu", **options)
+    result = pickle.loads(pickle.dumps(scorer.score(["The cat.", "The dog sat."], [source] * 2)))
+    explained = result.explain(-1, layer=2)
+    assert explained == scorer.explain("The dog sat.", source, layer=2)
+    assert explained.value("alarms") == result["alarms", 2][1]
+    with pytest.raises(IndexError):
+        result.explain(2, layer=1)
+    with pytest.raises(ValueError, match="`layer` to be one of 1, 2"):
+        result.explain(0)
+    with pytest.raises(ValueError, match="a result with its texts to explain"):
+        EstimeResult(result._statistics, result.config).explain(0)
+
+
+def test_its_page_has_the_means_and_the_worst_summaries(result: EstimeResult) -> None:
+    texts = ["A cat.", "<b>A dog.</b>", "A bird."]
+    page = EstimeResult(result._statistics, CONFIG, texts, texts).to_html(title="Run 3")
+    assert "<title>Run 3</title>" in page
+    assert page.index("&lt;b&gt;A dog.") < page.index("A cat.")
+    assert CONFIG.signature() in page
+    assert "There is no pair" not in page
 
 
 def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(

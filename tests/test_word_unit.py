@@ -195,8 +195,8 @@ def test_without_overlap_all_count(
     assert result["overlap"][1] == 1
     assert result["alarm_rate"][0].isnan()
     assert result.unchecked_indices == [0]
-    of_tokens = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
-    assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)
+    by_token = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
+    assert (by_token.values("overlap").item(), by_token.values("alarms").item()) == (0, 0)
 
 
 def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(

@@ -2,7 +2,7 @@
 checkpoint.
 
 Checkpoints are selected by `inconsistency`: lower is better; blank, foreign or broken summaries
-lose. Copying the source is not penalized, so the copied fraction, ROUGE and the length are
+lose. Copying the source is not penalized, so `copied_density`, ROUGE and the length are
 logged too.
 
 By default it trains a very small model from scratch on generated texts, offline; `--model` loads a
@@ -40,7 +40,7 @@ from estime_metric import ESTIME
 
 #: What selects the checkpoint, and what is logged in addition.
 SELECTED = "inconsistency"
-WATCHED = (SELECTED, "alarms", "coverage", "copied", "blank", "tokens", "rougeL_fmeasure")
+WATCHED = (SELECTED, "alarms", "coverage", "copied_density", "blank", "tokens", "rougeL_fmeasure")
 
 #: The words of the generated texts: who did what to which thing.
 WORDS = [
@@ -73,7 +73,7 @@ class Summarizer(lightning.LightningModule):
             if model is None
             else AutoModelForSeq2SeqLM.from_pretrained(model)
         )
-        estime = ESTIME(model=encoder, measures="copied", return_dict=True)
+        estime = ESTIME(model=encoder, return_dict=True)
         self.metrics = MetricCollection(
             {"estime": estime, "rouge": ROUGEScore(rouge_keys="rougeL")}
         )

@@ -4,7 +4,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +12,7 @@ from cyclopts import Group, Parameter
 from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import in_options, say, say_wrote, warn
-from estime_metric.cli.scoring import read_or_score
+from estime_metric.cli.console import in_options, say, say_wrote, warn, warn_of_rows
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.comparison import Comparison
-    from estime_metric.scorer import EstimeScorer
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 
@@ -52,9 +49,8 @@ class ComparedOptions(options.MeasureOptions):
         return options.parse_names(self.measures)
 
     def settings(self) -> dict[str, Any]:
-        """The options for pairs that are scored now; copying is always computed with them."""
-        compared = map(measure_of, self.compared or ())
-        return {**super().settings(), "measures": compared}
+        """The options for pairs that are scored now."""
+        return {**super().settings(), "measures": tuple(map(measure_of, self.compared or ()))}
 
 
 @Parameter(name="*")
@@ -68,13 +64,13 @@ class ComparisonOptions:
         system_column: Column of the systems, if one table contains all of them.
         id_column: Column that identifies the example, used to match rows across systems. (default:
             the source, and the number of the summary among those of the source)
-        n: Number of random swaps.
+        swaps: Number of random swaps of the two systems, from which p-values are computed.
     """
 
     baseline: str | None = None
     system_column: str = "system"
     id_column: str | None = None
-    n: Annotated[options.PositiveCount, Parameter(name=["--resamples", "-n"])] = 10_000
+    swaps: Annotated[options.PositiveCount, Parameter(name=["--swaps", "-n"])] = 10_000
     seed: options.Seed = 0
 
 
@@ -99,14 +95,15 @@ def compare(
 ) -> int:
     """Compare two or more systems on the same sources: means, differences, intervals and p-values.
 
-    A system is declared the winner if both inconsistency and alarms are significantly better. If
-    most tokens of a system do not occur in the source, or in one system many more than in another,
-    inconsistency alone decides. With other --measures, each is compared by itself. P-values of
+    For each pair of systems, the command says whether the first measure differs significantly, which
+    system copies longer runs of words, and how often people agreed with such a difference in a study.
+    It does not say which system is better: a system that copies more has lower scores. P-values of
     several pairs of systems are corrected by Holm's method. Summaries of one source are drawn and
     swapped together.
 
     Files that already contain scores are used unchanged; the scoring options only apply to files
-    with unscored pairs. All systems must have the same signature.
+    with unscored pairs. All systems must have the same signature. Unscored pairs are scored in
+    memory, and a run that is stopped cannot be resumed: score large files with 'estime score' first.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure.
@@ -118,8 +115,7 @@ def compare(
             Or one file of all systems, with a column that names them.
         output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
             .parquet), everything as one object (.json), or the tables with their notes (.md, .tex).
-        plot: Plot the first measure against the fraction of copied tokens, one point per system
-            (.png, .svg, .pdf).
+        plot: Plot the first measure against copied_density, one point per system (.png, .svg, .pdf).
         as_json: Print one JSON object with all numbers and nothing else.
     """
     inputs = texts.choose(paths)
@@ -134,10 +130,10 @@ def compare(
         measures=measured.compared,
         id_column=comparison.id_column,
         source_column=texts.source_column,
-        n=comparison.n,
+        swaps=comparison.swaps,
         seed=comparison.seed,
     )
-    figure = None if plot is None else plot_copying(compared, next(iter(compared.tests)))
+    figure = None if plot is None else plot_copying(compared, compared.measures[0])
     for problem in compared.unmatched:
         warn(problem)
     if output is not None:
@@ -183,7 +179,7 @@ def _check_outputs(
         if written is not None:
             files.check_writable(written, read, overwrite=overwrite, endings=endings)
     if plot is not None:
-        import estime_metric.comparison.plots  # noqa: F401 - fails now, not after hours
+        import estime_metric.report.style  # noqa: F401 - fails now, not after hours
 
 
 def _read_systems(
@@ -194,54 +190,76 @@ def _read_systems(
     *,
     quiet: bool,
 ) -> tuple[dict[str, "DataFrame"], int]:
-    """The scores of each system, and how many rows were skipped. Files of texts are scored first."""
-    from estime_metric.comparison import check_measures
+    """The scores of each system, and how many rows were skipped. Files are read before any is
+    scored.
+    """
     from estime_metric.comparison.keys import name_of
-    from estime_metric.comparison.reading import check_filled
+    from estime_metric.comparison.reading import check_filled, check_texts, has_scores, read_scores
+    from estime_metric.comparison.systems import check_measures
 
-    check_measures(measured.compared or ())  # before anything is scored
+    check_measures(measured.compared or ())
     columns = [comparison.id_column] if comparison.id_column is not None else []
     columns += [comparison.system_column] if len(inputs) == 1 else []
-
-    @cache
-    def new_scorer() -> "EstimeScorer":
-        from estime_metric.scorer import EstimeScorer  # imports torch: slow
-
-        return EstimeScorer(**measured.settings(), cache=_CACHE if len(inputs) > 1 else None)
-
-    systems, skipped = {}, 0
+    problems: list[str] = []
+    tables = {}
     for path, name in zip(inputs, _names_of_files(inputs), strict=True):
-        systems[name], number = read_or_score(
-            path,
-            layout,
-            is_scored=partial(_is_scored, name=path.name, columns=columns),
-            new_scorer=new_scorer,
-            own_columns=columns,
-            quiet=quiet,
-        )
-        skipped += number
+        table = read_scores(path, layout, own_columns=columns, skipped=problems)
+        _check_columns(table, path, columns)
+        tables[name] = table if has_scores(table) else check_texts(table, path, layout, problems)
+    warn_of_rows(problems)
+    unscored = {name: table for name, table in tables.items() if not has_scores(table)}
+    if unscored:
+        tables |= _scored(unscored, columns, layout, measured, quiet=quiet)
     if len(inputs) > 1:
-        return systems, skipped
-    (rows,) = systems.values()
-    of_rows = rows[comparison.system_column].map(name_of)
-    check_filled(of_rows, inputs[0].name)
-    return dict(list(rows.groupby(of_rows, sort=False))), skipped
+        return tables, len(problems)
+    (rows,) = tables.values()
+    names = rows[comparison.system_column].map(name_of)
+    check_filled(names, inputs[0].name)
+    return dict(list(rows.groupby(names, sort=False))), len(problems)
 
 
-def _is_scored(table: "DataFrame", name: str, columns: Sequence[str]) -> bool:
-    """Whether a table has scores; ValueError if it lacks one of the ``columns`` or one of them is a
+def _scored(
+    tables: "dict[str, DataFrame]",
+    columns: Sequence[str],
+    layout: files.Layout,
+    measured: ComparedOptions,
+    *,
+    quiet: bool,
+) -> "dict[str, DataFrame]":
+    """The scores of some tables of texts, with these of their columns."""
+    from estime_metric.comparison.systems import scores_of
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    scorer = EstimeScorer(**measured.settings(), cache=_CACHE if len(tables) > 1 else None)
+    scored = {}
+    for name, table in tables.items():
+        result = scorer.score(
+            table[layout.summary_column].tolist(),
+            table[layout.source_column].tolist(),
+            progress=not quiet,
+        )
+        own = {column: table[column] for column in columns}
+        scored[name] = scores_of(result).set_axis(table.index).assign(**own)
+    return scored
+
+
+def _check_columns(table: "DataFrame", path: Path, columns: Sequence[str]) -> None:
+    """Raises ValueError if a table has no rows or lacks one of the ``columns``, or if one of them is a
     measure.
     """
     from estime_metric.comparison.reading import check_column
 
+    if table.empty:
+        raise ValueError(
+            f"Expected {path.name} to have scores or pairs, but it has no rows{files.header_hint(path)}."
+        )
     for column in columns:
         if measure_of(column) in MEASURES:
             raise ValueError(
                 f"Expected `id_column` and `system_column` to be other columns than measures, but got "
                 f"{column!r}."
             )
-        check_column(table, column, name, _ANOTHER_COLUMN)
-    return files.SIGNATURE in table and str(table[files.SIGNATURE].iloc[0]).startswith("ESTIME|")
+        check_column(table, column, path.name, _ANOTHER_COLUMN)
 
 
 def _names_of_files(paths: Sequence[Path]) -> list[str]:
@@ -281,15 +299,27 @@ def _written(output: Path, compared: "Comparison") -> str:
         return "all numbers"
     if ending in (".md", ".tex"):
         return "the tables"
-    return counted(len(compared.tests) * len(compared.pairs), "row")
+    return counted(len(compared.pairs), "row")
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.comparison import LISTED, notes, to_tables
+    from estime_metric.comparison import to_tables
+    from estime_metric.comparison.wording import LISTED, limits, said
 
-    *tables, differences = to_tables(compared)
-    for table in tables:
-        print_table(table)
-    if len(compared.pairs) <= LISTED:
+    about, means, differences = to_tables(compared)
+    print_table(about)
+    print_table(means)
+    if len(compared.pairs) <= LISTED * len(compared.measures):
         print_table(differences)
-    say(in_options("\n".join(notes(compared, advice=True))))
+    for sentences in said(compared):
+        say("\n  ".join(sentences))
+    say("")
+    for limit in limits(compared):
+        say(limit)
+    if compared.sources is None:
+        say(
+            in_options(
+                "To be safe, name the column that identifies the source with `source_column`."
+            )
+        )
+    say(compared.signature)

@@ -15,21 +15,24 @@ from estime_metric.stats.bootstrap import source_id
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
 
+_ADVICE = "Name another column with `id_column`."
+
 
 @dataclass(frozen=True, eq=False)
 class Joined:
     """Scores of several systems, example by example.
 
     Attributes:
-        tables: system -> its rows, one for each of the n examples, in the same order for each
-            system, which does not depend on the order in the files.
+        rows: one row per example, in an order that does not depend on the order in the files; the
+            columns have two levels, the system and its column: ``rows["A"]["alarms"]``.
         matched_by: the column that identified an example.
-        unmatched: one sentence per example that is not compared, beyond `NAMED` of a kind counted.
+        unmatched: one sentence per source or example that is not compared, beyond `NAMED` of a kind
+            counted.
         sources: the `source_id` of each example; ``None`` if it is not known which examples share a
             source.
     """
 
-    tables: Mapping[str, pd.DataFrame]
+    rows: pd.DataFrame
     matched_by: str
     unmatched: tuple[str, ...]
     sources: list[str] | None
@@ -44,7 +47,7 @@ def join_scores(
     """Joins the rows of all systems that are about one example.
 
     Args:
-        systems: the scores of each system, with different labels in their index, in any order.
+        systems: the scores of each system, in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
             `keys.id_of`. Without it, an example is a source and the number of the summary among
             those of the source; sources with different numbers of summaries are not compared.
@@ -54,38 +57,39 @@ def join_scores(
         ValueError: a column is missing or has an empty cell, an identifier occurs twice, or the
             systems have no example in common.
     """
-    unmatched: list[str] = []
-    labels: dict[str, str] = {}  # source_id -> what a source is called in a message
+    keys = {
+        name: _ids_of_sources(table, name, source_column)
+        if id_column is None
+        else _ids_of_examples(table, name, id_column)
+        for name, table in systems.items()
+    }
+    counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
+    counts = counts.fillna(0).astype(int)
+    is_everywhere = (counts > 0).all(axis=1)
+    is_even = counts.nunique(axis=1) == 1
+    labels: dict[str, str] = {}  # what a source is called in a message
     if id_column is None:
-        ids = {name: _ids_of(table, name, source_column) for name, table in systems.items()}
-        counts = pd.DataFrame({name: of_system.value_counts() for name, of_system in ids.items()})
-        uneven = counts[counts.nunique(axis=1) > 1]
-        keyed = {
-            name: table.set_index(_numbered(ids[name]))[~ids[name].isin(uneven.index).to_numpy()]
-            for name, table in systems.items()
-        }
         for name, table in systems.items():
-            labels |= dict(zip(ids[name], table.get(source_column, ids[name]), strict=True))
-        unmatched += _uneven(uneven.rename(index=labels))
-    else:
-        keyed = {name: _by_id(table, name, id_column) for name, table in systems.items()}
-    lacking = pd.DataFrame({name: pd.Series(False, table.index) for name, table in keyed.items()})
-    lacking = lacking.isna().sort_index()
-    has_partners = ~lacking.any(axis=1)
+            labels |= dict(zip(keys[name], table.get(source_column, keys[name]), strict=True))
+    unmatched = _uneven(counts[is_everywhere & ~is_even].rename(index=labels))
+    unmatched += _unmatched(counts[~is_everywhere].rename(index=labels))
     matched_by = id_column or "source"
-    if not has_partners.any():
+    common = counts.index[is_everywhere & is_even]
+    if not len(common):
         raise ValueError(
             f"Expected {' and '.join(systems)} to have examples in common, but by column "
-            f"{matched_by!r} they have none. Name another column with `id_column`."
+            f"{matched_by!r} they have none: {unmatched[0]}. {_ADVICE}"
         )
-    without = lacking[~has_partners]
-    if id_column is None:
-        without = without.rename(index=lambda key: labels[key.split()[0]])
-    unmatched += _unmatched(without)
-    tables = {name: table.loc[lacking.index[has_partners]] for name, table in keyed.items()}
-    known = (source_ids(table, source_column) for table in tables.values())
-    sources = next((of_system.tolist() for of_system in known if of_system is not None), None)
-    return Joined(tables, matched_by, tuple(unmatched), sources)
+    tables = {
+        name: table.set_index([keys[name], keys[name].groupby(keys[name]).cumcount()]).loc[
+            keys[name].isin(common).to_numpy()
+        ]
+        for name, table in systems.items()
+    }
+    rows = pd.concat(tables, axis=1, join="inner").sort_index()
+    known = (source_ids(rows[name], source_column) for name in systems)
+    sources = next((ids.tolist() for ids in known if ids is not None), None)
+    return Joined(rows, matched_by, tuple(unmatched), sources)
 
 
 def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series | None:
@@ -93,13 +97,13 @@ def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series 
     sources; ``None`` if a row has neither.
     """
     for column in (files.SOURCE_ID, source_column):
-        if column in table and not (cells := table[column].map(id_of)).eq("").any():
+        if column in table and not (cells := table[column].map(id_of).astype(str)).eq("").any():
             are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
             return cells if are_ids else cells.map(source_id)
     return None
 
 
-def _ids_of(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:
+def _ids_of_sources(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:
     ids = source_ids(table, source_column)
     if ids is None:
         raise ValueError(
@@ -110,50 +114,43 @@ def _ids_of(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:
     return ids
 
 
-def _numbered(ids: pd.Series) -> pd.Index:
-    """What identifies each example: its source, and its number among the examples of the source."""
-    return pd.Index(ids + " " + ids.groupby(ids).cumcount().map("{:06}".format))
-
-
-def _by_id(table: pd.DataFrame, name: str, column: str) -> pd.DataFrame:
-    """The rows of a system by the cells of a column."""
-    check_column(table, column, name, "Name another column with `id_column`.")
+def _ids_of_examples(table: pd.DataFrame, name: str, column: str) -> pd.Series:
+    """The cells of a column, each of which identifies a row."""
+    check_column(table, column, name, _ADVICE)
     ids = table[column].map(id_of)
     check_filled(ids, name)
     for cell in ids[ids.duplicated()]:
         raise ValueError(
             f"Expected column {column!r} to identify the rows of {name}, but the value "
-            f"{shortened(cell)!r} occurs twice. Name another column with `id_column`."
+            f"{shortened(cell)!r} occurs twice. {_ADVICE}"
         )
-    return table.set_index(pd.Index(ids))
+    return ids
 
 
 def _uneven(counts: pd.DataFrame) -> list[str]:
     """A sentence for each source with different numbers of summaries."""
     problems = [
         f"{shortened(str(source))!r} has different numbers of summaries: "
-        + ", ".join(f"{name} {number:.0f}" for name, number in row.dropna().items())
-        + ". Name the column that identifies the examples with `id_column`"
+        + ", ".join(f"{name} {number}" for name, number in row.items())
         for source, row in counts[:NAMED].iterrows()
     ]
     more = len(counts) - NAMED
     return problems if more <= 0 else [*problems, f"{more} more sources have different numbers"]
 
 
-def _unmatched(lacking: pd.DataFrame) -> list[str]:
-    """A sentence for each example that some system lacks, with the first system that has it, and
-    those that do not.
+def _unmatched(counts: pd.DataFrame) -> list[str]:
+    """A sentence for each source or example that some system lacks, with the first system that has
+    it, and those that do not.
     """
     problems = []
-    for pattern, rows in lacking.groupby(list(lacking.columns), sort=False):
-        is_lacking = dict(zip(lacking.columns, pattern, strict=True))
-        having = next(name for name, lacks in is_lacking.items() if not lacks)
-        others = ", ".join(name for name, lacks in is_lacking.items() if lacks)
-        named = [
-            f"{having}: {shortened(str(label))!r} has no matching row in {others}"
+    for pattern, rows in (counts == 0).groupby(list(counts.columns), sort=False):
+        lacks = dict(zip(counts.columns, pattern, strict=True))
+        owner = next(name for name in lacks if not lacks[name])
+        others = ", ".join(name for name in lacks if lacks[name])
+        problems += [
+            f"{owner}: {shortened(str(label))!r} has no matching row in {others}"
             for label in rows.index[:NAMED]
         ]
-        more = len(rows) - NAMED
-        counted = [f"{having}: {more} more have no matching row in {others}"] if more > 0 else []
-        problems += named + counted
+        if len(rows) > NAMED:
+            problems.append(f"{owner}: {len(rows) - NAMED} more have no matching row in {others}")
     return problems

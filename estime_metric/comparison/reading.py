@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from estime_metric import files
@@ -55,14 +56,15 @@ def read_scores(
     """Reads a table that ``estime score -o`` or `EstimeResult.save` has written; the index is the
     number of each line.
 
-    The columns that ``estime score`` has added have their plain names, also if the file has a
-    prefix in front of them, and replace other columns with such names. ``signature`` is always one
-    of them if it is known. In CSV, measures become numbers, and other columns stay as written.
+    If the table has a record, only the measures that it names are measures: other columns with such
+    names are yours and are dropped. The columns that ``estime score`` has added have their plain
+    names, also if the file has a prefix in front of them. ``signature`` is one of them if it is known.
+    In CSV, measures become numbers, and other columns stay as written.
 
     Args:
         path: in any format of `files.read_rows`. It can be any other table, too.
         layout: how it is read.
-        own_columns: columns of the user, which a column with a prefix does not replace.
+        own_columns: columns of the user, which are kept as they are.
         skipped: is extended by a sentence for each line that cannot be read. Without it, such a
             line is an error.
 
@@ -72,23 +74,60 @@ def read_scores(
     """
     path = Path(path)
     meta = files.read_meta(path)
-    table = _frame(path, files.read_rows(path, layout), skipped)
+    is_aligned = layout.source_file is not None
+    lines = (files.read_lines if is_aligned else files.read_rows)(path, layout)
+    table = _frame(path, lines, skipped)
     prefix = _prefix(meta)
-    if prefix:
-        kept = set(own_columns) & set(table.columns)
-        replaced = [name for name in table.columns if _is_output(name) and name not in kept]
-        plain = {name: name.removeprefix(prefix) for name in table.columns if name not in replaced}
-        table = table.drop(columns=replaced).rename(
-            columns={
-                name: new for name, new in plain.items() if _is_output(new) and new not in kept
-            }
-        )
+    plain_names = [column.removeprefix(prefix) for column in table]
+    measures = meta.get("measures", [name for name in plain_names if measure_of(name) in MEASURES])
+    written = {f"{prefix}{name}": name for name in (*measures, *_FURTHER_COLUMNS)}
+    plain = {
+        column: written[column]
+        for column in table.columns.intersection(list(written))
+        if written[column] not in own_columns or written[column] == column
+    }
+    foreign = [
+        column
+        for column in table.columns.difference([*plain, *own_columns], sort=False)
+        if measure_of(column) in MEASURES or column in plain.values()
+    ]
+    table = table.drop(columns=foreign).rename(columns=plain)
     if files.has_text_cells(path):
-        measures = [name for name in table.columns if measure_of(name) in MEASURES]
-        table = table.assign(**{name: _converted(table[name]) for name in measures})
+        numbers = table.columns.intersection(list(measures))
+        table = table.assign(**{name: _converted(table[name]) for name in numbers})
     if meta.get(files.SIGNATURE):
         table[files.SIGNATURE] = meta[files.SIGNATURE]
     return table
+
+
+def has_scores(table: pd.DataFrame) -> bool:
+    """Whether a table of `read_scores` has scores of ESTIME."""
+    return files.SIGNATURE in table and str(table[files.SIGNATURE].iloc[0]).startswith("ESTIME|")
+
+
+def check_texts(
+    table: pd.DataFrame, path: Path, layout: files.Layout, skipped: list[str]
+) -> pd.DataFrame:
+    """The rows of a table that have two texts, for a scorer; ``skipped`` is extended by a sentence for
+    each other row.
+
+    Raises `files.ColumnError` if a column of texts is missing, ValueError if no row has two texts.
+    """
+    columns = [layout.source_column, layout.summary_column]
+    for argument in ("source_column", "summary_column"):
+        column = getattr(layout, argument)
+        if column not in table:
+            raise files.ColumnError(path, argument, column, list(table.columns))
+    texts = table[columns].astype(object).where(table[columns].notna(), None)
+    problems = {
+        line: problem
+        for line, row in texts.to_dict("index").items()
+        if (problem := files.pair_problem(row, *columns))
+    }
+    skipped += [f"{path.name} line {line}: {problem}" for line, problem in problems.items()]
+    if len(problems) == len(table):
+        raise ValueError(f"Expected pairs in {path.name}, but got none ({skipped[0]}).")
+    return table.drop(index=list(problems))
 
 
 def check_column(table: pd.DataFrame, column: str, name: str, advice: str = "") -> None:
@@ -114,21 +153,27 @@ def check_filled(cells: pd.Series, name: str) -> None:
 
 
 def check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing: bool) -> None:
-    """Raises ValueError if a cell of a column is not a number, or if it is empty, unless
+    """Raises ValueError if a cell of a column is not a finite number, or if it is empty, unless
     ``allow_missing``. The message names the line and the file ``name``.
     """
-    numbers = pd.to_numeric(table[column], errors="coerce")
-    strange = table[column][numbers.isna() & table[column].notna()]
+    numbers = pd.to_numeric(table[column], errors="coerce").astype(np.float64)
+    strange = table[column][~np.isfinite(numbers) & table[column].notna()]
     for line, cell in strange.items():
         raise ValueError(
-            f"Expected column {column!r} of {name} to contain numbers, but line {line} has {cell!r}."
+            f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has "
+            f"{quoted(cell)}."
         )
     empty = table.index[numbers.isna()]
     if len(empty) and not allow_missing:
         raise ValueError(
-            f"Expected column {column!r} of {name} to contain numbers, but line {empty[0]} has "
+            f"Expected column {column!r} of {name} to contain finite numbers, but line {empty[0]} has "
             'none. With missing="drop" (--drop-missing) its document is excluded.'
         )
+
+
+def quoted(cell: Any) -> str:
+    """A cell for a message: text in quotation marks, a number as it is."""
+    return repr(cell) if isinstance(cell, str) else str(cell)
 
 
 def _frame(path: Path, lines: Iterator[files.Line], skipped: list[str] | None) -> pd.DataFrame:
@@ -151,10 +196,6 @@ def _prefix(meta: dict[str, Any]) -> str:
     """The prefix of the output columns that the metadata of a table states; empty without one."""
     options = meta.get("options")
     return str(options.get("prefix") or "") if isinstance(options, dict) else ""
-
-
-def _is_output(column: str) -> bool:
-    return measure_of(column) in MEASURES or column in _FURTHER_COLUMNS
 
 
 def _converted(cells: pd.Series) -> pd.Series:

@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.comparison.systems import Comparison, higher_is_better
-from estime_metric.comparison.verdicts import System
-from estime_metric.comparison.wording import all_verdicts, notes, verdict_sentences
+import pandas as pd
+
+from estime_metric.comparison.systems import PROPERTIES, Comparison, higher_is_better
+from estime_metric.comparison.wording import notes
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.report.tables import Column, Section, Table, mean_cells, p_value
+from estime_metric.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_NAMED_VERDICTS = 3  # below the plot
 
 
 def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
     """The tables that ``estime compare`` prints: what the systems wrote; for each measure the mean of
     each system, the best first; and the differences of two systems, with everything else in the notes.
     """
-    known = {
-        name: heading
-        for name, heading in {
-            "tokens": "tokens",
-            "coverage": "checked",
-            "copied_density": "copied_density",
-        }.items()
-        if not all(math.isnan(system.means[name]) for system in comparison.systems.values())
-    }
-    systems = Table(
+    systems = comparison.systems
+    known = [name for name in PROPERTIES if systems[name].notna().any()]
+    shown = systems[["summaries", "blank", *known]]
+    about = Table(
         "systems",
-        f"{' and '.join(comparison.systems) if len(comparison.systems) == 2 else 'Systems'} compared",
+        f"{' and '.join(systems.index) if len(systems) == 2 else 'Systems'} compared",
         (
             Column("system", text=True),
             Column("summaries"),
             Column("blank"),
-            *(Column(heading, decimals=2) for heading in known.values()),
+            *(Column(name, decimals=2) for name in known),
         ),
-        (
-            Section(
-                "",
-                [
-                    (system.name, system.summaries, system.blank, *map(system.means.get, known))
-                    for system in comparison.systems.values()
-                ],
-            ),
-        ),
+        (Section("", list(shown.itertuples(name=None))),),
     )
     means = Table(
         "means",
@@ -58,11 +43,11 @@ def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
             Section(
                 _title(measure),
                 [
-                    (name, *mean_cells(measure, of_systems[name]))
+                    (name, *mean_cells(measure, _interval(systems.loc[name], measure)))
                     for name in comparison.ranking(measure)
                 ],
             )
-            for measure, of_systems in comparison.means.items()
+            for measure in comparison.measures
         ],
     )
     differences = Table(
@@ -73,141 +58,101 @@ def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
             Column("second", text=True),
             Column("difference"),
             Column("95% interval"),
-            Column("p (Holm)" if len(comparison.pairs) > 1 else "p", decimals=4),
-            Column("first better"),
-            Column("tied"),
-            Column("second better"),
+            Column("p (Holm)" if len(systems) > 2 else "p", decimals=4),
+            Column("wins"),
+            Column("ties"),
+            Column("losses"),
         ),
         [
-            Section(
-                _title(measure),
-                [
-                    (
-                        *names,
-                        *mean_cells(measure, comparison.differences[measure][names]),
-                        p_value(test.p_holm),
-                        test.better_first,
-                        test.ties,
-                        test.better_second,
-                    )
-                    for names, test in tests.items()
-                ],
-            )
-            for measure, tests in comparison.tests.items()
+            Section(_title(measure), [_difference_cells(row) for row in rows.to_dict("records")])
+            for measure, rows in comparison.pairs.groupby("measure", sort=False)
         ],
         notes(comparison),
     )
-    return systems, means, differences
+    return about, means, differences
 
 
 def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """One flat row for each measure and pair of systems, for a file or a data frame."""
-    return [
-        _without_nan(_row(comparison, measure, first, second))
-        for measure in comparison.tests
-        for first, second in comparison.pairs
-    ]
+    """One flat row for each measure and pair of systems, for a file: that of `Comparison.pairs`, what
+    the systems ``a`` and ``b`` wrote, and the signature.
+    """
+    wrote = comparison.systems[["blank", *PROPERTIES]]
+    table = comparison.pairs.join(wrote.add_suffix("_a"), on="system_a")
+    table = table.join(wrote.add_suffix("_b"), on="system_b")
+    return _records(table.assign(signature=comparison.signature))
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
-    """Everything, for one JSON object: the verdicts, the systems, their means, the rows of `to_rows`."""
+    """Everything, for one JSON object: the rows of `Comparison.systems` and of `Comparison.pairs`, how
+    they were computed, and the notes.
+    """
     return {
         "signature": comparison.signature,
-        "verdicts": [
-            {
-                "system_a": first,
-                "system_b": second,
-                "winner": comparison.winner(first, second),
-                "verdict": "; ".join(verdict_sentences(comparison, first, second)),
-            }
-            for first, second in comparison.pairs
-        ],
         "examples": comparison.examples,
         "sources": comparison.sources,
         "matched_by": comparison.matched_by,
         "baseline": comparison.baseline,
-        "n": comparison.n,
+        "swaps": comparison.swaps,
         "seed": comparison.seed,
-        "systems": {name: _properties(system) for name, system in comparison.systems.items()},
-        "means": {
-            measure: {name: means[name].to_dict() for name in comparison.ranking(measure)}
-            for measure, means in comparison.means.items()
-        },
-        "pairs": to_rows(comparison),
+        "systems": _records(comparison.systems.rename_axis("system").reset_index()),
+        "pairs": _records(comparison.pairs),
         "notes": notes(comparison),
     }
 
 
 def plot_copying(comparison: Comparison, measure: str) -> Figure:
-    """A compared measure against the share of a summary's tokens that are copied from its source,
-    one point per system, and the verdicts.
+    """A compared measure against `copied_density`, one point per system with the 95% interval of the
+    measure.
 
-    ValueError: the measure was not compared, or a system lacks the column ``copied``.
+    ValueError: the measure was not compared, or a system lacks the column ``copied_density``.
     """
-    from estime_metric.comparison.plots.trade_off import plot_trade_off
+    from estime_metric.report.style import GRAY, WIDTH, draw_named_points, make_grid, new_figure
 
-    names = comparison.ranking(measure)
-    copied = [comparison.systems[name].means["copied_density"] for name in names]
-    for name, value in zip(names, copied, strict=True):
-        if math.isnan(value):
-            raise ValueError(
-                f"Expected a column 'copied_density' for the plot, but {name} has none. Score it again with "
-                'measures="copied".'
-            )
-    means = [comparison.means[measure][name] for name in names]
-    verdicts = all_verdicts(comparison)
-    if len(verdicts) > _NAMED_VERDICTS:
-        winners = sum(comparison.winner(*names) is not None for names in comparison.pairs)
-        verdicts = [f"{winners} of {len(comparison.pairs)} pairs of systems have a winner"]
-    return plot_trade_off(
-        copied,
-        [mean.mean for mean in means],
-        names,
-        [(mean.low, mean.high) for mean in means],
-        x_label="copied: mean share of a summary's tokens that are copied from the source",
-        y_label=f"mean of {measure} ({_direction(measure)} is better)",
-        title=f"{measure} against copying",
-        y_least=MEASURES[measure_of(measure)].low,
-        notes=verdicts,
+    systems = comparison.systems.loc[comparison.ranking(measure)]
+    for name in systems.index[systems["copied_density"].isna()]:
+        raise ValueError(
+            f"Expected a column 'copied_density' for the plot, but {name} has none. Score it again."
+        )
+    figure = new_figure(WIDTH, 4.2)
+    axes = figure.add_subplot()
+    ends = systems[f"{measure}_low"], systems[f"{measure}_high"]
+    axes.vlines(systems["copied_density"], *ends, color=GRAY, linewidth=0.8, zorder=1)
+    make_grid(
+        axes,
+        "copied_density: mean length of the runs that are copied, in words",
+        f"mean of {measure} ({_direction(measure)} is better)",
+        f"{measure} against copying",
+    )
+    draw_named_points(axes, systems[["copied_density", measure]].to_numpy(), systems.index)
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    least = MEASURES[measure_of(measure)].low
+    # Values that are not possible have no tick.
+    axes.set_xticks([tick for tick in axes.get_xticks() if max(left, 0) <= tick <= right])
+    axes.set_yticks([tick for tick in axes.get_yticks() if max(bottom, least) <= tick <= top])
+    return figure
+
+
+def _difference_cells(row: dict[str, Any]) -> tuple[Any, ...]:
+    interval = Interval(row["difference"], row["low"], row["high"], row["examples"])
+    return (
+        row["system_a"],
+        row["system_b"],
+        *mean_cells(row["measure"], interval),
+        p_value(row["p_holm"]),
+        row["a_better"],
+        row["ties"],
+        row["b_better"],
     )
 
 
-def _row(comparison: Comparison, measure: str, first: str, second: str) -> dict[str, Any]:
-    vote = comparison.vote(measure, first, second)
-    test, around = vote.test, comparison.differences[measure][first, second]
-    systems = {"a": comparison.systems[first], "b": comparison.systems[second]}
-    return {
-        "measure": measure,
-        "system_a": first,
-        "system_b": second,
-        "winner": comparison.winner(first, second),
-        "verdict": "; ".join(verdict_sentences(comparison, first, second)),
-        "favors": vote.favors,
-        "examples": test.examples,
-        "sources": None if comparison.sources is None else test.groups,
-        "left_out": test.left_out,
-        "mean_a": test.mean_first,
-        "mean_b": test.mean_second,
-        "difference": test.difference,
-        "low": around.low,
-        "high": around.high,
-        "p_value": test.p_value,
-        "p_holm": test.p_holm,
-        "a_better": test.better_first,
-        "ties": test.ties,
-        "b_better": test.better_second,
-        **{
-            f"{name}_{letter}": value
-            for letter, system in systems.items()
-            for name, value in {"blank": system.blank, **system.means}.items()
-        },
-        "signature": comparison.signature,
-    }
-
-
-def _properties(system: System) -> dict[str, Any]:
-    properties = asdict(system)
-    return _without_nan(properties.pop("means") | properties)
+def _interval(system: pd.Series, measure: str) -> Interval:
+    return Interval(
+        mean=system[measure],
+        low=system[f"{measure}_low"],
+        high=system[f"{measure}_high"],
+        count=int(system["summaries"]),
+    )
 
 
 def _title(measure: str) -> str:
@@ -215,12 +160,15 @@ def _title(measure: str) -> str:
 
 
 def _direction(measure: str) -> str:
-    return "higher" if higher_is_better(measure_of(measure)) else "lower"
+    return "higher" if higher_is_better(measure) else "lower"
 
 
-def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
-    """NaN as nothing: null in JSON, an empty cell in CSV."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in row.items()
-    }
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows with NaN as nothing: null in JSON, an empty cell in CSV."""
+    return [
+        {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in row.items()
+        }
+        for row in table.to_dict("records")
+    ]

@@ -1,37 +1,45 @@
-"""Scores or results of several systems -> their comparison, in numbers."""
+"""Scores or results of several systems -> their comparison, in two data frames."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from estime_metric import files
-from estime_metric.comparison.joining import Joined, join_scores
+from estime_metric.comparison.guards import unfit, why_not
+from estime_metric.comparison.joining import join_scores
 from estime_metric.comparison.reading import check_column, check_numbers
-from estime_metric.comparison.verdicts import RULE, System, Verdict, Vote, unfit, vote
-from estime_metric.measures import HIGHER_IS_BETTER, measure_of
+from estime_metric.measures import (
+    HIGHER_IS_BETTER,
+    MEASURES,
+    PAPER_MEASURE,
+    RECOMMENDED,
+    measure_of,
+)
 from estime_metric.stats.bootstrap import intervals, source_id
-from estime_metric.stats.intervals import Interval
-from estime_metric.stats.paired import PairedComparison, compare_each, equalized
+from estime_metric.stats.checks import Floats
+from estime_metric.stats.paired import LEVEL, compare_paired, equalized, holm
 from estime_metric.validation import check_choice, listed_names
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
+
+#: The measures that are compared unless others are requested.
+DEFAULT_MEASURES = (RECOMMENDED, PAPER_MEASURE)
 
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 PROPERTIES = ("tokens", "coverage", "copied_density")
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
+#: A count adds up the rounding of its tokens, so two counts can differ by this much per token.
 LAST_DIGIT = 1.5e-6
-
-#: The names of two systems.
-Names = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,85 +47,64 @@ class Comparison:
     """Several systems over the examples that all of them have.
 
     Attributes:
-        systems: name -> what the system wrote.
-        means: measure (``alarms``, or ``alarms_layer12`` of several layers) -> system -> its mean with
-            the bootstrap interval by source. An example without a value of one system is excluded
-            for all.
-        tests: measure -> two systems -> their paired test, corrected for the number of pairs.
-        differences: measure -> two systems -> the interval of the mean difference, first minus
-            second.
-        examples, sources: how many examples there are, and how many different sources they have,
-            which are drawn and swapped as wholes; ``None`` if that is not known.
+        systems: one row per system, by name, in the given order: ``summaries``, ``blank`` (how many
+            summaries have no tokens), the means of ``tokens``, ``coverage`` (0 for a blank summary)
+            and ``copied_density``, NaN if they are not known, and of each compared measure its mean
+            (``alarms``) with the ends of its 95% bootstrap interval by source (``alarms_low``,
+            ``alarms_high``). An example without a value of one system is excluded for all.
+        pairs: one row per measure and pair of systems:
+
+            - ``measure`` (``alarms``, or ``alarms_layer12`` of several layers), ``system_a``,
+              ``system_b``;
+            - ``better``: the system with the significantly better value (``p_holm`` below 0.05);
+              ``None`` if there is none or if the measure cannot compare the two;
+            - ``why_not``: why it cannot, as the end of a sentence; otherwise empty;
+            - ``mean_a``, ``mean_b``; ``difference``: their difference, with scores that differ only
+              by rounding made equal, with the ends ``low`` and ``high`` of its 95% interval;
+            - ``p_value`` of approximate randomization, and ``p_holm``, corrected by Holm's method for
+              the number of pairs of systems;
+            - ``a_better``, ``ties``, ``b_better``: the number of examples in which ``system_a`` has the
+              better value, both are equal, and ``system_b`` has the better one;
+            - ``examples`` and ``left_out``, those without a value; ``units``, the number of different
+              sources, which are drawn and swapped as wholes, or of examples if the sources are not
+              known; ``units_differing``, those in which the two systems differ.
+
+        examples, sources: how many examples there are, and how many different sources they have;
+            ``None`` if that is not known.
         matched_by: the column by which the rows were joined.
         signature: the one signature of all scores.
         baseline: name of the system with which each other is compared; ``None``: every two are
             compared.
-        n, seed: of the randomization.
-        unmatched: one sentence per example that is not compared.
+        swaps, seed: of the randomization.
+        unmatched: one sentence per source or example that is not compared.
     """
 
-    systems: Mapping[str, System]
-    means: Mapping[str, Mapping[str, Interval]]
-    tests: Mapping[str, Mapping[Names, PairedComparison]]
-    differences: Mapping[str, Mapping[Names, Interval]]
+    systems: pd.DataFrame
+    pairs: pd.DataFrame
     examples: int
     sources: int | None
     matched_by: str
     signature: str
     baseline: str | None
-    n: int
+    swaps: int
     seed: int
     unmatched: tuple[str, ...] = ()
 
     @property
-    def pairs(self) -> list[Names]:
-        """The two systems of each comparison."""
-        return list(next(iter(self.tests.values())))
+    def measures(self) -> list[str]:
+        """The compared measures, in the requested order."""
+        names: list[str] = self.pairs["measure"].unique().tolist()
+        return names
 
     def ranking(self, measure: str) -> list[str]:
         """The systems from the best mean of a measure to the worst; last those that the measure
         cannot compare. ValueError for a measure that was not compared.
         """
-        check_choice("measure", measure, self.means)
+        check_choice("measure", measure, self.measures)
         sign = -1.0 if higher_is_better(measure) else 1.0
-        means = self.means[measure]
-
-        def key(name: str) -> tuple[bool, float]:
-            return bool(unfit(measure, self.systems[name])), sign * means[name].mean
-
-        return sorted(self.systems, key=key)
-
-    def verdicts(self, first: str, second: str) -> list[Verdict]:
-        """What the measures say of two systems that were compared, in this order: by `RULE` if both
-        of its measures were compared, of each layer; otherwise by each measure alone.
-        """
-        endings = [name.removeprefix(RULE[0]) for name in self.tests if measure_of(name) == RULE[0]]
-        groups = [[f"{name}{ending}" for name in RULE] for ending in endings]
-        groups = [group for group in groups if set(group) <= set(self.tests)]
-        return [
-            Verdict([self.vote(name, first, second) for name in group])
-            for group in groups or [[name] for name in self.tests]
-        ]
-
-    def winner(self, first: str, second: str) -> str | None:
-        """The better one of two systems by the first of `verdicts`; ``None`` if no winner is
-        declared.
-        """
-        return self.verdicts(first, second)[0].winner
-
-    def vote(self, measure: str, first: str, second: str) -> Vote:
-        """What one measure says of two systems, in either order; ValueError if they were not
-        compared by this measure.
-        """
-        check_choice("measure", measure, self.tests)
-        names = next((names for names in self.pairs if set(names) == {first, second}), None)
-        if names is None:
-            raise ValueError(
-                "Expected arguments `first` and `second` to name two systems that were compared, but "
-                f"got {first!r} and {second!r}."
-            )
-        system, opponent = (self.systems[name] for name in names)
-        return vote(measure, system, opponent, self.tests[measure][names])
+        is_unfit = self.systems.apply(lambda system: bool(unfit(measure, system)), axis=1)
+        order = np.lexsort((sign * self.systems[measure], is_unfit))
+        return [self.systems.index[place] for place in order]
 
 
 def compare_scores(
@@ -127,14 +114,13 @@ def compare_scores(
     measures: str | Sequence[str] | None = None,
     id_column: str | None = None,
     source_column: str = "source",
-    n: int = 10_000,
+    swaps: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
     """Compares two or more systems by their scores, on the examples that all of them have.
 
-    P-values of one measure are corrected with Holm's method for the number of pairs of systems.
-    Scores are rounded to six decimals, as in files, and scores that differ by no more than the last
-    digit are equal. Summaries of one source are not independent: the bootstrap draws whole sources,
+    Scores are rounded to six decimals, as in files, and scores that differ by no more than `LAST_DIGIT`
+    are equal. Summaries of one source are not independent: the bootstrap draws whole sources,
     and approximate randomization swaps the systems on whole sources.
 
     Args:
@@ -143,30 +129,65 @@ def compare_scores(
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
         measures: name or names of measures, of all layers that there are (default:
-            those of `RULE`).
+            those of `DEFAULT_MEASURES`).
         id_column, source_column: as for `join_scores`.
-        n, seed: number of random swaps, and their seed.
+        swaps, seed: number of random swaps, and their seed.
 
     Raises:
         ValueError: there are fewer than two systems, the baseline is not one of them, the signatures
             differ, the rows cannot be joined, a measure is unknown or its column is missing, or a
-            cell is not a number.
+            cell is not a finite number.
 
     Example:
         >>> ids = range(8)
         >>> a = pd.DataFrame({"id": ids, "alarms": [0, 1, 0, 1, 0, 2, 0, 0], "signature": "ESTIME|..."})
         >>> b = pd.DataFrame({"id": ids, "alarms": [3, 4, 2, 1, 5, 3, 1, 2], "signature": "ESTIME|..."})
         >>> comparison = compare_scores({"old": a, "new": b}, measures="alarms", id_column="id")
-        >>> comparison.winner("old", "new"), comparison.tests["alarms"]["old", "new"].p_value
-        ('old', 0.015625)
+        >>> comparison.pairs[["better", "mean_a", "mean_b", "p_value"]]
+          better  mean_a  mean_b   p_value
+        0    old     0.5   2.625  0.015625
     """
     _check_names(list(systems), baseline)
     signature = _one_signature(systems)
-    names = None if measures is None else check_measures(measures)
-    columns = _columns(names, systems)
+    columns = _columns(None if measures is None else check_measures(measures), systems)
     numeric = {name: _with_numbers(table, columns, name) for name, table in systems.items()}
     joined = join_scores(numeric, id_column=id_column, source_column=source_column)
-    return _compare(joined, columns, signature, baseline, n=n, seed=seed)
+    examples = len(joined.rows)
+    # Each example is a separate source if the sources are not known.
+    units = joined.sources or [source_id(str(number)) for number in range(examples)]
+    described = pd.DataFrame.from_dict(
+        {name: _properties(joined.rows[name]) for name in systems}, orient="index"
+    )
+    if baseline is None:
+        compared = list(itertools.combinations(systems, 2))
+    else:
+        compared = [(baseline, name) for name in systems if name != baseline]
+    rows = []
+    for measure in columns:
+        scores = pd.DataFrame({name: joined.rows[name][measure] for name in systems})
+        scores = scores.where(scores.notna().all(axis=1))
+        means = intervals(units, {name: scores[name].to_numpy() for name in systems})
+        described[measure] = [means[name].mean for name in systems]
+        described[f"{measure}_low"] = [means[name].low for name in systems]
+        described[f"{measure}_high"] = [means[name].high for name in systems]
+        tolerance = _tolerance(measure, joined.rows, list(systems))
+        rows += _compared(
+            measure, scores, compared, described, units, tolerance, swaps=swaps, seed=seed
+        )
+    pairs = pd.DataFrame(rows)
+    pairs["better"] = pd.Series([row["better"] for row in rows], dtype=object)  # None stays None
+    return Comparison(
+        systems=described,
+        pairs=pairs,
+        examples=examples,
+        sources=None if joined.sources is None else len(set(joined.sources)),
+        matched_by=joined.matched_by,
+        signature=signature,
+        baseline=baseline,
+        swaps=swaps,
+        seed=seed,
+        unmatched=joined.unmatched,
+    )
 
 
 def compare_results(
@@ -174,7 +195,7 @@ def compare_results(
     names: Sequence[str] | None = None,
     baseline: str | None = None,
     measures: str | Sequence[str] | None = None,
-    n: int = 10_000,
+    swaps: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
     """Compares results of `EstimeScorer.score` on the same sources in the same order.
@@ -185,7 +206,7 @@ def compare_results(
     Args:
         results: one of each system.
         names: their names (default: A, B, C, ...).
-        baseline, measures, n, seed: as for `compare_scores`.
+        baseline, measures, swaps, seed: as for `compare_scores`.
 
     Raises:
         ValueError: as for `compare_scores`; a name occurs twice; the results have different lengths,
@@ -203,38 +224,27 @@ def compare_results(
             "Expected argument `results` to be about the same sources in the same order, but they are "
             "not."
         )
-    compared = () if measures is None else check_measures(measures)
-    systems = {}
-    for name, result in zip(labels, results, strict=True):
-        reported = tuple(dict.fromkeys((*result.measures, *map(measure_of, compared))))
-        table = pd.DataFrame(files.measure_values(result.columns(reported)))
-        table = table.assign(order=range(len(result)), signature=str(result.signature))
-        if known:
-            table[files.SOURCE_ID] = [source_id(source) for source in known[0]]
-        systems[name] = table
+    requested = () if measures is None else check_measures(measures)
     return compare_scores(
-        systems, baseline=baseline, measures=measures, id_column="order", n=n, seed=seed
+        {
+            name: scores_of(result, requested).assign(order=range(len(result)))
+            for name, result in zip(labels, results, strict=True)
+        },
+        baseline=baseline,
+        measures=measures,
+        id_column="order",
+        swaps=swaps,
+        seed=seed,
     )
 
 
-def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
-    """The one signature of all rows; ValueError if a row has none or there are several."""
-    of_systems = {}
-    for name, table in systems.items():
-        of_rows = table.reindex(columns=[files.SIGNATURE])[files.SIGNATURE].fillna("")
-        for line in of_rows.index[of_rows == ""]:
-            raise ValueError(
-                f"Expected each row of {name} to have a signature, but line {line} has none."
-            )
-        of_systems[name] = of_rows.unique().tolist()
-    different = {signature for signatures in of_systems.values() for signature in signatures}
-    if len(different) > 1:
-        shown = [f"\n  {name}: {s}" for name, signatures in of_systems.items() for s in signatures]
-        raise ValueError(
-            "Expected all rows to have the same signature, because scores with different settings are "
-            f"not comparable, but got{''.join(shown)}"
-        )
-    return next(iter(different), "")
+def scores_of(result: EstimeResult, measures: Sequence[str] = ()) -> pd.DataFrame:
+    """The scores of a result as `read_scores` gives them for its file, with further ``measures``."""
+    reported = tuple(dict.fromkeys((*result.measures, *map(measure_of, measures))))
+    table = pd.DataFrame(files.measure_values(result.columns(reported)))
+    if result.sources is not None:
+        table[files.SOURCE_ID] = list(map(source_id, result.sources))
+    return table.assign(**{files.SIGNATURE: str(result.signature)})
 
 
 def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
@@ -258,69 +268,119 @@ def higher_is_better(measure: str) -> bool:
     return HIGHER_IS_BETTER[name]
 
 
-def _compare(
-    joined: Joined,
-    columns: Sequence[str],
-    signature: str,
-    baseline: str | None,
+def _properties(rows: pd.DataFrame) -> dict[str, float]:
+    """What a system wrote; of several layers the first, since layers do not differ in this."""
+    values = {measure: _property(rows, measure) for measure in PROPERTIES}
+    if "coverage" in map(measure_of, rows):
+        values["coverage"] = values["coverage"].fillna(
+            0.0
+        )  # nothing of a blank summary was checked
+    return {
+        "summaries": len(rows),
+        "blank": int((values["tokens"] == 0).sum()),
+        **{measure: float(column.mean()) for measure, column in values.items()},
+    }
+
+
+def _property(rows: pd.DataFrame, measure: str) -> pd.Series:
+    """The values of one of `PROPERTIES`; NaN if they are not known."""
+    column = next((column for column in rows if measure_of(column) == measure), None)
+    return pd.Series(np.nan, rows.index) if column is None else rows[column]
+
+
+def _tolerance(measure: str, rows: pd.DataFrame, systems: Sequence[str]) -> Floats:
+    """How far two equal scores of each example can differ by rounding, (examples,)."""
+    if MEASURES[measure_of(measure)].kind != "count":
+        return np.full(len(rows), LAST_DIGIT)
+    tokens = np.array([_property(rows[name], "tokens") for name in systems])
+    return LAST_DIGIT * np.fmax(tokens, 1.0).max(axis=0)
+
+
+def _compared(
+    measure: str,
+    scores: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    systems: pd.DataFrame,
+    units: Sequence[str],
+    tolerance: Floats,
     *,
-    n: int,
+    swaps: int,
     seed: int,
-) -> Comparison:
-    names = list(joined.tables)
-    examples = len(next(iter(joined.tables.values())))
-    # Each example is a separate source if the sources are not known.
-    sources = joined.sources or [source_id(str(number)) for number in range(examples)]
-    means, tests, differences = {}, {}, {}
-    for column in columns:
-        scores = np.array([table[column] for table in joined.tables.values()])
-        scores[:, np.isnan(scores).any(axis=0)] = np.nan
-        compared = compare_each(
-            scores,
-            higher_is_better=higher_is_better(column),
-            baseline=None if baseline is None else names.index(baseline),
-            groups=joined.sources,
-            tolerance=LAST_DIGIT,
-            n=n,
+) -> list[dict[str, Any]]:
+    """The rows of `Comparison.pairs` for one measure. ``scores`` have one column per system, ``systems``
+    are the rows of `Comparison.systems`; ``units`` are the source of each example, and ``tolerance`` is
+    how far two equal scores of it can differ.
+    """
+    values = {name: scores[name].to_numpy() for name in scores}
+    is_higher_better = higher_is_better(measure)
+    tests = [
+        compare_paired(
+            values[first],
+            values[second],
+            higher_is_better=is_higher_better,
+            groups=units,
+            tolerance=tolerance,
+            n=swaps,
             seed=seed,
         )
-        tests[column] = {
-            (names[places.first], names[places.second]): test for places, test in compared.items()
-        }
-        of_pairs = {
-            (names[i], names[j]): scores[i] - equalized(scores[i], scores[j], LAST_DIGIT)
-            for i, j in compared
-        }
-        means[column] = intervals(sources, dict(zip(names, scores, strict=True)))
-        differences[column] = intervals(sources, of_pairs)
-    return Comparison(
-        systems={name: _system(name, table) for name, table in joined.tables.items()},
-        means=means,
-        tests=tests,
-        differences=differences,
-        examples=examples,
-        sources=None if joined.sources is None else len(set(joined.sources)),
-        matched_by=joined.matched_by,
-        signature=signature,
-        baseline=baseline,
-        n=n,
-        seed=seed,
-        unmatched=joined.unmatched,
-    )
+        for first, second in pairs
+    ]
+    p_values = [test.p_value for test in tests]
+    corrected = p_values if np.isnan(p_values).any() else holm(p_values).tolist()
+    differences = {
+        (first, second): values[first] - equalized(values[first], values[second], tolerance)
+        for first, second in pairs
+    }
+    around = intervals(units, differences)
+    rows = []
+    for (first, second), test, p_holm in zip(pairs, tests, corrected, strict=True):
+        leader = first if (test.difference > 0) == is_higher_better else second
+        better = leader if p_holm < LEVEL else None
+        reason = why_not(measure, systems.loc[first], systems.loc[second], better)
+        rows.append(
+            {
+                "measure": measure,
+                "system_a": first,
+                "system_b": second,
+                "better": None if reason else better,
+                "why_not": reason,
+                "mean_a": test.mean_first,
+                "mean_b": test.mean_second,
+                "difference": test.difference,
+                "low": around[first, second].low,
+                "high": around[first, second].high,
+                "p_value": test.p_value,
+                "p_holm": p_holm,
+                "a_better": test.better_first,
+                "ties": test.ties,
+                "b_better": test.better_second,
+                "examples": test.examples,
+                "left_out": test.left_out,
+                "units": test.groups,
+                "units_differing": test.groups_differing,
+            }
+        )
+    return rows
 
 
-def _system(name: str, table: pd.DataFrame) -> System:
-    """Means of the properties; of several layers the first, since layers do not differ in these."""
-    means, blank = {}, 0
-    for measure in PROPERTIES:
-        column = next((column for column in table if measure_of(column) == measure), None)
-        values = pd.Series(dtype=float) if column is None else table[column]
-        if measure == "tokens":
-            blank = int((values == 0).sum())
-        if measure == "coverage":
-            values = values.fillna(0.0)  # nothing of a blank summary was checked
-        means[measure] = float(values.mean())
-    return System(name, len(table), blank, means)
+def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
+    """The one signature of all rows; ValueError if a row has none or there are several."""
+    signatures = {}
+    for name, table in systems.items():
+        cells = table.reindex(columns=[files.SIGNATURE])[files.SIGNATURE].fillna("")
+        for line in cells.index[cells == ""]:
+            raise ValueError(
+                f"Expected each row of {name} to have a signature, but line {line} has none."
+            )
+        signatures[name] = cells.unique().tolist()
+    different = set(itertools.chain(*signatures.values()))
+    if len(different) > 1:
+        shown = [f"\n  {name}: {text}" for name, texts in signatures.items() for text in texts]
+        raise ValueError(
+            "Expected all rows to have the same signature, because scores with different settings are "
+            f"not comparable, but got{''.join(shown)}"
+        )
+    return next(iter(different), "")
 
 
 def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
@@ -328,7 +388,12 @@ def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.
     ``estime score``; NaN for an empty cell.
     """
     for column in columns:
-        check_column(table, column, name)
+        check_column(
+            table,
+            column,
+            name,
+            f'Score it again with measures="{measure_of(column)}" if it has none.',
+        )
     numbers = {}
     for column in table:
         if column in columns or measure_of(column) in PROPERTIES:
@@ -341,15 +406,14 @@ def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]
     """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
     read.
     """
-    name, table = next(iter(systems.items()))
+    table = next(iter(systems.values()))
     columns = {
         measure: [column for column in table if measure in (column, measure_of(column))]
-        for measure in measures or RULE
+        for measure in measures or DEFAULT_MEASURES
     }
-    lacking = [measure for measure, of_measure in columns.items() if not of_measure]
-    if lacking and (measures is not None or len(lacking) == len(columns)):
-        check_column(table, lacking[0], name)
-    return [column for of_measure in columns.values() for column in of_measure]
+    if measures is None and any(columns.values()):
+        return list(itertools.chain(*columns.values()))
+    return [name for measure, names in columns.items() for name in names or [measure]]
 
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:

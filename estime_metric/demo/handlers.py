@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pandas import DataFrame
 
 from estime_metric import files
-from estime_metric.comparison import RULE, compare_scores, verdict_sentences
+from estime_metric.comparison import DEFAULT_MEASURES, compare_scores, sentences
 from estime_metric.demo import page
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import RefusedError, refuse
@@ -179,7 +179,10 @@ def _sentence(first: Explanation, second: Explanation) -> str:
         system: DataFrame(
             [
                 {
-                    **{name: explanation.value(name) for name in (*RULE, "tokens", "coverage")},
+                    **{
+                        name: explanation.value(name)
+                        for name in (*DEFAULT_MEASURES, "tokens", "coverage")
+                    },
                     files.SIGNATURE: explanation.signature,
                     "source": explanation.source,
                 }
@@ -187,8 +190,7 @@ def _sentence(first: Explanation, second: Explanation) -> str:
         )
         for system, explanation in (("A", first), ("B", second))
     }
-    (sentence,) = verdict_sentences(compare_scores(tables), *tables)
-    return sentence
+    return sentences(compare_scores(tables), *tables)[0]
 
 
 def _message(error: Exception) -> str:

@@ -88,11 +88,17 @@ def to_html(
     if several:
         counts, signature = wording.counts(shown[0]), shown[0].signature if is_common else ""
         parts.insert(0, _render("key", counts=counts, **_legend(), signature=signature))
+    index = [_index_row(*section) for section in worst_first] if several else []
+    return page(title, parts, index)
+
+
+def page(title: str, fragments: Sequence[str], index: Sequence[dict[str, Any]] = ()) -> str:
+    """A self-contained page of some fragments, below an index of them if there is one."""
     return _render(
         "page",
         title=title,
-        index=[_index_row(*section) for section in worst_first] if several else [],
-        fragments=[Markup(part) for part in parts],
+        index=index,
+        fragments=[Markup(part) for part in fragments],
         style=Markup(STYLE),
         script=Markup(SCRIPT),
         script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
@@ -142,7 +148,7 @@ def result(
     worst: Sequence[tuple[int, float, float, str]],
     signature: str,
 ) -> str:
-    """Means and the worst summaries, as a cell of a notebook shows them.
+    """Means and the worst summaries as ``<div class="estime">...</div>``, without style.
 
     Args:
         means: a table for each layer: its caption, and its rows with the measure, the mean, the
@@ -156,7 +162,6 @@ def result(
         worst=worst,
         measure=RECOMMENDED,
         signature=signature,
-        style=Markup(STYLE),
     )
 
 

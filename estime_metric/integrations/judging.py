@@ -170,15 +170,3 @@ class Judge:
             Judgement(measures=measures, signature=result.signature, explanation=explanation)
             for measures, explanation in zip(result, explanations, strict=True)
         ]
-
-
-@dataclass(eq=False)
-class Judged:
-    """What a trainer calls: it scores by a `Judge`."""
-
-    judge: Judge
-
-    @property
-    def signature(self) -> str:
-        """The signature of the scores; loads the encoder."""
-        return self.judge.scorer.signature

@@ -84,8 +84,8 @@ class ESTIME(Metric):
     As input to ``forward`` and ``update`` the metric accepts
 
     - ``preds`` (list of str): the summaries.
-    - ``sources`` (list of str), by keyword only, since they are not a ``target``: the text that
-      each summary was made from.
+    - ``target``, ignored: the references that other metrics of a ``MetricCollection`` read.
+    - ``sources`` (list of str), by keyword only: the text that each summary was made from.
     - ``ids`` (int64 tensor of shape (n,), or list of int), optional: a unique identifier of each
       example, such as its row number. Examples with the same id are counted once across all
       processes, because ``DistributedSampler`` repeats examples.
@@ -256,7 +256,8 @@ class ESTIME(Metric):
     def update(
         self,
         preds: Sequence[str],
-        *others: object,
+        target: object = None,
+        *,
         sources: Sequence[str] | None = None,
         ids: Tensor | Sequence[int] | None = None,
         indices: Tensor | Sequence[int] | None = None,
@@ -264,11 +265,10 @@ class ESTIME(Metric):
         """Scores summaries against their sources, which are required, and counts them; see the
         class.
         """
-        if others or sources is None:
-            got = f"{1 + len(others)} positional arguments" if others else "none"
+        if sources is None:
             raise TypeError(
-                f"Expected the texts that were summarized by keyword, as `sources=`, but got {got}. In a "
-                "MetricCollection with metrics that compare with references, call "
+                "Expected the texts that were summarized by keyword, as `sources=`, but got none; `target`, the second "
+                "argument, is ignored, because other metrics read references there. In a MetricCollection, call "
                 "`update(preds=..., target=..., sources=...)`."
             )
         if ids is not None and indices is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from estime_metric.integrations.judging import Judge, Judged
+from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_sources
 
@@ -19,11 +19,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class EstimeComputeMetrics(Judged):
+class EstimeComputeMetrics:
     """What `estime_compute_metrics` returns: call it with an ``EvalPrediction``."""
 
+    judge: Judge
     tokenizer: PreTrainedTokenizerBase
     sources: list[str] | None
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores; loads the encoder."""
+        return self.judge.scorer.signature
 
     def __call__(self, outputs: EvalPrediction) -> dict[str, float]:
         """The mean of each measure by name, and as ``blank`` the number of summaries without

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
-from estime_metric.integrations.judging import Judge, Judged
+from estime_metric.integrations.judging import Judge
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_choice
@@ -28,15 +28,21 @@ RATES = tuple(
 
 
 @dataclass(eq=False)
-class EstimeReward(Judged):
+class EstimeReward:
     """What `estime_reward` returns: a reward function as TRL calls it."""
 
+    judge: Judge
     source: str
     measure: str
     copy_penalty: float
-    free_copy: int
+    free_copy: float
 
     __name__ = "estime_reward"  # under which TRL logs it
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores; loads the encoder."""
+        return self.judge.scorer.signature
 
     @property
     def worst(self) -> float:
@@ -56,14 +62,13 @@ class EstimeReward(Judged):
         result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
-            for measure in (self.measure, "copied_density", "coverage", "alarms"):
+            for measure in (self.measure, "copied_density", "alarms"):
                 log(f"estime/{measure}", result.mean(measure))
             log("estime/blank", len(result.blank_indices))
         values = result.values(self.measure).nan_to_num(1.0)
-        copied = torch.where(
-            result.values("copied_density") > self.free_copy, result.values("coverage"), 0.0
-        )
-        rewards = -values - self.copy_penalty * copied
+        copies = result.values("copied_density") > self.free_copy
+        penalties = torch.where(copies, self.copy_penalty * result.values("coverage"), 0.0)
+        rewards = -values - penalties
         blank = result.values("blank") > 0
         return [*torch.where(blank, self.worst, rewards).tolist()]
 
@@ -73,15 +78,15 @@ def estime_reward(
     *,
     measure: str = RECOMMENDED,
     copy_penalty: float = 1.0,
-    free_copy: int = 12,
+    free_copy: float = 10,
     scorer: EstimeScorer | None = None,
     **options: Unpack[JudgeOptions],
 ) -> EstimeReward:
     """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
-    The reward is ``-measure - copy_penalty * copied``. It ranges from ``-1 - copy_penalty`` to 0;
-    higher is better. An empty completion gets the lowest reward. If the measure is undefined, it
-    counts as 1.
+    The reward is ``-measure``, and ``-measure - copy_penalty * coverage`` if ``copied_density``
+    exceeds ``free_copy``. It ranges from ``-1 - copy_penalty`` to 0; higher is better. An empty
+    completion gets the lowest reward. If the measure is undefined, it counts as 1.
 
     Args:
         source: the column of the dataset that contains the sources.
@@ -90,9 +95,9 @@ def estime_reward(
             penalized for using its own words.
         copy_penalty: penalty for a completion that is copied entirely from its source. Use 0 to
             disable the penalty.
-        free_copy: copying is not penalized as long as ``copied_density`` (the mean length of the
-            copied run that a unit belongs to) is at most this value. This leaves room for names and
-            quotations.
+        free_copy: copying is not penalized as long as ``copied_density`` (the mean length, in words,
+            of the copied run that a word belongs to) is at most this value. This leaves room for
+            names and quotations.
         scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one
             from ``options``.
         options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from estime_metric._extras import needs_extra
 from estime_metric.files import is_standard, replaced
 from estime_metric.stats.checks import Floats
+
+with needs_extra("plot", "Plots need matplotlib"):
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Okabe and Ito's colors, without the yellow that is lost on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -74,7 +77,8 @@ def draw_named_points(axes: Axes, points: Floats, names: Sequence[str]) -> None:
     """Points, (n, 2), each with its name on the side that is away from the nearest other point."""
     axes.scatter(points[:, 0], points[:, 1], s=26, color=COLORS[1], edgecolors="white", zorder=3)
     axes.margins(0.16, 0.12)
-    places = points / np.maximum(np.ptp(points, axis=0), np.finfo(float).tiny)
+    extent = np.ptp(points, axis=0)
+    places = points / np.where(extent > 0, extent, 1.0)
     distances = np.linalg.norm(places[:, None] - places, axis=-1)
     np.fill_diagonal(distances, np.inf)
     nearest = distances.argmin(axis=1)

@@ -9,11 +9,9 @@ randomization swaps whole groups; without them, each example is a separate group
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -96,9 +94,7 @@ class PairedComparison:
             equal: what was tested.
         better_first, ties, better_second: how many examples the first wins, are equal, the second
             wins.
-        higher_is_better: the direction of the scores.
         p_value: two-sided p-value of approximate randomization; NaN without examples.
-        p_holm: the same, corrected for the number of tests by `compare_each`.
     """
 
     examples: int
@@ -111,16 +107,7 @@ class PairedComparison:
     better_first: int
     ties: int
     better_second: int
-    higher_is_better: bool
     p_value: float
-    p_holm: float
-
-    @property
-    def better(self) -> str | None:
-        """``"first"``, ``"second"``, or ``None`` unless ``p_holm`` is below 0.05."""
-        if not self.p_holm < LEVEL:
-            return None
-        return "first" if (self.difference > 0) == self.higher_is_better else "second"
 
 
 def compare_paired(
@@ -129,7 +116,7 @@ def compare_paired(
     *,
     higher_is_better: bool,
     groups: Iterable[Hashable] | None = None,
-    tolerance: float = 0.0,
+    tolerance: npt.ArrayLike = 0.0,
     n: int = 10_000,
     seed: int = 0,
 ) -> PairedComparison:
@@ -137,15 +124,16 @@ def compare_paired(
     (examples,).
 
     An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores; two
-    scores that differ by at most the ``tolerance`` count as equal, in the test too. The other
-    options and errors are as in `approximate_randomization`, except that there may be no example.
+    scores that differ by at most the ``tolerance``, a number or one per example, count as equal, in
+    the test too. The other options and errors are as in `approximate_randomization`, except that
+    there may be no example.
 
     Example:
         >>> comparison = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
         >>> comparison.examples, comparison.left_out, comparison.mean_first, comparison.better_second, comparison.ties
         (3, 1, 4.0, 2, 1)
-        >>> comparison.better is None  # two examples that differ are too few
-        True
+        >>> comparison.p_value  # 2 of the 4 swaps of the examples that differ
+        0.5
     """
     a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if a.shape != b.shape or a.ndim != 1:
@@ -155,9 +143,10 @@ def compare_paired(
     integer("n", n, 1)
     known = ~(np.isnan(a) | np.isnan(b))
     codes = group_codes(groups, len(a))[known]
+    tolerances = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), a.shape)[known]
     a, b = a[known], b[known]
     mean_first, mean_second = _mean(a), _mean(b)
-    b = equalized(a, b, tolerance)
+    b = equalized(a, b, tolerances)
     p_value = math.nan
     if len(a):
         p_value = approximate_randomization(a, b, groups=codes, n=n, seed=seed)
@@ -174,13 +163,11 @@ def compare_paired(
         better_first=higher if higher_is_better else lower,
         ties=int((a == b).sum()),
         better_second=lower if higher_is_better else higher,
-        higher_is_better=higher_is_better,
         p_value=p_value,
-        p_holm=p_value,
     )
 
 
-def equalized(first: Floats, second: Floats, tolerance: float) -> Floats:
+def equalized(first: Floats, second: Floats, tolerance: npt.ArrayLike) -> Floats:
     """The scores of the second system; those within the ``tolerance`` of the first one's are equal
     to them.
     """
@@ -189,49 +176,6 @@ def equalized(first: Floats, second: Floats, tolerance: float) -> Floats:
 
 def _mean(values: Floats) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
-
-
-class Places(NamedTuple):
-    """Indices of two systems."""
-
-    first: int
-    second: int
-
-
-def compare_each(
-    scores: npt.ArrayLike, *, higher_is_better: bool, baseline: int | None = None, **options: Any
-) -> dict[Places, PairedComparison]:
-    """`compare_paired` of every two systems, or of a baseline with each other system: places of the
-    two -> comparison, whose ``p_holm`` is corrected by `holm`.
-
-    ``scores`` are of shape (systems, examples); an example with a NaN score of any system is
-    excluded for all systems. ``baseline`` is the index of a system; the options are the same as in
-    `compare_paired`.
-
-    Example:
-        >>> comparisons = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
-        >>> {tuple(places): comparison.p_holm for places, comparison in comparisons.items()}  # each alone: 2 / 2 ** 7
-        {(0, 1): 0.046875, (0, 2): 0.046875, (1, 2): 0.046875}
-    """
-    table = np.array(scores, dtype=np.float64)
-    table[:, np.isnan(table).any(axis=0)] = np.nan
-    if baseline is None:
-        pairs = [Places(*pair) for pair in itertools.combinations(range(len(table)), 2)]
-    else:
-        pairs = [Places(baseline, other) for other in range(len(table)) if other != baseline]
-    comparisons = {
-        places: compare_paired(
-            table[places.first], table[places.second], higher_is_better=higher_is_better, **options
-        )
-        for places in pairs
-    }
-    if not all(comparison.examples for comparison in comparisons.values()):
-        return comparisons
-    corrected = holm([comparison.p_value for comparison in comparisons.values()])
-    return {
-        places: replace(comparison, p_holm=float(p_holm))
-        for (places, comparison), p_holm in zip(comparisons.items(), corrected, strict=True)
-    }
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:

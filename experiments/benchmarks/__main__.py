@@ -7,14 +7,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from estime_metric.cli import options
-from estime_metric.cli.console import make_app, run, say_wrote
-from estime_metric.report.tables import write_table
-from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.commands.benchmark.shared import print_tables
-from experiments.benchmarks import aggrefact, bump, frank, summedits, systems
-from experiments.benchmarks.aggrefact import words
+from estime_metric.cli.console import make_app, run
+from experiments.benchmarks import aggrefact, bump, frank, limits, ragtruth, summedits, systems
 from experiments.benchmarks.aggrefact.data import of_split, with_spans
-from experiments.benchmarks.aggrefact.tables import make_word_tables
+from experiments.benchmarks.aggrefact.marked import make_word_tables
+from experiments.benchmarks.ragtruth.marked import make_word_tables as make_ragtruth_tables
 from experiments.benchmarks.running import COMMON, BenchmarkOptions
 
 app = make_app(
@@ -100,30 +97,10 @@ def run_aggrefact(
             the words that annotators marked.
         split: Split of CLIFF for --words: val for making choices, test for reporting.
     """
-    return (
-        _compare_words(folder, split, common)
-        if word_by_word
-        else common.run(aggrefact.BENCHMARK, folder)
-    )
-
-
-def _compare_words(folder: Path, split: str, common: BenchmarkOptions) -> int:
-    results = common.results
-    results.make_folder()
+    if not word_by_word:
+        return common.run(aggrefact.BENCHMARK, folder)
     of_cliff = with_spans(of_split(aggrefact.BENCHMARK.read(folder), split))
-    scorer = EstimeScorer(**common.measure.settings())
-    explained = scorer.explain_pairs(
-        of_cliff.summaries, of_cliff.sources, progress=not results.quiet
-    )
-    table = of_cliff.table
-    judged = words.judged_words(explained, list(table["spans"]))
-    parts = words.parts(judged, list(table["origin"]), list(table["label"]))
-    made = make_word_tables(parts, split, explained[0].signature)
-    print_tables(made)
-    if results.output is not None:
-        paths = [path for each in made for path in write_table(each, results.output)]
-        say_wrote(", ".join(path.name for path in paths), results.output)
-    return 0
+    return common.explain(of_cliff, make_word_tables)
 
 
 @app.command(name="frank")
@@ -150,6 +127,53 @@ def run_frank(
         limit: Use only the first documents of CNN/DailyMail and of XSum.
     """
     return common.run(frank.BENCHMARK, folder, split=split, limit=limit)
+
+
+@app.command(name="ragtruth")
+def run_ragtruth(
+    folder: Path,
+    /,
+    *,
+    word_by_word: Annotated[bool, Parameter(name="--words")] = False,
+    limit: options.PositiveCount | None = None,
+    common: BenchmarkOptions = COMMON,
+) -> int:
+    """Detect errors in summaries that language models wrote: RAGTruth, Niu et al. 2024.
+
+    Prints areas under the ROC curve, balanced accuracies with a threshold from the other half of the
+    articles, and F1 of the inconsistent summaries, next to published detectors.
+
+    Example: python -m experiments.benchmarks ragtruth RAGTRUTH
+
+    Args:
+        folder: Folder with documents.jsonl and ragtruth.jsonl.
+        word_by_word: Evaluate individual words instead of summaries: compare new names, new
+            numbers, other new words and alarms with the spans that annotators marked.
+        limit: Use only the first articles.
+    """
+    if word_by_word:
+        return common.explain(ragtruth.BENCHMARK.read(folder, limit), make_ragtruth_tables)
+    return common.run(ragtruth.BENCHMARK, folder, limit=limit)
+
+
+@app.command(name="limits")
+def run_limits(
+    folder: Path,
+    /,
+    *,
+    limit: options.PositiveCount | None = None,
+    common: BenchmarkOptions = COMMON,
+) -> int:
+    """Measure how much scores of inconsistent summaries fall by a copied sentence, and by the removal
+    of an error.
+
+    Example: python -m experiments.benchmarks limits RAGTRUTH
+
+    Args:
+        folder: Folder of RAGTruth, with documents.jsonl and ragtruth.jsonl.
+        limit: Use only the first articles.
+    """
+    return common.run(limits.BENCHMARK, folder, limit=limit)
 
 
 @app.command(name="systems")

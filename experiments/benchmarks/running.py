@@ -1,19 +1,22 @@
 """The measures that every benchmark computes, and the options of its command."""
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads them in another module.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cyclopts import Parameter
 
+from estime_metric.cli.console import say_wrote
+from estime_metric.explanation import Explanation
 from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.report.tables import Table, write_table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
-from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.data import Data, Summaries
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.commands.benchmark.shared import (
     MEASURE,
@@ -22,6 +25,7 @@ from estime_metric.studies.commands.benchmark.shared import (
     EveryMeasure,
     OtherMeasures,
     RunOptions,
+    print_tables,
 )
 
 
@@ -74,6 +78,25 @@ class BenchmarkOptions:
         scorer = EstimeScorer(measures=measures, **self.measure.settings())
         blocks = standard_blocks(data, scorer, progress=not self.results.quiet)
         return self.results.run(benchmark, data, [*blocks, *added])
+
+    def explain(
+        self, data: Data, make_tables: Callable[[Data, list[Explanation]], list[Table]]
+    ) -> int:
+        """Explains all summaries and prints and writes what ``make_tables`` makes of that; returns the
+        exit status.
+        """
+        results = self.results
+        results.make_folder()
+        scorer = EstimeScorer(**self.measure.settings())
+        explanations = scorer.explain_pairs(
+            data.summaries, data.sources, progress=not results.quiet
+        )
+        tables = make_tables(data, explanations)
+        print_tables(tables)
+        if results.output is not None:
+            paths = [path for table in tables for path in write_table(table, results.output)]
+            say_wrote(", ".join(path.name for path in paths), results.output)
+        return 0
 
 
 #: What a command has if none of these options is given.

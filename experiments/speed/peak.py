@@ -78,7 +78,7 @@ class Speeds:
     by_shape: Mapping[Shape, float]
 
     @property
-    def of_block(self) -> float:
+    def whole_block(self) -> float:
         """Of all maps of a block together."""
         work = {shape: shape.number * shape.operations for shape in self.by_shape}
         return sum(work.values()) / sum(
@@ -106,7 +106,7 @@ def rows_of_products(speeds: Mapping[str, Speeds]) -> list[dict[str, object]]:
                 f"({ROWS}, {shape.inputs}) x ({shape.inputs}, {shape.outputs})": f"{speed:.0f}"
                 for shape, speed in way.by_shape.items()
             },
-            "a block's maps": f"{way.of_block:.0f}",
+            "a block's maps": f"{way.whole_block:.0f}",
         }
         for name, way in speeds.items()
     ]
@@ -178,9 +178,9 @@ def rows_of_scorings(
                 "pairs/s": f"{len(pairs) / seconds:.1f}",
                 "tokens/s": f"{work.tokens / seconds:,.0f}",
                 "GFLOP/s": f"{speed:.0f}",
-                "of PyTorch's default product": f"{speed / speeds[default].of_block:.0%}",
+                "of PyTorch's default product": f"{speed / speeds[default].whole_block:.0%}",
                 "of oneDNN's, packed": (
-                    f"{speed / speeds[packed].of_block:.0%}" if packed in speeds else ""
+                    f"{speed / speeds[packed].whole_block:.0%}" if packed in speeds else ""
                 ),
                 "padding": f"{1 - work.tokens / work.positions:.1%}",
             }

@@ -235,9 +235,11 @@ def score(
     cliff = scored[in_cliff]
     for row, layer in enumerate(result.layers):
         explained = scorer.explain_pairs(list(cliff["summary"]), list(cliff["source"]), layer=layer)
-        of_pairs = [token_counts(*pair) for pair in zip(explained, cliff["spans"], strict=True)]
-        of_tokens = np.array(of_pairs).reshape(-1, len(TOKENS))
-        for name, values in zip(TOKENS, of_tokens.T, strict=True):
+        counts_by_pair = [
+            token_counts(*pair) for pair in zip(explained, cliff["spans"], strict=True)
+        ]
+        token_totals = np.array(counts_by_pair).reshape(-1, len(TOKENS))
+        for name, values in zip(TOKENS, token_totals.T, strict=True):
             counts[name][row, in_cliff] = values
     out.parent.mkdir(parents=True, exist_ok=True)
     stored: dict[str, Any] = {"places": scored.index, "layers": result.layers, "half": half}

@@ -114,15 +114,15 @@ class Parts:
         """The alarms of each summary."""
         return self._sums((self._margins < 0).astype(np.float64))
 
-    def _sums(self, of_units: Floats) -> Floats:
+    def _sums(self, unit_values: Floats) -> Floats:
         pairs = len(self.columns["tokens"])
-        return np.bincount(self._owner, of_units, minlength=pairs).astype(np.float64)
+        return np.bincount(self._owner, unit_values, minlength=pairs).astype(np.float64)
 
     def values(self, formula: Formula) -> Floats:
         """``inconsistency`` of each summary by a formula; lower is better."""
         tokens = np.maximum(self.columns["tokens"], 1)
-        of_tokens = formula.absent == "tokens"
-        absent = self.columns["absent"] / tokens if of_tokens else self.columns["new_words"]
+        counts_tokens = formula.absent == "tokens"
+        absent = self.columns["absent"] / tokens if counts_tokens else self.columns["new_words"]
         unsupported = np.minimum(
             absent + formula.weight * self.graded(formula.temperature) / tokens, 1
         )
@@ -143,9 +143,9 @@ def figures(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:
     }
 
 
-def mean_of(of_sets: Mapping[str, Floats], names: Iterable[str] = SETS) -> Floats:
+def mean_of_sets(by_set: Mapping[str, Floats], names: Iterable[str] = SETS) -> Floats:
     """The mean of the figures of some sets, of shape (1 + resamples,)."""
-    mean: Floats = np.mean([of_sets[name] for name in names], axis=0)
+    mean: Floats = np.mean([by_set[name] for name in names], axis=0)
     return mean
 
 
@@ -176,13 +176,13 @@ def choose(data: Path, *parts: Path) -> None:
     """
     sets = sets_of(read_pairs(data), CHOICE)
     encoders = [Parts(file) for file in parts]
-    of_sets: dict[Formula, dict[str, Floats]] = {}
+    figures_by_formula: dict[Formula, dict[str, Floats]] = {}
     for formula in candidates():
-        of_encoders = [figures(sets, encoder.values(formula)) for encoder in encoders]
-        of_sets[formula] = {
-            name: np.mean([encoder[name] for encoder in of_encoders], 0) for name in SETS
+        by_encoder = [figures(sets, encoder.values(formula)) for encoder in encoders]
+        figures_by_formula[formula] = {
+            name: np.mean([encoder[name] for encoder in by_encoder], 0) for name in SETS
         }
-    means = {formula: mean_of(by_name) for formula, by_name in of_sets.items()}
+    means = {formula: mean_of_sets(by_name) for formula, by_name in figures_by_formula.items()}
     best, chosen, near = apply_rule(means)
     print(f"{len(means)} candidates; {len(near)} within one standard error of the best")
     ranked = sorted(means, key=lambda formula: -means[formula][0])[:10]
@@ -191,7 +191,7 @@ def choose(data: Path, *parts: Path) -> None:
     for formula in dict.fromkeys([*ranked, *(other for other in shares if other in means)]):
         less = means[formula] - means[best]
         rows[str(formula)] = {
-            **{name: of_sets[formula][name][0] for name in SETS},
+            **{name: figures_by_formula[formula][name][0] for name in SETS},
             "mean": means[formula][0],
             "less the best": less[0],
             "standard error": np.std(less[1:], ddof=1),
@@ -200,7 +200,10 @@ def choose(data: Path, *parts: Path) -> None:
     print(f"chosen: {chosen}")
     for excluded in SETS:
         others = [name for name in SETS if name != excluded]
-        without = {formula: mean_of(by_name, others) for formula, by_name in of_sets.items()}
+        without = {
+            formula: mean_of_sets(by_name, others)
+            for formula, by_name in figures_by_formula.items()
+        }
         print(f"without {excluded}: {apply_rule(without)[1]}")
 
 
@@ -228,7 +231,7 @@ def report(data: Path, *parts: Path) -> None:
             "new trigrams": new[2],
             "mean of the three": np.mean(new, axis=0),
         }
-        rows = {label: _reported(sets, of_label) for label, of_label in values.items()}
+        rows = {label: _reported(sets, label_values) for label, label_values in values.items()}
         print(f"\n{encoder.name}: {encoder.signature}")
         print(pd.DataFrame(rows).T.to_string())
 
@@ -236,18 +239,18 @@ def report(data: Path, *parts: Path) -> None:
 def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, str]:
     """Column -> value and interval."""
     frank, cliff = sets["frank"], sets["cliff"]
-    of_frank, of_cliff = -values[frank.rows], -values[cliff.rows]
-    of_sets = figures(sets, values)
+    frank_scores, cliff_scores = -values[frank.rows], -values[cliff.rows]
+    by_set = figures(sets, values)
     columns = {
-        "BUMP consistency": (of_sets["bump"] + 1) / 2,
-        "FRANK partial r": frank.partial(of_frank, "pearson"),
-        "FRANK partial rho": of_sets["frank"],
-        "CNN/DM partial r": frank.partial(of_frank, "pearson", "cnndm"),
-        "CNN/DM partial rho": frank.partial(of_frank, "spearman", "cnndm"),
-        "CLIFF CNN/DM area": (cliff.separation(of_cliff, "cnndm") + 1) / 2,
-        "CLIFF XSum area": (cliff.separation(of_cliff, "xsum") + 1) / 2,
-        "SummEval consistency rho": of_sets["summeval"],
-        "mean of the rule": mean_of(of_sets),
+        "BUMP consistency": (by_set["bump"] + 1) / 2,
+        "FRANK partial r": frank.partial(frank_scores, "pearson"),
+        "FRANK partial rho": by_set["frank"],
+        "CNN/DM partial r": frank.partial(frank_scores, "pearson", "cnndm"),
+        "CNN/DM partial rho": frank.partial(frank_scores, "spearman", "cnndm"),
+        "CLIFF CNN/DM area": (cliff.separation(cliff_scores, "cnndm") + 1) / 2,
+        "CLIFF XSum area": (cliff.separation(cliff_scores, "xsum") + 1) / 2,
+        "SummEval consistency rho": by_set["summeval"],
+        "mean of the rule": mean_of_sets(by_set),
     }
     return {name: shown(values) for name, values in columns.items()}
 

@@ -146,8 +146,8 @@ class JudgedSet:
 
 def sets_of(pairs: pd.DataFrame, half: str, resamples: int = RESAMPLES) -> dict[str, JudgedSet]:
     """The sets of one half of some pairs."""
-    of_half = pairs[pairs["half"] == half].groupby("set", sort=False)
-    return {str(name): JudgedSet(of_set, resamples) for name, of_set in of_half}
+    by_set = pairs[pairs["half"] == half].groupby("set", sort=False)
+    return {str(name): JudgedSet(judged, resamples) for name, judged in by_set}
 
 
 def shown(drawn: Floats) -> str:

@@ -128,8 +128,8 @@ def matching_loss(summaries: Tensor, sources: Tensor, pairs: MatchingPairs) -> T
     length = torch.cat([summaries, sources]).detach().float().pow(2).sum(1).mean()
     logits = (summaries @ sources.T).float() / (length * TEMPERATURE)  # (m, s)
     same = pairs.summaries.targets[:, None] == pairs.sources.targets  # (m, s)
-    of_summary, of_source = pairs.owners
-    own = of_summary[:, None] == of_source  # (m, s)
+    summary_owner, source_owner = pairs.owners
+    own = summary_owner[:, None] == source_owner  # (m, s)
     alone = _missing(logits.masked_fill(~own, IMPOSSIBLE), same & own)
     return (1 - ACROSS) * alone + ACROSS * _missing(logits, same)
 

@@ -73,9 +73,9 @@ def loss_of(
     if isinstance(group, MaskedBatch):
         (states,) = model.states(group, -1)
         return _sampled(model, states, group.targets)
-    of_summaries, *summaries = model.states(group.summaries, -1, *layers)
-    of_sources, *sources = model.states(group.sources, -1, *layers)
-    loss: Tensor = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets)
+    last_of_summaries, *summaries = model.states(group.summaries, -1, *layers)
+    last_of_sources, *sources = model.states(group.sources, -1, *layers)
+    loss: Tensor = _sampled(model, torch.cat([last_of_summaries, last_of_sources]), group.targets)
     for summary_states, source_states in zip(summaries, sources, strict=True):
         loss = loss + matching * matching_loss(summary_states, source_states, group)
     return loss

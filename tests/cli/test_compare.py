@@ -14,14 +14,16 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import (
-    RULE,
+    DEFAULT_MEASURES,
     compare_results,
     compare_scores,
     notes,
     read_scores,
+    sentences,
     to_dict,
     to_rows,
 )
+from estime_metric.comparison.wording import limits
 from tests.command import json_rows, run_command, write_jsonl
 
 run = partial(run_command, "compare")
@@ -46,7 +48,7 @@ def scored(path: Path, alarms: list[int], **further: list) -> Path:
             "alarms": value,
             "inconsistency": value / 10,
             "tokens": 20,
-            "copied": 0.5,
+            "copied_density": 5.0,
             "source_id": f"{index:016x}",
         }
         | {name: values[index] for name, values in further.items()}
@@ -63,7 +65,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.fixture
 def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, window=60, margin=10, measures=("copied",))
+    return EstimeScorer(model=bert_folder, window=60, margin=10)
 
 
 def pairs(path: Path, /, of: str, **further: object) -> Path:
@@ -84,20 +86,19 @@ def expected(scorer: EstimeScorer) -> dict[str, Any]:
     """The means of both systems, computed by the library."""
     results = [scorer.score(summaries, SOURCES) for summaries in SUMMARIES.values()]
     return {
-        measure: pytest.approx((test.mean_first, test.mean_second), abs=2e-6)
-        for measure, tests in compare_results(*results).tests.items()
-        for test in tests.values()
+        row["measure"]: pytest.approx((row["mean_a"], row["mean_b"]), abs=2e-6)
+        for row in to_rows(compare_results(*results))
     }
 
 
 def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path: Path) -> None:
-    comparison = compare_scores({path.stem: read_scores(path) for path in files}, n=500, seed=4)
-    arguments = [*files, "-n", 500, "--seed", 4]
+    comparison = compare_scores({path.stem: read_scores(path) for path in files}, swaps=500, seed=4)
+    arguments = [*files, "--swaps", 500, "--seed", 4]
     rows, everything, plot = (tmp_path / name for name in ("out.jsonl", "out.json", "plot.pdf"))
     shown = run(*arguments, "-o", rows, "--plot", plot).stdout
     assert json_rows(rows) == to_rows(comparison)
     assert plot.read_bytes().startswith(b"%PDF")
-    for line in (*notes(comparison, advice=True), f"wrote 2 rows to {rows}"):
+    for line in (*sentences(comparison, "a", "b"), *limits(comparison), f"wrote 2 rows to {rows}"):
         assert line in shown
     run(*arguments, "-o", everything)
     for text in (run(*arguments, "--json").stdout, everything.read_text()):
@@ -114,7 +115,7 @@ def test_a_written_table_says_what_the_library_says(
     out = tmp_path / f"table{ending}"
     assert f"wrote the tables to {out}" in run(*paths, "-n", 500, "-o", out).stdout
     text = out.read_text().replace("\\", "").replace("textless{}", "<").replace("textbar{}", "|")
-    for note in notes(compare_scores({path.stem: read_scores(path) for path in paths}, n=500)):
+    for note in notes(compare_scores({path.stem: read_scores(path) for path in paths}, swaps=500)):
         assert note in text
     assert "caption{Systems compared}" in text or "**Systems compared**" in text
 
@@ -126,10 +127,13 @@ def test_score_and_compare_print_the_same_interval(encoder: list[str], tmp_path:
         table = pairs(out.with_suffix(".jsonl"), out.stem)
         shown = run_command("score", table, *encoder, "-o", out, "--json").stdout
         reported[out.stem] = json.loads(shown)["measures"]
-    compared = json.loads(run(*outputs, "--json").stdout)["means"]
-    assert set(compared) == set(RULE)
-    for measure, systems in compared.items():
-        assert systems == {name: measures[measure] for name, measures in reported.items()}
+    compared = json.loads(run(*outputs, "--json").stdout)
+    assert [row["measure"] for row in compared["pairs"]] == list(DEFAULT_MEASURES)
+    for row in compared["systems"]:
+        for measure in DEFAULT_MEASURES:
+            ends = [row[f"{measure}{ending}"] for ending in ("", "_low", "_high")]
+            mean = reported[row["system"]][measure]
+            assert ends == [mean["mean"], mean["low"], mean["high"]]
 
 
 def test_broken_rows_and_those_without_a_partner_are_named(
@@ -174,10 +178,10 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
 
 def test_nothing_is_written_if_a_plot_is_impossible(tmp_path: Path) -> None:
     none = [None] * len(A)
-    paths = [scored(tmp_path / f"{name}.jsonl", A, copied=none) for name in "ab"]
+    paths = [scored(tmp_path / f"{name}.jsonl", A, copied_density=none) for name in "ab"]
     out, plot = tmp_path / "out.json", tmp_path / "plot.png"
     refused = run(*paths, "-o", out, "--plot", plot, status=2).stderr
-    assert "has none. Score it again with --measures copied.\n" in refused
+    assert "a has none. Score it again.\n" in refused
     assert not out.exists()
     assert not plot.exists()
 
@@ -200,7 +204,7 @@ def test_systems_are_scored_first_from_files_of_every_kind(
     elif kind == "texts":
         arguments = texts
     elif kind == "one output":
-        run_command("score", *texts, *encoder, "--measures", "copied", "-o", tmp_path / "all.csv")
+        run_command("score", *texts, *encoder, "-o", tmp_path / "all.csv")
         arguments = [tmp_path / "all.csv", "--system-column", "file"]
     elif kind == "standard input":
         arguments, typed = ["-", paths[1]], paths[0].read_text()
@@ -237,11 +241,51 @@ def test_a_row_without_a_system_is_named(tmp_path: Path) -> None:
 def test_the_tables_fit_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) -> None:
     a, b = scored(tmp_path / "[bold]a.jsonl", A), scored(tmp_path / "b\x1b[2J.jsonl", B)
     shown = run(a, b).stdout
-    assert all(len(line) <= 80 for line in shown.split(" is better than ")[0].splitlines()[:-1])
+    tables, _, _ = shown.partition(" has lower inconsistency than ")
+    assert all(len(line) <= 80 for line in tables.splitlines()[:-1])
     assert "[bold]a" in shown
     assert "\x1b" not in shown
 
 
 def test_the_default_measures_are_those_of_the_help() -> None:
     shown = " ".join(run("--help", columns=300).stdout.split())
-    assert f"(default: {', '.join(RULE)})" in shown
+    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in shown
+
+
+def test_files_scored_before_copied_density_was_a_base_measure_are_compared(tmp_path: Path) -> None:
+    paths = []
+    for name, alarms in (("a", A), ("b", B)):
+        path = scored(tmp_path / f"{name}.jsonl", alarms)
+        rows = json_rows(path)
+        for row in rows:
+            del row["copied_density"]
+        paths.append(write_jsonl(path, rows))
+    shown = run(*paths).stdout
+    assert "b has lower inconsistency than a" in shown
+    assert "copie" not in shown
+
+
+def test_columns_of_the_user_are_not_measures(tmp_path: Path, encoder: list[str]) -> None:
+    """People's ratings of coherence, and a text in a column with the name of a measure."""
+    outputs = [tmp_path / f"{name}.out.jsonl" for name in "ab"]
+    for name, out in zip("ab", outputs, strict=True):
+        table = pairs(tmp_path / f"{name}.jsonl", name, coherence=4.5, unsupported="yes")
+        run_command("score", table, *encoder, "-o", out)
+    assert run(*outputs).stderr == ""
+    refused = run(*outputs, "--measures", "coherence", status=2).stderr
+    assert "Expected a column 'coherence' in a.out" in refused
+
+
+def test_a_score_that_is_not_finite_is_named(files: tuple[Path, Path]) -> None:
+    files[0].write_text(files[0].read_text().replace('"alarms": 3', '"alarms": Infinity'))
+    refused = run(*files, status=2).stderr
+    assert "column 'alarms' of a to contain finite numbers, but line 2 has inf" in refused
+
+
+def test_all_files_are_read_before_any_is_scored(tmp_path: Path) -> None:
+    table = pairs(tmp_path / "pairs.jsonl", "a")
+    refused = run(table, tmp_path / "missing.jsonl", "-m", "nobody/nothing", status=2).stderr
+    assert "missing.jsonl" in refused
+    without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
+    refused = run(table, without, "-m", "nobody/nothing", status=2).stderr
+    assert "a column 'source' in without.jsonl, but its columns are text" in refused

@@ -35,10 +35,10 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(
     # tolerance of ties, 1e-4, but 50 times as far apart as budgets move them.
     tied = {("embedded", "word", 8): [0, 3]}
     for result in results:
-        of_pairs = result._statistics[:, 0, STATISTICS.index("ties")].tolist()
+        ties_by_pair = result._statistics[:, 0, STATISTICS.index("ties")].tolist()
         config = result.config
         rows = tied.get((config.model, config.unit, config.distance), [])
-        assert of_pairs == [float(row in rows) for row in range(8)]
+        assert ties_by_pair == [float(row in rows) for row in range(8)]
     pairs = [json_rows(verify.EXAMPLES)[row] for row in tied["embedded", "word", 8]]
     texts = [pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]
     explanations = EstimeScorer(unit="word", distance=8).explain_pairs(*texts)

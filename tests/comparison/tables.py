@@ -22,8 +22,8 @@ def table(length: int = 0, /, **columns: Any) -> pd.DataFrame:
 
 
 def compared(*systems: pd.DataFrame, **options: Any) -> Comparison:
-    """The comparison of systems that are called A, B, C."""
-    return compare_scores(dict(zip("ABC", systems, strict=False)), **options)
+    """The comparison of systems that are called A, B, C and so on."""
+    return compare_scores(dict(zip("ABCDEFG", systems, strict=False)), **options)
 
 
 def result_of(

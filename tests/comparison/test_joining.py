@@ -21,11 +21,9 @@ def of_sources(sources: str, **columns: Any) -> pd.DataFrame:
 
 def test_rows_are_joined_by_their_sources_and_what_a_system_lacks_is_named() -> None:
     joined = join_scores({"A": of_sources("xyz"), "B": of_sources("zxw"), "C": of_sources("vzxy")})
-    assert {tuple(rows["source"]) for rows in joined.tables.values()} in (
-        {("x", "z")},
-        {("z", "x")},
-    )
-    assert joined.sources == [source_id(source) for source in joined.tables["A"]["source"]]
+    orders = {tuple(joined.rows[name]["source"]) for name in "ABC"}
+    assert orders in ({("x", "z")}, {("z", "x")})
+    assert joined.sources == [source_id(source) for source in joined.rows["A"]["source"]]
     assert sorted(joined.unmatched) == [
         "A: 'y' has no matching row in B",
         "B: 'w' has no matching row in A, C",
@@ -35,23 +33,20 @@ def test_rows_are_joined_by_their_sources_and_what_a_system_lacks_is_named() -> 
 
 def test_several_summaries_of_one_source_are_joined_in_their_order() -> None:
     joined = join_scores({"A": of_sources("xyxy"), "B": of_sources("yyxx")})
-    pairs = zip(*(rows["alarms"] for rows in joined.tables.values()), strict=True)
+    pairs = zip(joined.rows["A"]["alarms"], joined.rows["B"]["alarms"], strict=True)
     assert sorted(pairs) == [(0, 2), (1, 0), (2, 3), (3, 1)]
     assert not joined.unmatched
 
 
 def test_a_source_with_another_number_of_summaries_is_named_and_not_compared() -> None:
     joined = join_scores({"A": of_sources("xyy"), "B": of_sources("yx")})
-    assert joined.tables["A"]["source"].tolist() == ["x"]
-    assert joined.unmatched == (
-        "'y' has different numbers of summaries: A 2, B 1. Name the column that identifies the examples "
-        "with `id_column`",
-    )
+    assert joined.rows["A"]["source"].tolist() == ["x"]
+    assert joined.unmatched == ("'y' has different numbers of summaries: A 2, B 1",)
     by_id = join_scores(
         {"A": of_sources("xyy", key=list("123")), "B": of_sources("yx", key=list("31"))},
         id_column="key",
     )
-    assert by_id.tables["B"]["source"].tolist() == ["x", "y"]
+    assert by_id.rows["B"]["source"].tolist() == ["x", "y"]
 
 
 def test_more_than_a_few_are_counted() -> None:
@@ -68,7 +63,7 @@ def test_more_than_a_few_are_counted() -> None:
 def test_identifiers_are_the_same_as_text_and_as_the_floats_of_pandas() -> None:
     a, b = of_sources("xyz", key=[7, 8, 9]), of_sources("xyz", key=["9.0", "7.0", "8.0"])
     joined = join_scores({"A": a, "B": b}, id_column="key")
-    assert joined.tables["B"]["source"].tolist() == ["y", "z", "x"]
+    assert joined.rows["B"]["source"].tolist() == ["y", "z", "x"]
     assert joined.matched_by == "key"
 
 
@@ -96,7 +91,13 @@ def test_which_examples_share_a_source(columns: dict[str, Any], known: list[str]
             {"source": ["x"]},
             {"source": ["y"]},
             None,
-            "common, but by column 'source' they have none",
+            "common, but by column 'source' they have none: A: 'x' has no matching row in B",
+        ),
+        (
+            {"source": ["x", "x", "y"]},
+            {"source": ["x", "y", "y"]},
+            None,
+            "they have none: 'x' has different numbers of summaries: A 2, B 1. .*`id_column`",
         ),
         (
             {"id": [1, 1]},

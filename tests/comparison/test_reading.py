@@ -43,6 +43,18 @@ def test_output_columns_with_a_prefix_have_their_plain_names(tmp_path: Path) -> 
     assert own == {"my_line": 1, "line": 30, "tokens": 5, "my_own": 2, "signature": "ESTIME|made"}
 
 
+@pytest.mark.parametrize("prefix", ["", "estime_"])
+def test_a_column_of_the_user_is_never_a_measure(tmp_path: Path, prefix: str) -> None:
+    """People's ratings of coherence are not the measure of that name."""
+    path = tmp_path / "scores.jsonl"
+    row = {"id": "a", "coherence": 4.3, f"{prefix}soft": 0.5}
+    meta = {"signature": "ESTIME|made", "options": {"prefix": prefix}, "measures": {"soft": {}}}
+    files.write_rows(path, [row], meta)
+    read = read_scores(path).iloc[0].to_dict()
+    assert read == {"id": "a", "soft": 0.5, "signature": "ESTIME|made"}
+    assert read_scores(path, own_columns=["coherence"])["coherence"].tolist() == [4.3]
+
+
 def test_a_line_that_cannot_be_read_is_an_error_unless_it_may_be_skipped(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "scores.jsonl", [{"alarms": 1}, "no object", {"alarms": 2}])
     with pytest.raises(ValueError, match=r"scores\.jsonl to be a table, but line 2 "):

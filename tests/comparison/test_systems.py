@@ -19,8 +19,6 @@ from estime_metric.comparison import (
     to_dict,
     to_rows,
 )
-from estime_metric.comparison.systems import LAST_DIGIT
-from estime_metric.stats.paired import compare_paired
 from tests.comparison.tables import compared, result_of, table
 
 NAMES = ["copier", "lead", "abstractor", "bart", "t5"]
@@ -40,7 +38,7 @@ def scores() -> np.ndarray:
 def tables_of(scores: np.ndarray, *, shuffled: bool = False) -> dict[str, Any]:
     tables = {}
     for name, values in zip(NAMES, scores, strict=True):
-        rows = table(alarms=values.tolist(), tokens=40, coverage=0.9, copied=len(name) / 10)
+        rows = table(alarms=values.tolist(), tokens=40, coverage=0.9, copied_density=len(name))
         tables[name] = rows.sample(frac=1, random_state=len(name)) if shuffled else rows
     return tables
 
@@ -67,7 +65,7 @@ def test_every_two_systems_or_each_with_a_baseline(
     pairs = list(itertools.combinations(range(5), 2))
     if baseline is not None:
         pairs = [(baseline, other) for other in range(5) if other != baseline]
-    options = {"n": 2000, "baseline": None if baseline is None else NAMES[baseline]}
+    options = {"swaps": 2000, "baseline": None if baseline is None else NAMES[baseline]}
     comparison = compare_scores(tables_of(scores), measures="alarms", **options)
     again = compare_scores(tables_of(scores, shuffled=True), measures="alarms", **options)
     assert to_dict(again) == to_dict(comparison)
@@ -78,7 +76,7 @@ def test_every_two_systems_or_each_with_a_baseline(
     for row, (i, j) in zip(to_rows(comparison), pairs, strict=True):
         assert (row["system_a"], row["system_b"]) == (NAMES[i], NAMES[j])
         assert row["p_holm"] == pytest.approx(expected[i, j], abs=0.03)
-        assert (row["favors"] is None) == (expected[i, j] >= 0.05)
+        assert (row["better"] is None) == (expected[i, j] >= 0.05)
         differences = scores[i] - scores[j]
         assert row["difference"] == pytest.approx(differences.mean())
         assert [row["a_better"], row["ties"], row["b_better"]] == [
@@ -97,19 +95,22 @@ def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> 
     results = [result_of(values, sources) for values in scores[:2]]
     comparison = compare_results(*results, measures="alarms")
     for name, result in zip("AB", results, strict=True):
-        assert comparison.means["alarms"][name] == result.interval("alarms")
+        ends = comparison.systems.loc[name, ["alarms", "alarms_low", "alarms_high"]]
+        interval = result.interval("alarms")
+        assert ends.tolist() == [interval.mean, interval.low, interval.high]
         result.save(tmp_path / f"{name}.csv")
     assert comparison.sources == EXAMPLES // 3
     of_files = compare_scores(
         {name: read_scores(tmp_path / f"{name}.csv") for name in "AB"}, measures="alarms"
     )
-    assert of_files.means == comparison.means
-    assert of_files.differences == comparison.differences
+    assert of_files.systems.equals(comparison.systems)
+    ends = ["difference", "low", "high"]
+    assert of_files.pairs[ends].equals(comparison.pairs[ends])
     alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
     assert alone.sources is None
     requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
-    assert set(requested.means) == {"winners", "alarms"}
-    assert requested.means["winners"]["A"].mean == pytest.approx(results[0].mean("winners"))
+    assert requested.measures == ["winners", "alarms"]
+    assert requested.systems.loc["A", "winners"] == pytest.approx(results[0].mean("winners"))
 
 
 def test_an_example_without_a_value_is_excluded_for_all() -> None:
@@ -119,11 +120,11 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
         table(alarms=[0.0, 2.0, 1.0, 5.0]),
         table(alarms=[9.0, 9, 9, nan]),
     )
-    test = comparison.tests["alarms"]["A", "B"]
-    assert (test.examples, test.left_out, test.mean_first, test.mean_second) == (2, 2, 2.0, 0.5)
-    assert comparison.means["alarms"]["C"].count == 2
+    row = to_rows(comparison)[0]
+    assert [row[name] for name in ("examples", "left_out", "mean_a", "mean_b")] == [2, 2, 2.0, 0.5]
+    assert comparison.systems["alarms"].tolist() == [2.0, 0.5, 9.0]
     nothing = to_rows(compared(table(alarms=[nan, nan]), table(alarms=[1.0, 2.0])))[0]
-    assert [nothing[name] for name in ("mean_a", "low", "p_holm", "winner")] == [None] * 4
+    assert [nothing[name] for name in ("mean_a", "low", "p_holm", "better")] == [None] * 4
 
 
 def test_scores_that_differ_by_rounding_are_ties() -> None:
@@ -135,8 +136,19 @@ def test_scores_that_differ_by_rounding_are_ties() -> None:
     results = [result_of([0] * 400, **of_both, graded_alarms=values) for values in (graded, moved)]
     a, b = (result.values("inconsistency") for result in results)
     assert int((a == b).sum()) < 150
-    test = compare_results(*results, measures="inconsistency").tests["inconsistency"]["A", "B"]
-    assert (test.ties, test.better_first, test.better_second) == (300, 100, 0)
+    (row,) = to_rows(compare_results(*results, measures="inconsistency"))
+    assert [row[name] for name in ("ties", "a_better", "b_better")] == [300, 100, 0]
+
+
+def test_the_rounding_of_a_count_grows_with_its_tokens() -> None:
+    """Equal pairs in other chunks: 200 tokens, each rounded a little."""
+    graded = np.random.default_rng(0).uniform(5, 15, 22)
+    moved = graded + np.linspace(-2e-5, 2e-5, 22)
+    a, b = (table(graded_alarms=values.tolist(), tokens=200) for values in (graded, moved))
+    (row,) = to_rows(compared(a, b, measures="graded_alarms"))
+    assert [row[name] for name in ("ties", "p_value")] == [22, 1]
+    apart = table(graded_alarms=(graded + 0.01).tolist(), tokens=200)
+    assert to_rows(compared(a, apart, measures="graded_alarms"))[0]["better"] == "A"
 
 
 def no_true_difference(seed: int) -> Comparison:
@@ -147,7 +159,7 @@ def no_true_difference(seed: int) -> Comparison:
     sources = [f"source {number // 10} of {seed}" for number in range(200)]
     sides = [rng.poisson(np.repeat(rng.gamma(9.0, 1.0, 20), 10)).tolist() for _ in range(2)]
     results = (result_of(alarms, sources) for alarms in sides)
-    return compare_results(*results, measures="alarms", n=300, seed=seed)
+    return compare_results(*results, measures="alarms", swaps=300, seed=seed)
 
 
 def test_systems_that_do_not_differ_are_rarely_called_different() -> None:
@@ -155,17 +167,17 @@ def test_systems_that_do_not_differ_are_rarely_called_different() -> None:
     summaries were swapped and drawn, it would be 25.
     """
     comparisons = [no_true_difference(seed) for seed in range(60)]
-    intervals = [comparison.differences["alarms"]["A", "B"] for comparison in comparisons]
-    assert sum(comparison.winner("A", "B") is not None for comparison in comparisons) <= 8
-    assert sum(not interval.low <= 0 <= interval.high for interval in intervals) <= 10
+    rows = [to_rows(comparison)[0] for comparison in comparisons]
+    assert sum(row["better"] is not None for row in rows) <= 8
+    assert sum(not row["low"] <= 0 <= row["high"] for row in rows) <= 10
 
 
 def test_the_default_measures_are_those_that_are_there() -> None:
     both = table(alarms=[1, 2], inconsistency=[0.1, 0.2], soft=[1.0, 0.9])
-    assert list(compared(both, both).tests) == ["inconsistency", "alarms"]
+    assert compared(both, both).measures == ["inconsistency", "alarms"]
     layers = table(alarms_layer3=[1, 2], alarms_layer4=[1, 2])
-    assert list(compared(layers, layers).tests) == ["alarms_layer3", "alarms_layer4"]
-    assert list(compared(layers, layers, measures=["alarms_layer4"]).tests) == ["alarms_layer4"]
+    assert compared(layers, layers).measures == ["alarms_layer3", "alarms_layer4"]
+    assert compared(layers, layers, measures=["alarms_layer4"]).measures == ["alarms_layer4"]
 
 
 def test_what_was_hardly_checked_ranks_last_where_only_checked_tokens_count() -> None:
@@ -176,27 +188,31 @@ def test_what_was_hardly_checked_ranks_last_where_only_checked_tokens_count() ->
     )
     assert comparison.ranking("alarms") == ["C", "A", "B"]
     assert comparison.ranking("inconsistency") == ["C", "A", "B"]
-    assert comparison.systems["B"].means["coverage"] == pytest.approx(0.2)
+    assert comparison.systems.loc["B", "coverage"] == pytest.approx(0.2)
 
 
-def test_the_plot_shows_every_system_its_mean_and_the_verdicts(scores: np.ndarray) -> None:
-    comparison = compare_scores(tables_of(scores), n=100)
+def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
+    comparison = compare_scores(tables_of(scores), swaps=100)
     figure = plot_copying(comparison, "alarms")
     (axes,) = figure.axes
     assert {text.get_text() for text in axes.texts} == set(NAMES)
     points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}
     assert points == {
-        (round(len(name) / 10, 6), round(float(values.mean()), 6))
+        (len(name), round(float(values.mean()), 6))
         for name, values in zip(NAMES, scores, strict=True)
     }
-    assert "of 10 pairs of systems have a winner" in figure.get_supxlabel()
-    alike = {name: rows.assign(copied=1.0, alarms=0.0) for name, rows in tables_of(scores).items()}
-    (axes,) = plot_copying(compare_scores(alike, n=100), "alarms").axes
-    assert max(axes.get_xticks()) <= 1  # possible values only
+    alike = {
+        name: rows.assign(copied_density=0.0, alarms=0.0)
+        for name, rows in tables_of(scores).items()
+    }
+    (axes,) = plot_copying(compare_scores(alike, swaps=100), "alarms").axes
+    assert min(axes.get_xticks()) >= 0  # possible values only
     assert min(axes.get_yticks()) >= 0
-    bare = {name: rows.drop(columns="copied") for name, rows in tables_of(scores).items()}
-    with pytest.raises(ValueError, match="a column 'copied' for the plot, but copier has none"):
-        plot_copying(compare_scores(bare, n=100), "alarms")
+    bare = {name: rows.drop(columns="copied_density") for name, rows in tables_of(scores).items()}
+    with pytest.raises(
+        ValueError, match="a column 'copied_density' for the plot, but copier has none"
+    ):
+        plot_copying(compare_scores(bare, swaps=100), "alarms")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +232,12 @@ def test_the_plot_shows_every_system_its_mean_and_the_verdicts(scores: np.ndarra
         (
             {"alarms": ["many", 2]},
             {},
-            "column 'alarms' of B to contain numbers, but line 1 has 'many'",
+            "column 'alarms' of B to contain finite numbers, but line 1 has 'many'",
+        ),
+        (
+            {"alarms": [1, float("inf")]},
+            {},
+            "column 'alarms' of B to contain finite numbers, but line 2 has inf",
         ),
         ({}, {"measures": "soft"}, "a column 'soft' in A, but its columns are"),
         ({}, {"measures": ["tokens"]}, r"`measures` to name some of .*, but got 'tokens'"),
@@ -251,14 +272,12 @@ def test_systems_need_names_and_results_the_same_sources() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             compare_results(*results, names=names, measures="alarms")
-    with pytest.raises(ValueError, match="two systems that were compared, but got 'A' and 'Z'"):
-        compare_results(result, result, measures="alarms").winner("A", "Z")
 
 
 def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
     """The raw means favor the other system, but only by scores that count as equal."""
     a, b = [0.0] * 10 + [1e-6] * 200, [5e-6] * 10 + [0.0] * 200
-    test = compare_paired(a, b, higher_is_better=False, tolerance=LAST_DIGIT)
-    assert (test.better_first, test.ties, test.better_second) == (10, 200, 0)
-    assert test.mean_first > test.mean_second
-    assert (test.better, round(test.p_holm, 3)) == ("first", 0.002)
+    (row,) = to_rows(compared(table(new_words=a), table(new_words=b), measures="new_words"))
+    assert [row[name] for name in ("a_better", "ties", "b_better")] == [10, 200, 0]
+    assert row["mean_a"] > row["mean_b"]
+    assert (row["better"], round(row["p_holm"], 3)) == ("A", 0.002)

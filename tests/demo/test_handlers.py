@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EstimeScorer, files
-from estime_metric.comparison import compare_results, verdict_sentences
+from estime_metric.comparison import compare_results, sentences
 from estime_metric.config import PAPER_MODEL
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers
@@ -47,8 +47,8 @@ def test_two_summaries_get_the_sentence_of_compare(handlers: Handlers) -> None:
     good, bad = "The cat sat on the mat.", "The dog sat on the cat while the mat slept."
     scorer = EstimeScorer(model="embedded-small")
     results = [scorer.score([summary], [SOURCE]) for summary in (good, bad)]
-    (sentence,) = verdict_sentences(compare_results(*results), "A", "B")
-    assert "from one source: inconsistency is lower for A (" in sentence
+    sentence = sentences(compare_results(*results), "A", "B")[0]
+    assert "A has lower inconsistency than B (" in sentence
     drawn = handlers.compare(SETTING, SOURCE, good, bad)
     assert sentence[1:] in drawn
     assert ("Summary A" in drawn, "Summary B" in drawn) == (True, True)

@@ -19,12 +19,12 @@ from estime_metric import EstimeResult, estime
 from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.measures import MEASURES, measure_of, reported_name
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.toolkits import IN_TWO_PROCESSES, NAMES, TOOLKITS, Reported, Toolkit
+from tests.integrations.toolkits import IN_TWO_PROCESSES, TOOLKITS, Reported, Toolkit
 from tests.integrations.two_processes import run_twice
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what these packages warn of when imported
 
-MEASURED = ("inconsistency", "alarms", "alarm_rate", "copied")
+MEASURED = ("inconsistency", "alarms", "alarm_rate", "copied_density", "winners")
 DEFAULT = ("inconsistency", "alarms")
 
 
@@ -62,17 +62,6 @@ def check(reported: Reported, expected: EstimeResult) -> None:
         listed = reported.values.get(name, values.tolist())
         assert listed == pytest.approx(values.tolist(), abs=2e-6, nan_ok=True), name
         assert reported.means.get(name, mean) == pytest.approx(mean, abs=2e-6, nan_ok=True), name
-
-
-def test_the_table_has_every_toolkit() -> None:
-    assert {toolkit.names for toolkit in TOOLKITS.values()} == set(NAMES)
-    for name, row in NAMES.items():
-        assert row.blank, name
-        if row.layer:
-            several = (
-                ('"alarms"', '"alarms", 12') if name == "python" else ("alarms", "alarms_layer12")
-            )
-            assert row.layer == (row.mean or "").replace(*several), name
 
 
 def test_every_logger_accepts_a_name_with_a_layer(tmp_path: Path) -> None:

@@ -316,7 +316,7 @@ def test_metrics_that_differ_in_measure_share_one_state(
     alarms: MakeMetric, pairs: Pairs, encoded: list[list[Any]], measure: str
 ) -> None:
     """After the first update, which forms the groups, each pair is encoded once for all of them."""
-    names = ("inconsistency", "copied", measure)
+    names = ("inconsistency", "copied_density", measure)
     options = {"measures": ["soft"] if measure == "soft" else [], "cache": None}
     single = {f"only_{name}": alarms(measure=name, **options) for name in names}
     everything = alarms(measure=None, return_dict=True, **options)
@@ -326,8 +326,8 @@ def test_metrics_that_differ_in_measure_share_one_state(
         metrics.update(**named(part))
     of_all = sum(map(len, encoded))
     encoded.clear()
-    alarms(measure="copied", **options).update(**named(part))
+    alarms(measure="copied_density", **options).update(**named(part))
     assert of_all == sum(map(len, encoded))
-    result = alarms(measures=["copied", "soft"]).scorer.score(*unzip(pairs[:12]))
+    result = alarms(measures=["soft"]).scorer.score(*unzip(pairs[:12]))
     for name, value in metrics.compute().items():
         assert float(value) == pytest.approx(result.mean(name.removeprefix("only_")), rel=1e-5)

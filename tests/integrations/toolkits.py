@@ -1,7 +1,7 @@
 """Every toolkit as one function: summaries, sources and options -> what it reports.
 
 A toolkit reports under the names of the table in docs/measures.md; a name that is not there is a
-KeyError. `NAMES` has the table.
+KeyError.
 """
 
 from __future__ import annotations
@@ -9,51 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
 
-from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric import EstimeScorer
 from tests.command import json_rows, run_command, write_jsonl
 from tests.integrations.two_processes import process_group
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "measures.md"
-
-
-@dataclass(frozen=True)
-class Names:
-    """A row of the table: the first code in each cell, ``None`` if it has none."""
-
-    mean: str | None
-    value: str | None
-    layer: str | None
-    blank: str | None
-    signature: str | None
-
-
-def read_names() -> dict[str, Names]:
-    """First word of a toolkit -> its row."""
-    rows = {}
-    _, section = PAGE.read_text(encoding="utf-8").split("## Names in each toolkit\n")
-    for line in section.partition("\n## ")[0].splitlines():
-        if line.startswith("| ") and not line.startswith("| toolkit"):
-            toolkit, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-            codes = [re.search("`(.+?)`", cell) for cell in cells]
-            name = re.findall(r"\w+", toolkit)[0].lower()
-            rows[name] = Names(*(code and code[1] for code in codes))
-    return rows
-
-
-NAMES = read_names()
 
 
 @dataclass
@@ -77,7 +45,6 @@ class Toolkit:
 
     Attributes:
         report: called with summaries, sources, the names to report, and options of `EstimeConfig`.
-        names: its row of the table.
         layers: whether it reads several layers.
         cached: whether it shares the cache of the process.
         skips: whether an invalid pair is skipped and not an error.
@@ -85,20 +52,10 @@ class Toolkit:
     """
 
     report: Report
-    names: str
     layers: bool = False
     cached: bool = False
     skips: bool = False
     nothing: bool = True
-
-
-Read = TypeVar("Read")
-
-
-def read(names: Sequence[str], alarms: str | None, get: Callable[[str], Read]) -> dict[str, Read]:
-    """Reported name -> what a toolkit has under its own name, which follows that of ``alarms``."""
-    assert alarms is not None
-    return {name: get(alarms.replace("alarms", name)) for name in names}
 
 
 def number(value: Any) -> float:
@@ -108,55 +65,43 @@ def number(value: Any) -> float:
 def by_python(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
-    result, row = EstimeScorer(**options).score(summaries, sources), NAMES["python"]
-    scope = {"result": result}
+    result = EstimeScorer(**options).score(summaries, sources)
     values, means = {}, {}
     for name in names:
         measure, _, layer = name.partition("_layer")
-        place = f'"{measure}"' + (f", {layer}" if layer else "")
-        means[name] = eval(f"result.mean({place})", scope)
-        values[name] = eval(f"result[{place}]", scope).tolist()
-    if "layer" not in name:
-        assert eval(row.value or "", scope).equal(result["alarms"])
-    blank = len(eval(row.blank or "", scope))
-    return Reported(values, means, blank, eval(row.signature or "", scope))
+        place = (measure, int(layer)) if layer else (measure,)
+        means[name] = result.mean(*place)
+        values[name] = result.values(*place).tolist()
+    return Reported(values, means, len(result.blank_indices), result.signature)
 
 
 def by_columns(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
-    row = NAMES["columns"]
     columns = EstimeScorer(**options).map_batch(
-        {"summary": summaries, "source": sources}, signature_column=row.signature
+        {"summary": summaries, "source": sources}, signature_column="signature"
     )
-    values = read(names, row.value, columns.__getitem__)
-    blank = None if "layer" in names[0] else sum(columns[row.blank or ""])
-    return Reported(values, {}, blank, next(iter(columns[row.signature or ""]), None))
+    blank = None if "layer" in names[0] else sum(columns["blank"])
+    signature = next(iter(columns["signature"]), None)
+    return Reported({name: columns[name] for name in names}, {}, blank, signature)
 
 
 def by_ray(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
     """What an actor runs; `tests.integrations.test_ray` has a cluster."""
-    pyarrow = pytest.importorskip("pyarrow")
-    from estime_metric.integrations.ray import _BlockScorer
+    from estime_metric.integrations.ray import BatchScorer
 
-    row = NAMES["columns"]
-    block = _BlockScorer(EstimeConfig.from_options(None, options), "source", "summary", "", 5)
-    text = pyarrow.string()
-    table = pyarrow.table({"summary": summaries, "source": sources}).cast(
-        pyarrow.schema({"summary": text, "source": text})
-    )
-    scored = pyarrow.concat_tables(list(block(table)))
-    values = read(names, row.value, lambda key: scored[key].to_pylist())
-    blank = None if "layer" in names[0] else sum(scored[row.blank].to_pylist())
-    return Reported(values, {}, blank)
+    batch = {"summary": summaries, "source": sources}
+    arrays = {name: np.array(texts, dtype=object) for name, texts in batch.items()}
+    scored = BatchScorer(**options)(arrays)
+    blank = None if "layer" in names[0] else sum(scored["blank"])
+    return Reported({name: scored[name].tolist() for name in names}, {}, blank)
 
 
 def by_json(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
-    row = NAMES["json"]
     with TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
         pairs = [
@@ -172,12 +117,11 @@ def by_json(
         printed = json.loads(run_command(*command, status=None).stdout)
         meta = json.loads((folder / "scores.jsonl.meta.json").read_text())
         rows = json_rows(out)
-    means = read(names, row.mean, lambda key: number(reduce(getitem, key.split("."), printed)))
-    assert meta["measures"] == printed["measures"]
-    assert meta[row.blank] == printed[row.blank]
-    assert meta["signature"] == printed[row.signature]
+    means = {name: number(printed["measures"][name]["mean"]) for name in names}
+    for name in ("measures", "blank", "signature"):
+        assert meta[name] == printed[name]
     values = {name: [number(line[name]) for line in rows] for name in names}
-    return Reported(values, means, printed[row.blank], printed[row.signature])
+    return Reported(values, means, printed["blank"], printed["signature"])
 
 
 def by_evaluate(
@@ -191,15 +135,13 @@ def by_evaluate(
 
 
 def of_evaluate(scores: Any, names: Sequence[str]) -> Reported:
-    row = NAMES["hugging"]
-    means = read(names, row.mean, scores.__getitem__)
-    lists = read(names, row.value, scores.get)
-    values = {name: listed for name, listed in lists.items() if listed is not None}
+    means = {name: scores[name] for name in names}
+    values = {name: scores[f"{name}_scores"] for name in names if f"{name}_scores" in scores}
     assert scores[next(name for name in scores if name.startswith("estime"))] == pytest.approx(
         means[next(name for name in names if name.startswith("alarms"))], nan_ok=True
     )
-    blank = None if "layer" in names[0] else scores[row.blank]
-    return Reported(values, means, blank, scores[row.signature])
+    blank = None if "layer" in names[0] else scores["blank"]
+    return Reported(values, means, blank, scores["signature"])
 
 
 def by_torchmetrics(
@@ -218,12 +160,12 @@ def by_torchmetrics(
 
 
 def of_torchmetrics(mean: Any, each: Any, names: Sequence[str]) -> Reported:
-    row, means, values = NAMES["torchmetrics"], mean.compute(), each.compute()
+    means, values = mean.compute(), each.compute()
     return Reported(
-        read(names, row.mean, lambda key: values[key].tolist()),
-        read(names, row.mean, lambda key: float(means[key])),
-        None if "layer" in names[0] else float(means[row.blank]),
-        eval(row.signature or "", {"metric": mean}),
+        {name: values[name].tolist() for name in names},
+        {name: float(means[name]) for name in names},
+        None if "layer" in names[0] else float(means["blank"]),
+        mean.signature,
     )
 
 
@@ -233,7 +175,7 @@ def by_inspect(
     pytest.importorskip("inspect_ai")
     from estime_metric.integrations.inspect import estime
 
-    row, score = NAMES["inspect"], estime(source="article", explain=False, **options)
+    score = estime(source="article", explain=False, **options)
 
     async def all_at_once() -> list[Any]:
         states = [
@@ -248,10 +190,10 @@ def by_inspect(
 
     scores = asyncio.run(all_at_once())
     return Reported(
-        read(names, row.value, lambda key: [score.value[key] for score in scores]),
+        {name: [score.value[name] for score in scores] for name in names},
         {},
-        sum(score.value[row.blank] for score in scores),
-        scores[0].metadata[row.signature] if scores else None,
+        sum(score.value["blank"] for score in scores),
+        scores[0].metadata["signature"] if scores else None,
     )
 
 
@@ -260,7 +202,7 @@ def by_lm_eval(
 ) -> Reported:
     from estime_metric.integrations.lm_eval import EstimeTask
 
-    row, task = NAMES["lm"], EstimeTask("article", **options)
+    task = EstimeTask("article", **options)
     docs = [{"article": source} for source in sources]
     scored = task.score([[summary] for summary in summaries], docs)
     assert json.loads(json.dumps(scored, allow_nan=False)) == scored
@@ -268,10 +210,10 @@ def by_lm_eval(
         task.process_results(doc, [scores]) for doc, scores in zip(docs, scored, strict=True)
     ]
     return Reported(
-        read(names, row.value, lambda key: [result[key] for result in results]),
+        {name: [result[name] for result in results] for name in names},
         {},
-        sum(result[row.blank or ""] for result in results),
-        scored[0][row.signature] if scored else None,
+        sum(result["blank"] for result in results),
+        scored[0]["signature"] if scored else None,
     )
 
 
@@ -281,7 +223,7 @@ def by_mlflow(
     pytest.importorskip("mlflow")
     from estime_metric.integrations import mlflow
 
-    row, scorer = NAMES["mlflow"], mlflow.estime_scorer("article", explain=False, **options)
+    scorer = mlflow.estime_scorer("article", explain=False, **options)
     feedbacks = [
         {
             feedback.name: feedback
@@ -289,19 +231,17 @@ def by_mlflow(
         }
         for summary, source in zip(summaries, sources, strict=True)
     ]
-    assert row.signature == mlflow.SIGNATURE_TAG
 
-    def values(key: str) -> list[float]:
-        """An undefined value is not logged; MLflow adds the end of the name."""
-        own = key.removesuffix("/value")
-        return [of_row[own].value if own in of_row else math.nan for of_row in feedbacks]
+    def values(name: str) -> list[float]:
+        """An undefined value is not logged."""
+        logged = [row.get(f"estime/{name}") for row in feedbacks]
+        return [math.nan if feedback is None else feedback.value for feedback in logged]
 
-    blank = row.blank or ""
     return Reported(
-        read(names, row.value, values),
+        {name: values(name) for name in names},
         {},
-        sum(of_row[blank].value for of_row in feedbacks),
-        feedbacks[0][blank].metadata["signature"] if feedbacks else None,
+        sum(row["estime/blank"].value for row in feedbacks),
+        feedbacks[0]["estime/blank"].metadata["signature"] if feedbacks else None,
     )
 
 
@@ -311,15 +251,14 @@ def by_trl(
     from estime_metric.integrations.trl import estime_reward
 
     options.pop("measures", None)  # it has its own
-    row, logged = NAMES["trl"], dict[str, float]()
+    logged: dict[str, float] = {}
     reward = estime_reward("article", copy_penalty=0, **options)
     rewards = reward(completions=summaries, article=sources, log_metric=logged.__setitem__)
-    means = read(names, row.mean, logged.get)
     return Reported(
         {"inconsistency": [-value for value in rewards]},
-        {name: mean for name, mean in means.items() if mean is not None},
-        logged.get(row.blank or "") if summaries else 0,
-        eval(row.signature or "", {"reward": reward}),
+        {name: logged[f"estime/{name}"] for name in names if f"estime/{name}" in logged},
+        logged.get("estime/blank", 0),
+        reward.signature,
     )
 
 
@@ -345,30 +284,26 @@ def by_trainer(
 
     from estime_metric.integrations.trainer import estime_compute_metrics
 
-    row, tokenizer = NAMES["transformers"], Characters()
+    tokenizer = Characters()
     compute_metrics = estime_compute_metrics(tokenizer, sources, **options)  # type: ignore[arg-type]
     scores = compute_metrics(EvalPrediction(tokenizer.encode(summaries), None))
     logged = {f"eval_{name}": value for name, value in scores.items()}  # as the Trainer does
-    return Reported(
-        {},
-        read(names, row.mean, logged.__getitem__),
-        logged[row.blank or ""],
-        eval(row.signature or "", {"compute_metrics": compute_metrics}),
-    )
+    means = {name: logged[f"eval_{name}"] for name in names}
+    return Reported({}, means, logged["eval_blank"], compute_metrics.signature)
 
 
 TOOLKITS = {
-    "python": Toolkit(by_python, "python", layers=True),
-    "columns": Toolkit(by_columns, "columns", layers=True),
-    "ray": Toolkit(by_ray, "columns", layers=True, skips=True),
-    "json": Toolkit(by_json, "json", layers=True, skips=True, nothing=False),
-    "evaluate": Toolkit(by_evaluate, "hugging", layers=True, cached=True),
-    "torchmetrics": Toolkit(by_torchmetrics, "torchmetrics", layers=True, cached=True),
-    "inspect": Toolkit(by_inspect, "inspect", cached=True),
-    "lm_eval": Toolkit(by_lm_eval, "lm", cached=True),
-    "mlflow": Toolkit(by_mlflow, "mlflow", cached=True),
-    "trl": Toolkit(by_trl, "trl", cached=True),
-    "trainer": Toolkit(by_trainer, "transformers", cached=True),
+    "python": Toolkit(by_python, layers=True),
+    "columns": Toolkit(by_columns, layers=True),
+    "ray": Toolkit(by_ray, layers=True),
+    "json": Toolkit(by_json, layers=True, skips=True, nothing=False),
+    "evaluate": Toolkit(by_evaluate, layers=True, cached=True),
+    "torchmetrics": Toolkit(by_torchmetrics, layers=True, cached=True),
+    "inspect": Toolkit(by_inspect, cached=True),
+    "lm_eval": Toolkit(by_lm_eval, cached=True),
+    "mlflow": Toolkit(by_mlflow, cached=True),
+    "trl": Toolkit(by_trl, cached=True),
+    "trainer": Toolkit(by_trainer, cached=True),
 }
 
 
@@ -382,7 +317,7 @@ def evaluate_in_a_process(
     model = model if rank == 0 else "nobody/no-such-encoder"
     metric = Estime(model=model, num_process=2, process_id=rank, **own)
     for summary, source in pairs:
-        metric.add(prediction=summary, source=source)
+        metric.add(prediction=summary, sources=source)
     scores = metric.compute()
     return None if scores is None else of_evaluate(scores, names)
 

@@ -54,8 +54,8 @@ def test_weights_are_repeated_summaries(sample: tuple[np.ndarray, np.ndarray]) -
     labels, scores = sample
     weights = np.random.default_rng(2).integers(0, 3, (4, 80))
     accuracies = balanced_accuracies(labels, scores > 0.5, weights.astype(float))
-    of_weights = areas(labels, scores, weights.astype(float))
-    for row, accuracy, area in zip(weights, accuracies, of_weights, strict=True):
+    weighted_areas = areas(labels, scores, weights.astype(float))
+    for row, accuracy, area in zip(weights, accuracies, weighted_areas, strict=True):
         drawn, values = np.repeat(labels, row), np.repeat(scores, row)
         assert accuracy == pytest.approx(by_hand(drawn, (values > 0.5).astype(int)))
         above = values[drawn == 1][:, None] - values[drawn == 0][None, :]

@@ -78,18 +78,10 @@ def test_scores_within_the_tolerance_are_equal() -> None:
     assert (compared.mean_first, compared.mean_second) == (2.5, 1.75)  # of the scores as they are
 
 
-@pytest.mark.parametrize(("higher", "better"), [(True, "first"), (False, "second")])
-def test_the_better_one_depends_on_the_direction(higher: bool, better: str) -> None:
-    values = np.arange(12.0)
-    assert compare_paired(values + 1, values, higher_is_better=higher).better == better
-    assert compare_paired(values, values + 1, higher_is_better=not higher).better == better
-    assert compare_paired(values, values, higher_is_better=higher).better is None
-
-
 def test_a_comparison_of_nothing() -> None:
     compared = compare_paired([np.nan, 1], [2, np.nan], higher_is_better=True)
-    assert (compared.examples, compared.left_out, compared.better) == (0, 2, None)
-    assert np.isnan([compared.mean_first, compared.difference, compared.p_holm]).all()
+    assert (compared.examples, compared.left_out) == (0, 2)
+    assert np.isnan([compared.mean_first, compared.difference, compared.p_value]).all()
 
 
 def test_holm_keeps_order_and_bounds() -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import os
-import warnings
-from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import Any, NamedTuple, Unpack
+from typing import Any
 
 import datasets
 import evaluate
 
 from estime_metric.citation import bibtex
-from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
+from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, unload_encoders
 from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
@@ -21,25 +17,28 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_pairs, check_source, check_text
 
 _DESCRIPTION = """\
-ESTIME estimates how inconsistent a summary is with its source, without a reference summary. It masks the tokens of both
-texts, embeds each masked position with a BERT-like encoder, and finds for every summary token that occurs in the source
-the source position with the most similar embedding. If a different token is at that position, it raises an alarm.
+ESTIME scores a summary against its source, without a reference and without a large language model. Pass the source texts
+as `sources`; `references` are ignored. Use it to follow the checkpoints of one model and to find the wrong word in
+summaries that mostly copy. For summaries that a language model writes freely it is no better than a count of new words.
+It masks the tokens of both texts, embeds each masked position with a BERT-like encoder, and finds for every summary token
+that occurs in the source the source position with the most similar embedding. If a different token is at that position,
+it raises an alarm.
 """
 
 _INPUTS = """
 Args:
     predictions: list of str, the summaries.
-    sources: list of str, the source texts, one for each summary.
-    references: list of str, used as the sources if `sources` is not given; otherwise ignored. Never pass reference
-        summaries alone: a warning is issued if most of them are no longer than the summaries.
+    sources: list of str, the source texts, one for each summary. To add a single pair, use
+        `add(prediction=..., sources=...)`.
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
         alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
-        select models and compare systems: a blank summary has the worst value, 1. Copying the source is not penalized,
-        so also check `copied`, the summary length and ROUGE.
-    new_words, new_trigrams: float in [0, 1], lower is better: the mean fractions that do not occur in the source.
+        select models: a blank summary has the worst value, 1. Copying the source is not penalized, so look at
+        `copied_density`: if it rises while `inconsistency` falls, the model learns to copy.
     graded_alarms: float, 0 and up, lower is better: the mean sum of alarms, each weighted by its margin.
+    new_words, new_trigrams: float in [0, 1], lower is better: the mean fractions that do not occur in the source.
+    copied_density: float, 0 and up: the mean length, in words, of the run copied from the source that a word belongs to.
     alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
     alarm_rate: float in [0, 1], lower is better: the mean fraction of the checked tokens that raise an alarm, over the
         summaries that have a token that occurs in the source.
@@ -68,56 +67,22 @@ _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).par
 #: The measures that also have a list of values, in addition to the requested ones.
 _LISTED = (RECOMMENDED, PAPER_MEASURE)
 
-#: The encoder's revision: ``evaluate.load`` uses ``revision`` for the module script.
-MODEL_REVISION = "model_revision"
-
-#: How alike the names of an option and of a keyword are (`difflib`) for the keyword to be a slip.
-_ALIKE = 0.85
-
-#: The default of an argument that may be given as ``None``.
-_NOT_GIVEN: Any = object()
-
-
-class EvaluateOptions(EstimeOptions, total=False):
-    """The keyword arguments of `Estime`: those of `EstimeConfig` and of
-    ``evaluate.EvaluationModule``.
-    """
-
-    cache: int | str | os.PathLike[str] | SourceCache | None
-    model_revision: str | None
-    keep_in_memory: bool
-    cache_dir: str | None
-    num_process: int
-    process_id: int
-    seed: int | None
-    experiment_id: str | None
-    hash: str | None
-    max_concurrent_cache_files: int
-    timeout: float
-
-
-class Pair(NamedTuple):
-    """A summary, its source, and whether the source was given as a reference."""
-
-    prediction: str
-    source: str
-    from_reference: bool
-
 
 class Estime(evaluate.Metric):  # type: ignore[misc]
     """ESTIME as an ``evaluate`` module. The first `compute` loads the encoder, which stays in
     memory until `unload`.
 
-    Added pairs wait in memory. With ``num_process`` above 1, `compute` gathers them in process 0
-    through evaluate's cache directory; that process alone loads the encoder and computes, the
-    others return ``None``.
+    It follows evaluate's template: pairs wait in evaluate's cache directory, or in memory with
+    ``keep_in_memory=True``. With ``num_process`` above 1, process 0 alone loads the encoder and
+    computes; the others return ``None``.
 
     Args:
         config_name: omit it, or pass ``"default"``. There is only one configuration.
+        cache: keeps the embeddings of sources for the next `compute`, as in `ESTIME`.
+        model_revision: the option ``revision`` of the encoder, because ``evaluate.load`` uses that
+            name for the script.
         arguments: the arguments of every ``evaluate`` module (``cache_dir``, ``num_process``,
-            ``experiment_id``, ...) and the options of `EstimeConfig`; ``model_revision`` is the
-            ``revision`` of the encoder, because ``evaluate.load`` uses that name for the script.
-            ``cache`` keeps the embeddings of sources for the next `compute`, as in `ESTIME`.
+            ``experiment_id``, ...) and the options of `EstimeConfig`.
 
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
@@ -126,18 +91,22 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     """
 
     def __init__(
-        self, config_name: str | None = None, **arguments: Unpack[EvaluateOptions]
+        self,
+        config_name: str | None = None,
+        *,
+        cache: int | SourceCache | None = DEFAULT_CACHE,
+        model_revision: str | None = None,
+        **arguments: Any,
     ) -> None:
         if config_name not in (None, "default"):
             raise ValueError(
                 f"Expected argument `config_name` to be omitted, but got {config_name!r}; "
                 "options are set by name, as in model=... or layers=..."
             )
-        options: dict[str, Any] = dict(arguments)
-        of_module = {name: options.pop(name) for name in _EVALUATE_ARGUMENTS if name in options}
-        self._cache = SourceCache.of(options.pop("cache", DEFAULT_CACHE))
-        self._config = EstimeConfig.from_options(None, _renamed(options))
-        self._added: list[Pair] = []
+        of_module = {name: arguments.pop(name) for name in _EVALUATE_ARGUMENTS & {*arguments}}
+        if model_revision is not None:
+            arguments["revision"] = model_revision
+        self._scorer = EstimeScorer(EstimeConfig.from_options(None, arguments), cache=cache)
         super().__init__(config_name=config_name, **of_module)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -154,109 +123,74 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             ],
         )
 
-    def __len__(self) -> int:
-        """How many pairs wait for `compute`."""
-        return len(self._added)
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **named: Any) -> None:
-        """Adds one summary (``prediction``) and its ``source``; without one, ``reference`` is read
-        as the source.
+    def add(
+        self, *, prediction: Any = None, reference: Any = None, sources: Any = None, **named: Any
+    ) -> None:
+        """Adds one summary (``prediction``) and its source (``sources``).
 
         Raises:
-            TypeError, ValueError: a text is missing or not a string; the message names the argument
-                and the index.
+            TypeError, ValueError: a text is missing or not a string, or the source is empty; the
+                message names the argument and the index.
         """
-        texts = {"prediction": prediction, "reference": reference}
-        for name, value in named.items():
-            singular = name.removesuffix("s")
-            if singular not in ("prediction", "reference", "source"):
-                raise ValueError(
-                    f"Expected `prediction` and `source` (or `reference`), but got `{name}`."
-                )
-            texts[singular] = value
-        origin = "source" if "source" in texts else "reference"
-        pair = Pair(
-            prediction=check_text("prediction", texts["prediction"], len(self)),
-            source=check_source(origin, texts[origin], len(self)),
-            from_reference=origin == "reference",
+        summary = named.pop("predictions", prediction)  # so named by `evaluate.combine`
+        super().add(
+            prediction=check_text("prediction", summary, len(self)),
+            sources=check_source("sources", sources, len(self)),
+            **named,
         )
-        self._added.append(pair)
 
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **named: Any) -> None:
-        """Adds summaries (``predictions``) and their ``sources``; without them, ``references`` are
-        read as sources.
+    def add_batch(
+        self, *, predictions: Any = None, references: Any = None, sources: Any = None, **named: Any
+    ) -> None:
+        """Adds summaries (``predictions``) and their ``sources``.
 
         Raises:
             TypeError, ValueError: as `add`, or their lengths differ. Nothing is added then.
         """
-        for name in named:
-            if name != "sources":
-                raise ValueError(
-                    f"Expected `predictions` and `sources` (or `references`), but got `{name}`."
-                )
-        self._added += _pairs(predictions, references, named)
+        summaries, texts = check_pairs(predictions, sources)
+        super().add_batch(predictions=summaries, sources=texts, **named)
 
     def compute(
-        self, *, predictions: Any = None, references: Any = _NOT_GIVEN, **named: Any
+        self, *, predictions: Any = None, references: Any = None, **named: Any
     ) -> dict[str, Any] | None:
         """Scores the texts that were added before and the texts passed to this call, and then
-        clears them. Options passed here apply only to this call; all other calls use the options
-        set when the metric was loaded. `evaluate.combine` passes every keyword to each metric, and
-        always passes ``references``. So if ``references`` is given, be it ``None``, only keywords
-        with the exact name of an option are used; the others are ignored, with a warning if one is
-        nearly such a name. Otherwise a keyword that is not an option is an error.
+        clears them. Options passed here apply only to this call.
 
         Raises:
             TypeError, ValueError: invalid texts or options; the message names the argument and the
                 index.
-            EncoderUnavailableError: the encoder cannot be loaded.
-
-        After an error, what was added before is kept for another `compute`.
+            EncoderUnavailableError: the encoder cannot be loaded. As after an invalid option, what
+                was added before is kept for another `compute`.
         """
-        options = {name: value for name, value in named.items() if name != "sources"}
-        inputs = {name: value for name, value in named.items() if name == "sources"}
-        if references is _NOT_GIVEN:
-            references = None
-        else:
-            options = _own_options(options)
-        pairs = list(self._added)
-        config = EstimeConfig.from_options(self._config, _renamed(options))
-        scorer = EstimeScorer(config, cache=self._cache)
-        if any(value is not None for value in (predictions, references, *inputs.values())):
-            pairs += _pairs(predictions, references, inputs)
-        elif not pairs and self.num_process == 1:
-            raise ValueError(
-                "Expected `predictions` and `sources` to be given or added first, but got none."
-            )
-        if self.num_process == 1:
-            scorer.load()  # what is wrong with the options is said first
-        _warn_of_references(pairs)
-        texts = self._gathered(pairs)
-        scores = texts and reported(scorer.score(texts["predictions"], texts["sources"]))
-        self._added = []
+        scorer = self._scorer_with({name: named[name] for name in named if name != "sources"})
+        if self.process_id == 0:
+            scorer.load()
+        if predictions is not None:
+            named.setdefault("sources", None)  # which `add_batch` then names
+        elif self.num_process > 1 and self.writer is None:
+            self.add_batch(predictions=[], sources=[])  # a process without pairs takes part too
+        scores: dict[str, Any] | None = super().compute(predictions=predictions, **named)
         return scores
+
+    def _compute(
+        self, *, predictions: list[str], sources: list[str], **options: Any
+    ) -> dict[str, Any]:
+        """The scores of all processes' texts."""
+        return reported(self._scorer_with(options).score_checked(predictions, sources))
 
     def unload(self) -> None:
         """Releases the encoders of all ESTIME metrics in this process and the source embeddings that
         they share by default; the next `compute` loads its encoder again.
         """
+        self._scorer.unload()
         unload_encoders()
 
-    def _gathered(self, pairs: list[Pair]) -> dict[str, list[str]] | None:
-        """The texts of all processes in process 0, ``None`` in the others."""
-        texts = {
-            "predictions": [pair.prediction for pair in pairs],
-            "sources": [pair.source for pair in pairs],
-        }
-        if self.num_process == 1:
-            return texts
-        super().add_batch(**texts)  # a process without pairs participates too
-        gathered: dict[str, list[str]] | None = super().compute()
-        return gathered
-
-    def _compute(self, *, predictions: list[str], sources: list[str]) -> dict[str, list[str]]:
-        """What evaluate calls in process 0 with the texts of all processes."""
-        return {"predictions": predictions, "sources": sources}
+    def _scorer_with(self, options: dict[str, Any]) -> EstimeScorer:
+        """The metric's scorer, or one with other options and the same cache."""
+        if not options:
+            return self._scorer
+        config = EstimeConfig.from_options(self._scorer.config, options)
+        return EstimeScorer(config, cache=self._scorer.cache)
 
 
 def reported(result: EstimeResult) -> dict[str, Any]:
@@ -273,52 +207,3 @@ def reported(result: EstimeResult) -> dict[str, Any]:
             scores[f"{reported_name(measure, layer, layers)}_scores"] = values
     scores["signature"] = result.signature
     return scores
-
-
-def _pairs(predictions: Any, references: Any, named: Mapping[str, Any]) -> list[Pair]:
-    """Pairs of texts, checked; ``sources`` in ``named`` goes before ``references``."""
-    from_references = references is not None and "sources" not in named
-    origin = "references" if from_references else "sources"
-    sources = references if from_references else named.get("sources")
-    summaries, texts = check_pairs(predictions, sources, origin=origin)
-    return [
-        Pair(summary, source, from_references)
-        for summary, source in zip(summaries, texts, strict=True)
-    ]
-
-
-def _warn_of_references(pairs: list[Pair]) -> None:
-    """Warns if references that are read as sources seem to be reference summaries."""
-    read = [pair for pair in pairs if pair.from_reference]
-    short = sum(len(pair.source) <= len(pair.prediction) for pair in read)
-    if 2 * short > len(read):
-        warnings.warn(
-            f"`references` were used as the sources, but {short} of {len(read)} are not longer than the summary. If they "
-            "are reference summaries, pass the source texts as `sources`.",
-            stacklevel=3,
-        )
-
-
-def _own_options(named: dict[str, Any]) -> dict[str, Any]:
-    """The options among keywords that may also belong to other metrics."""
-    known = (*OPTIONS, MODEL_REVISION)
-    for name in named:
-        if name not in known and (meant := get_close_matches(name, known, n=1, cutoff=_ALIKE)):
-            warnings.warn(
-                f"ESTIME ignores `{name}`, which is not one of its options. Did you mean `{meant[0]}`?",
-                stacklevel=3,
-            )
-    return {name: value for name, value in named.items() if name in known}
-
-
-def _renamed(options: dict[str, Any]) -> dict[str, Any]:
-    """``options`` with ``model_revision`` as ``revision``; TypeError if both are given."""
-    if MODEL_REVISION not in options:
-        return options
-    if "revision" in options:
-        raise TypeError(
-            f"Expected one of the arguments `revision` and `{MODEL_REVISION}`, but got both."
-        )
-    return {
-        "revision" if name == MODEL_REVISION else name: value for name, value in options.items()
-    }

@@ -13,6 +13,7 @@ import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import read_frame
+from experiments.benchmarks.detection import check_labels
 
 #: Domain, as in the names of the files -> what it is called in tables, in their order.
 DOMAINS = {
@@ -72,10 +73,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 def _read_domain(path: Path, domain: str, limit: int | None) -> pd.DataFrame:
     table = read_frame(path, ("id", "doc", "summary", "label"), id="system", doc="source")
-    for row in table[~table["label"].isin((0, 1))].itertuples():
-        raise ValueError(
-            f"Expected labels 0 and 1 in {path.name}, but got {row.label!r} for {row.system!r}."
-        )
+    check_labels(table, path.name)
     numbers = pd.Series(pd.factorize(table["source"])[0])
     table = table.assign(document=domain, text=f"{domain}/" + numbers.astype(str))
     return table if limit is None else table[numbers < limit]

@@ -15,6 +15,7 @@ DATA = Path(__file__).parent / "data"
 JUDGED = {
     "bump": "data/task1_dataset.json",
     "frank": "frank.jsonl",
+    "ragtruth": "ragtruth.jsonl",
     "summedits": "data/summedits/summedits_news.json",
 }
 

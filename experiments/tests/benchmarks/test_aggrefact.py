@@ -10,19 +10,15 @@ import pytest
 
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 from estime_metric.stats.detection import areas, choose_threshold
-from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import run
-from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from experiments.benchmarks.aggrefact import BENCHMARK, data
 from experiments.benchmarks.aggrefact.data import Place
+from experiments.benchmarks.aggrefact.marked import locate, signals
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from experiments.benchmarks.aggrefact.statistics import DETECTION, MEAN
-from experiments.benchmarks.aggrefact.words import (
-    judged_words,
-    locate,
-    signals,
-)
+from experiments.benchmarks.detection import DETECTION, MEAN
+from experiments.benchmarks.running import blocks_without_encoder
+from experiments.benchmarks.words import judged_words
 from experiments.tests.benchmarks.made import DATA, made_folder
 
 #: The place that the made-up data have.
@@ -35,12 +31,6 @@ def authors(tmp_path: Path) -> Path:
 
 
 VERDICT = {"m": "match", "a": "alarm", "-": "absent"}
-
-
-def blocks_of(summaries: data.AggreFact) -> list[Block]:
-    """All but ESTIME, which needs an encoder."""
-    has_scores = len(summaries.published.columns)
-    return [trivial_block(), *([published_block(summaries)] if has_scores else [])]
 
 
 def test_both_layouts_hold_the_same(authors: Path) -> None:
@@ -81,7 +71,7 @@ def test_a_document_that_a_system_summarized_twice_is_numbered(authors: Path) ->
 
 def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) -> None:
     summaries = data.read(authors)
-    result = run(BENCHMARK, summaries, blocks_of(summaries), resamples=20)
+    result = run(BENCHMARK, summaries, blocks_without_encoder(summaries), resamples=20)
     frame = result.frames[DETECTION].set_index("measure")
     for name, printed in TABLE_8[PLACE].accuracies.items():
         assert round(frame.loc[name, "accuracy"], 3) == printed
@@ -97,7 +87,10 @@ def test_without_scores_the_printed_accuracies_stand_there() -> None:
         guess=summaries.table["label"] * 1.0
     )
     result = run(
-        BENCHMARK, summaries, [*blocks_of(summaries), own_block(own, "mine")], resamples=20
+        BENCHMARK,
+        summaries,
+        [*blocks_without_encoder(summaries), own_block(own, "mine")],
+        resamples=20,
     )
     rows = {
         row[0]: row[1] for section in result.tables["aggrefact"].sections for row in section.rows
@@ -118,19 +111,25 @@ def test_without_scores_the_printed_accuracies_stand_there() -> None:
     assert row["area"] == areas(labels[test], values[test])[0]
 
 
-def test_means_are_weighted_by_summaries(authors: Path) -> None:
+def test_the_mean_gives_each_cell_the_same_weight(authors: Path) -> None:
     path = authors / "data" / "aggre_fact_final.csv"
     table = pd.read_csv(path)
     second = table.assign(dataset="FRANK")
     second = second[(second["cut"] == "val") | (second.index % 2 == 0)]
     pd.concat([table, second]).to_csv(path, index=False)
     summaries = data.read(authors)
-    result = run(BENCHMARK, summaries, blocks_of(summaries), resamples=5)
+    result = run(BENCHMARK, summaries, blocks_without_encoder(summaries), resamples=5)
     frame = result.frames[DETECTION].set_index(["measure", "dataset"])
     first, two, mean = (frame.loc["DAE", name] for name in ("CLIFF", "FRANK", MEAN))
     assert (first["summaries"], mean["summaries"]) == (150, 150 + two["summaries"])
-    expected = (first["accuracy"] * 150 + two["accuracy"] * two["summaries"]) / mean["summaries"]
-    assert mean["accuracy"] == pytest.approx(expected)
+    assert mean["accuracy"] == pytest.approx((first["accuracy"] + two["accuracy"]) / 2)
+    row = next(
+        row
+        for section in result.tables["aggrefact"].sections
+        for row in section.rows
+        if row[0] == "DAE"
+    )
+    assert mean["accuracy"] in row
 
 
 def test_what_is_no_such_folder_is_refused(authors: Path, tmp_path: Path) -> None:
@@ -165,9 +164,10 @@ def test_signals_by_hand() -> None:
         explained("Anna sold red boats today", "aamm-", [-4.0, -1.0, 2.0, 3.0]),
         explained("Peter slept well", "m-a", [1.0, -2.0]),
     ]
-    words = judged_words(explanations, [["Anna", "boats", "today"], []])
-    summaries = signals(words)
-    assert summaries == {
+    words = judged_words(
+        explanations, [locate(explanations[0].prediction, ["Anna", "boats", "today"]), []]
+    )
+    assert signals(words) == {
         "alarms": {"flagged": 3, "precision": 1 / 3, "recall": 1 / 3, "lift": (1 / 3) / (2 / 6)},
         "absent": {"flagged": 2, "precision": 1 / 2, "recall": 1 / 3, "lift": (1 / 2) / (3 / 8)},
         "both": {"flagged": 5, "precision": 2 / 5, "recall": 2 / 3, "lift": (2 / 5) / (3 / 8)},
@@ -182,19 +182,13 @@ def test_signals_by_hand() -> None:
 def test_spans_are_found_in_order_as_whole_words() -> None:
     text = "three in thirty-three, then three ( 656 ft ) of art in parts"
     places = locate(text, ["then", "three", "art", "no such", "( 656 ft )", "thirt"])
-    assert [text[start:end] for start, end in places] == [
-        "then",
-        "three",
-        "art",
-        "( 656 ft )",
-        "thirt",
-    ]
+    names = ["then", "three", "art", "( 656 ft )", "thirt"]
+    assert [text[start:end] for start, end in places] == names
     assert places[1] == (28, 33)
     assert places[2][0] == text.index("art in")
-    assert judged_words([explained("par part", "mm", [1.0, 1.0])], [["part"]])[
-        "marked"
-    ].tolist() == [False, True]
+    marked = judged_words([explained("par part", "mm", [1.0, 1.0])], [locate("par part", ["part"])])
+    assert marked["marked"].tolist() == [False, True]
     with pytest.raises(
-        ValueError, match="`spans` to have one entry for each of 1 explanations, but got 0"
+        ValueError, match="`places` to have one entry for each of 1 explanations, but got 0"
     ):
         judged_words([explained("a", "m", [1.0])], [])

@@ -19,9 +19,11 @@ Run = Callable[..., tuple[int, str, str]]
 #: Command -> a table on the screen, a row of it, options for a part of the data, and its summaries.
 COMMANDS: dict[str, tuple[str, str, list[object], int]] = {
     "bump": ("bump-tests", "(-)length", ["--split", "valid", "--limit", 1], 4),
-    "summedits": ("summedits", "people (ten domains: 90.9)", ["--limit", 1], 8),
+    "summedits": ("summedits", "people (ten domains: 0.909)", ["--limit", 1], 8),
     "aggrefact": ("aggrefact", "QAFactEval", [], 162),
     "frank": ("frank", "QAGS", ["--split", "valid"], 5),
+    "ragtruth": ("ragtruth", "flag everything", ["--limit", 2], 6),
+    "limits": ("limits", "copied_density", ["--limit", 2], 15),
     "systems": ("systems", "copied_density", [], 212),
 }
 
@@ -43,7 +45,8 @@ def test_the_screen_shows_tables_and_a_later_run_resumes(
 ) -> None:
     table, label, part, summaries = COMMANDS[name]
     out = tmp_path / "new" / "out"
-    arguments = [DATA / name, "-m", bert_folder, "--resamples", 5, "-q"]
+    folder = DATA / {"limits": "ragtruth"}.get(name, name)
+    arguments = [folder, "-m", bert_folder, "--resamples", 5, "-q"]
     status, screen, stderr = run_command(name, *arguments, "-o", out)
     assert status == 0, stderr
     rows = {row["measure"]: row for row in csv_rows(out / f"{table}.csv")}
@@ -74,7 +77,11 @@ def test_a_measure_that_fails_is_named_and_the_exit_status_is_1(
 
 def test_word_by_word(bert_folder: str, tmp_path: Path, run_command: Run) -> None:
     out = tmp_path / "out"
-    options = ["--words", "--split", "val", "-m", bert_folder, "-o", out, "-q"]
+    options = ["--words", "-m", bert_folder, "-o", out, "-q"]
+    _, screen, _ = run_command("ragtruth", DATA / "ragtruth", *options)
+    assert "only summaries with an error" in screen
+    assert "new name" in {row["flagged words"] for row in csv_rows(out / "words.csv")}
+    options += ["--split", "val", "--overwrite"]
     _, screen, _ = run_command("aggrefact", DATA / "aggrefact-lines", *options)
     assert "CNN/DailyMail, only summaries with an error" in screen
     rows = csv_rows(out / "words.csv")

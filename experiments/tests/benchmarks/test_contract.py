@@ -42,6 +42,8 @@ CASES = {
         ["correlations", "differences", "ablation"],
         ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"],
     ),
+    "ragtruth": Case(["detection"], ["ragtruth"]),
+    "limits": Case(["changes"], ["limits"]),
     "systems": Case(
         ["measures"],
         ["systems", "systems-choosing", "systems-reporting", "systems-order"],
@@ -57,7 +59,7 @@ def benchmark_of(name: str) -> Benchmark:
 @pytest.fixture(scope="module", params=CASES)
 def made(request: pytest.FixtureRequest) -> Made:
     benchmark = benchmark_of(request.param)
-    data = benchmark.read(DATA / request.param)
+    data = benchmark.read(DATA / {"limits": "ragtruth"}.get(request.param, request.param))
     return Made(CASES[request.param], benchmark, data, blocks_without_encoder(data))
 
 
@@ -71,6 +73,7 @@ JUDGED = {
     "summedits": ('"label": 1', '"label": 0'),
     "aggrefact": (",1,val", ",0,val"),
     "frank": ('"factuality": 1.0', '"factuality": 0.5'),
+    "ragtruth": ('"label": 1', '"label": 0'),
     "systems": ('"label": 1', '"label": 0'),
 }
 
@@ -82,7 +85,7 @@ def test_the_digest_is_of_texts_and_judgements(name: str, tmp_path: Path) -> Non
 
 
 #: Benchmark with one file of judged summaries -> a field that each of its rows needs.
-FIELDS = {"bump": "article", "frank": "summary", "summedits": "doc"}
+FIELDS = {"bump": "article", "frank": "summary", "ragtruth": "summary", "summedits": "doc"}
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -18,10 +18,10 @@ from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from experiments.benchmarks.detection import DETECTION, MEAN, cross_validated, f1_scores
 from experiments.benchmarks.summedits import BENCHMARK
 from experiments.benchmarks.summedits.data import DOMAINS, read
 from experiments.benchmarks.summedits.published import PUBLISHED
-from experiments.benchmarks.summedits.statistics import DETECTION, MEAN, cross_validated
 from experiments.tests.benchmarks.made import DATA, made_folder, made_rows
 from tests.studies.conftest import drawn_rows, ends
 from tests.studies.made import real_folder
@@ -79,13 +79,15 @@ def test_published_accuracies_are_those_of_the_authors_readme() -> None:
     assert len(PUBLISHED) == 20  # 19 models and people
     assert list(PUBLISHED) == [*DOMAINS, "overall"]
     means = PUBLISHED[list(DOMAINS)].mean(axis=1)
-    assert list(PUBLISHED["overall"]) == pytest.approx(list(means), abs=0.0501)  # with one digit
+    assert list(PUBLISHED["overall"]) == pytest.approx(
+        list(means), abs=0.000501
+    )  # with three digits
     path = real_folder("summedits") / "published.json"
     printed = json.loads(path.read_text(encoding="utf-8"))
     assert len(printed) == len(PUBLISHED)
     for row, (model, accuracies) in zip(printed, PUBLISHED.iterrows(), strict=True):
         assert row.pop("model") == {"people": "Human Perf."}.get(model, model)
-        assert row == accuracies.to_dict()
+        assert row == pytest.approx((100 * accuracies).to_dict())
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +131,7 @@ def test_thresholds_come_from_the_other_documents(
     frame = rows_of(results, "mine:guess")
     assert list(frame.index) == ["podcast", "news", "strange", MEAN]
     for domain in ("podcast", "news"):
-        assert frame.loc[domain, "accuracy"] == pytest.approx(100 * by_hand(data, guesses, domain))
+        assert frame.loc[domain, "accuracy"] == pytest.approx(by_hand(data, guesses, domain))
     assert np.isnan(frame.loc["strange", "accuracy"])  # it has one document
     assert frame["summaries"].tolist() == [4, 8, 3, 15]
 
@@ -138,9 +140,8 @@ def test_a_document_is_not_judged_by_its_own_scores() -> None:
     # The threshold that suits a alone is above all of b's scores, and the other way round.
     summaries = pd.DataFrame({"label": [0, 1, 0, 1], "score": [10.0, 11.0, 0.0, 1.0]})
     of_two = summaries.assign(text=["a", "a", "b", "b"])
-    assert cross_validated(of_two).tolist() == [True, True, False, False]
-    with pytest.raises(ValueError, match="at least two documents, but got 1"):
-        cross_validated(summaries.assign(text="a"))
+    assert cross_validated(of_two, "text")["predicted"].tolist() == [True, True, False, False]
+    assert cross_validated(summaries.assign(text="a"), "text")["predicted"].isna().all()
 
 
 def area(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -149,10 +150,19 @@ def area(labels: np.ndarray, scores: np.ndarray) -> float:
     return float(statistic / len(consistent) / len(others))
 
 
+def test_f1_is_of_the_inconsistent_summaries() -> None:
+    labels, predicted = np.array([0, 0, 1, 1, 1]), np.array([False, True, False, True, True])
+    weights = np.array([[1.0, 1, 1, 1, 1], [1, 0, 2, 1, 1], [0, 0, 0, 1, 1]])
+    computed = f1_scores(labels, predicted, weights)
+    assert computed[0] == pytest.approx(0.5)  # one of two found, one of two flagged is wrong
+    assert computed[1] == pytest.approx(2 * 1 / (2 * 1 + 2))
+    assert np.isnan(computed[2])
+
+
 def test_areas_and_means(results: Results[Summaries], data: Summaries, guesses: np.ndarray) -> None:
     frame = rows_of(results, "mine:guess")
     for domain, rows in data.table.groupby("document"):
-        expected = 100 * area(rows["label"].to_numpy(), guesses[rows.index])
+        expected = area(rows["label"].to_numpy(), guesses[rows.index])
         assert frame.loc[domain, "area"] == pytest.approx(expected)
     assert frame.loc[MEAN, "area"] == pytest.approx(frame["area"][:3].mean())
 
@@ -165,7 +175,7 @@ def test_intervals_draw_documents(
     for drawn in drawn_rows(data.table["text"], 30):
         of_news = [row for row in drawn if data.keys[row][0] == "news"]
         if of_news:
-            areas.append(100 * area(labels[of_news], guesses[of_news]))
+            areas.append(area(labels[of_news], guesses[of_news]))
     assert ends(areas) == (frame.loc["news", "area_low"], frame.loc["news", "area_high"])
 
 
@@ -186,8 +196,8 @@ def test_what_is_at_chance_is_said(results: Results[Summaries]) -> None:
     frame = results.frames[DETECTION]
     ours = (frame["section"] == TRIVIAL) & (frame["domain"] == MEAN)
     for low, sentence in (
-        (49.0, "None has a 95% interval above chance"),
-        (51.0, "above chance (50) for:"),
+        (0.49, "None has a 95% interval above chance"),
+        (0.51, "above chance (0.5) for:"),
     ):
         changed = frame.assign(area_low=frame["area_low"].mask(ours, low))
         tables = BENCHMARK.tables(results.scores, {DETECTION: changed})

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from estime_metric.novelty import novelty
-from estime_metric.stats.paired import compare_each
+from estime_metric.stats.paired import LEVEL, compare_paired, holm
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
@@ -67,13 +67,20 @@ def test_p_values_are_those_of_compare() -> None:
     scores = np.round(rng.normal(size=(40, 4)) + np.arange(4) / 3, 6)
     scores[:10, 1] = scores[:10, 0] + 1e-6  # equal but for the last digit
     computed = contrasts(scores, np.ones((1, 40)))
-    expected = compare_each(scores.T, higher_is_better=True, tolerance=LAST_DIGIT, n=10_000)
-    for index, places in enumerate(combinations(range(4), 2)):
-        test = expected[places]
-        assert computed.p_values[0, index] == test.p_value
-        assert computed.corrected[0, index] == test.p_holm
-        winner = {1: "first", -1: "second", 0: None}[int(computed.significant(holm=True)[0, index])]
-        assert winner == test.better
+    tests = [
+        compare_paired(
+            scores[:, first], scores[:, second], higher_is_better=True, tolerance=LAST_DIGIT
+        )
+        for first, second in combinations(range(4), 2)
+    ]
+    corrected = holm([test.p_value for test in tests])
+    assert computed.p_values[0].tolist() == [test.p_value for test in tests]
+    assert computed.corrected[0].tolist() == corrected.tolist()
+    signs = [np.sign(test.difference) for test in tests]
+    assert (
+        computed.significant(holm=True)[0].tolist()
+        == np.where(corrected < LEVEL, signs, 0).tolist()
+    )
 
 
 def test_resamples_are_tested_by_the_normal_approximation() -> None:

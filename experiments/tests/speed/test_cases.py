@@ -15,13 +15,14 @@ from estime_metric.engine.encoder.fused import FusedBlock
 from experiments.speed import common, growth, peak, programs, rounding
 from experiments.speed.common import Runs
 from experiments.speed.growth import Grown
+from experiments.tests.benchmarks import made as benchmarks
 from tests.studies.made import DATA
 
 ON_MADE_UP = ("--data", DATA)
 
 
 def test_cost(run) -> None:
-    for table in run("cost", *ON_MADE_UP):
+    for table in run("cost", "--data", benchmarks.DATA):  # with the folder of BUMP
         assert table.column("") == [*programs.SETTINGS, programs.BERTSCORE]
 
 
@@ -117,7 +118,7 @@ def test_peak(run, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_speed_of_a_block_is_its_work_over_its_time() -> None:
     square, wide = peak.Shape(10, 10, number=3), peak.Shape(10, 30, number=1)
     # As much work in either: half of it at 100, half at 300.
-    assert peak.Speeds({square: 100.0, wide: 300.0}).of_block == pytest.approx(150.0)
+    assert peak.Speeds({square: 100.0, wide: 300.0}).whole_block == pytest.approx(150.0)
 
 
 @pytest.mark.parametrize("distance", [2, 8])
@@ -134,9 +135,13 @@ def test_counted_operations_are_those_that_torch_counts(distance: int) -> None:
     text = "The cat sat on the mat while the dog slept in the garden behind the house."
     with peak.counted(scorer) as work, FlopCounterMode(display=False) as counter:
         scorer.score([text], [text])
-    of_maps = counter.get_flop_counts()["Global"][torch.ops.aten.addmm]
+    operations_of_maps = counter.get_flop_counts()["Global"][torch.ops.aten.addmm]
     shape = scorer.encoder._model.config
     whole = (scorer.encoder.depth - 1) * work.tokens  # positions of all blocks but the last
     length = work.tokens / (work.tokens // 18)
     assert work.tokens == work.positions
-    assert of_maps < work.operations < 1.02 * of_maps + 8 * whole * length * shape.hidden_size
+    assert (
+        operations_of_maps
+        < work.operations
+        < 1.02 * operations_of_maps + 8 * whole * length * shape.hidden_size
+    )

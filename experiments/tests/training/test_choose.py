@@ -58,8 +58,8 @@ def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: pd.DataFrame) -> 
         "tokens": tokens,
     }
     in_cliff = (scored["set"] == "cliff").to_numpy()
-    of_tokens = {"checked": 20, "flagged": 4, "marked": 5, "marked_flagged": 2}
-    arrays = counts | {name: in_cliff * value for name, value in of_tokens.items()}
+    token_totals = {"checked": 20, "flagged": 4, "marked": 5, "marked_flagged": 2}
+    arrays = counts | {name: in_cliff * value for name, value in token_totals.items()}
     np.savez(
         tmp_path / "a.npz",
         places=np.arange(len(scored)),
@@ -71,8 +71,8 @@ def test_figures_are_what_the_rule_says(tmp_path: Path, pairs: pd.DataFrame) -> 
     computed = {name: values[0] for name, values in candidate.figures(3).items()}
 
     def rows(of: str, *groups: str) -> list[int]:
-        of_set = scored[scored["set"] == of]
-        return list(of_set.index[of_set["group"].isin(groups)] if groups else of_set.index)
+        in_set = scored[scored["set"] == of]
+        return list(in_set.index[in_set["group"].isin(groups)] if groups else in_set.index)
 
     def separation(values: np.ndarray, places: list[int]) -> float:
         right, wrong = (

@@ -10,10 +10,11 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.measures import ALARM_WEIGHT, NEW_SHARE, TEMPERATURE
+from experiments.tests.benchmarks.made import DATA
 from experiments.training import formula, judged
 from experiments.training.formula import CHOSEN, Formula, Parts
 from experiments.training.judged import CHOICE, JudgedSet
-from tests.studies.made import DATA
+from tests.studies import made
 
 SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
 SUMMARIES = [
@@ -89,11 +90,11 @@ def test_the_commands(tmp_path: Path, pairs: pd.DataFrame, capsys) -> None:
 def test_sets_are_read_with_both_halves() -> None:
     """The other set, BUMP, has the made-up articles of one split."""
     frank, cliff, summeval = (
-        read(DATA / folder)
+        read(folder)
         for read, folder in (
-            (judged._frank, "frank"),
-            (judged._cliff, "aggrefact-lines"),
-            (judged._summeval, "summeval"),
+            (judged._frank, DATA / "frank"),
+            (judged._cliff, DATA / "aggrefact-lines"),
+            (judged._summeval, made.DATA / "summeval"),
         )
     )
     assert set(frank["half"]) == set(cliff["half"]) == {CHOICE, "report"}

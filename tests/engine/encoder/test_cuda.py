@@ -38,7 +38,7 @@ def test_alarms_are_those_of_the_cpu(bert_folder: str, unit: str, dtype: str) ->
     there, here = (
         alarms(scorer(bert_folder, device, unit=unit, dtype=dtype)) for device in ("cuda", "cpu")
     )
-    differing = sum(abs(of_cuda - of_cpu) for of_cuda, of_cpu in zip(there, here, strict=True))
+    differing = sum(abs(on_cuda - on_cpu) for on_cuda, on_cpu in zip(there, here, strict=True))
     assert differing <= (0.01 if dtype == "float32" else 0.1) * sum(here)
     assert sum(here) > 0
 

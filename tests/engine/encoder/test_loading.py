@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
+import huggingface_hub.file_download
 import pytest
 import safetensors.torch
 import torch
@@ -413,6 +414,8 @@ def use_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
             "HF_HUB_OFFLINE": False,
         }.items():
             monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+            if hasattr(huggingface_hub.file_download, name):  # before version 1
+                monkeypatch.setattr(huggingface_hub.file_download, name, value)
         loading._hub_answers.cache_clear()
 
     yield use

@@ -146,10 +146,10 @@ def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: 
                 assert ((ones @ ones).dtype == torch.bfloat16) == isinstance(
                     around, torch.autocast
                 )  # still on
-            for of_text, as_before in zip(states, expected, strict=True):
-                assert not of_text.requires_grad
-                assert torch.equal(of_text, as_before)
-                assert of_text.dtype == torch.float32
+            for text_states, as_before in zip(states, expected, strict=True):
+                assert not text_states.requires_grad
+                assert torch.equal(text_states, as_before)
+                assert text_states.dtype == torch.float32
         assert torch.get_float32_matmul_precision() == "medium"
         assert torch.get_default_dtype() == torch.float64
     finally:

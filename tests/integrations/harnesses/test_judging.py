@@ -59,9 +59,9 @@ def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: 
     with pytest.raises(ValueError, match=r"`measures` to be one of .*, but got 'rouge'"):
         Judge(measures=["alarms", "rouge"])
     scorer = EstimeScorer(model=bert_folder, cache=10**7)
-    judge = Judge(scorer, measures=["copied", "alarms"])
+    judge = Judge(scorer, measures=["winners", "alarms"])
     (judgement,) = judge([pairs[0][0]], [pairs[0][1]])
-    assert judge.measures == ("copied", "alarms", "blank")
+    assert judge.measures == ("winners", "alarms", "blank")
     assert set(judge.measures) < set(judgement.measures)
     assert (judge.scorer.encoder, judge.scorer.cache) == (scorer.encoder, scorer.cache)
 

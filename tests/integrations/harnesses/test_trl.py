@@ -52,7 +52,7 @@ def test_one_call_for_all_completions_and_a_shared_encoder(
     assert scored == [16]
     assert set(logged) == {
         "estime/inconsistency",
-        "estime/copied",
+        "estime/copied_density",
         "estime/alarms",
         "estime/blank",
     }
