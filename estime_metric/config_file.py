@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 #: Options in a record that belong to the machine.
-_OF_MACHINE = ("device", "token_budget")
+_MACHINE_OPTIONS = ("device", "token_budget")
 
-#: Options in a record that were resolved for its encoder.
-_OF_ENCODER = ("revision", "layers", "window", "margin", "distance")
+#: Options that belong to an encoder; in a record they were resolved for it.
+OF_ENCODER = ("revision", "layers", "window", "margin", "distance")
 
 
 def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeConfig:
@@ -24,8 +24,8 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
 
     Args:
         path: a JSON object of options of `EstimeConfig` (``.json``), such as ``{"distance": 4}``; the
-            record of a scored file (``.meta.json``); or the scored file itself (``.jsonl``, ``.csv``
-            or ``.parquet``). ``device`` and ``token_budget`` of a record are ignored.
+            record of a scored file (``.meta.json``, or a scored ``.parquet``, which contains its
+            record). ``device`` and ``token_budget`` of a record are ignored.
         options: options of `EstimeConfig`; they override those in the file. If another ``model`` is
             given, whatever belongs to the encoder of a record is ignored: revision, layers, window,
             margin and distance.
@@ -46,10 +46,15 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
     """
     path = Path(path)
     content = _content(path)
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"Expected {path.name} to contain a JSON object of options, or the record of a scored "
+            "file (.meta.json, or a scored .parquet), but found neither."
+        )
     if "signature" in content and isinstance(content.get("config"), dict):
         content = content["config"]
         is_other = options.get("model", content.get("model")) != content.get("model")
-        ignored = (*_OF_MACHINE, *_OF_ENCODER) if is_other else _OF_MACHINE
+        ignored = (*_MACHINE_OPTIONS, *OF_ENCODER) if is_other else _MACHINE_OPTIONS
         content = {name: value for name, value in content.items() if name not in ignored}
     for name, choices in (("splitter", SPLITTERS), ("tagger", TAGGERS)):
         value = content.get(name)
@@ -58,23 +63,19 @@ def read_config(path: str | Path, **options: Unpack[EstimeOptions]) -> EstimeCon
                 f"Expected argument `{name}` in {path.name} to be one of {', '.join(choices)}, but got {value!r}. A file "
                 "cannot contain a function; pass it in Python."
             )
-    return EstimeConfig.from_options(None, {**content, **options})
+    try:
+        return EstimeConfig.from_options(None, {**content, **options})
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Expected {path.name} to contain valid options. {error}") from error
 
 
-def _content(path: Path) -> dict[str, Any]:
-    if path.suffix.lower() == ".json":
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"Expected JSON in {path.name}, but got: {error}.") from None
-        is_known = isinstance(content, dict)
-    else:
-        path.stat()  # raises OSError if there is no such file
-        content = files.read_meta(path)
-        is_known = "config" in content
-    if not is_known:
-        raise ValueError(
-            f"Expected {path.name} to contain a JSON object of options, or to be a scored file with its record, but "
-            "found neither."
-        )
-    return dict(content)
+def _content(path: Path) -> Any:
+    """What is in a file of JSON, or the record in one of Parquet; ``None`` if there is neither."""
+    path.stat()  # raises OSError if there is no such file
+    ending = path.suffix.lower()
+    if ending != ".json":
+        return (files.read_meta(path) if ending == ".parquet" else None) or None
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"Expected JSON in {path.name}, but got: {error}.") from None

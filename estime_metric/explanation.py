@@ -219,15 +219,22 @@ class Explanation:
         words, then alarms, the most negative margin first.
 
         Args:
-            function_words: also alarms on function words and on punctuation, which are rarely errors.
+            function_words: also alarms on function words and on punctuation.
         """
-        ranked = [
-            (KINDS.index(kind), word.margin or 0.0 if kind == "alarm" else 0.0, word)
+        likely = [
+            word
             for word in self.words
-            if (kind := self.kind(word)) is not None
+            if self.kind(word) is not None
             and (function_words or content_words(self.prediction[word.start : word.end]))
         ]
-        return tuple(word for *_, word in sorted(ranked, key=lambda entry: entry[:2]))
+        return tuple(sorted(likely, key=self._rank))
+
+    def _rank(self, word: UnitVerdict) -> tuple[int, float]:
+        """Smaller for a likelier error; words of the same rank stay in the order of the summary."""
+        kind = self.kind(word)
+        if kind == "alarm":
+            return KINDS.index(kind), word.margin or 0.0
+        return KINDS.index(kind or ""), 0.0
 
     def to_html(self, *, title: str = html.TITLE) -> str:
         """A self-contained page: the colored summary above its source, with the evidence. For several

@@ -480,13 +480,14 @@ def check_threshold(threshold: Any, measure: str) -> float:
         raise TypeError(f"Expected argument `threshold` to be a number, but got {threshold!r}.")
     low, bound = MEASURES[measure].low, MEASURES[measure].high
     high = math.inf if bound is None or isinstance(bound, str) else bound
-    if not math.isfinite(threshold) or not low <= threshold <= high:
+    limit = float(threshold)
+    if not math.isfinite(limit) or not low <= limit <= high:
         possible = f"at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
         raise ValueError(
             f"Expected argument `threshold` to be {possible}, as values of {measure} are, but got "
-            f"{threshold:g}."
+            f"{limit:g}."
         )
-    return float(threshold)
+    return limit
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:

@@ -51,7 +51,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
 
     Raises:
         TypeError, ValueError: the arguments are not lists of strings of the same length, or a source
-            is empty; the message names the index.
+            has no letter and no digit; the message names the index.
 
     Source: See, Liu & Manning 2017, section 7.2 (novel n-grams); Grusky, Naaman & Artzi 2018
     (Newsroom), section 4 (density).

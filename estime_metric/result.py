@@ -221,8 +221,8 @@ class EstimeResult:
                 more = ", ..." if len(indices) > _LISTED else ""
                 listed = ", ".join(map(str, indices[:_LISTED]))
                 lines.append(f"{meaning}: {len(indices)} (index {listed}{more})")
-        if len(self) > 1 and len(set(self._sources or range(len(self)))) == 1:
-            lines.append("All pairs have the same source, so there are no intervals.")
+        if len(set(self._sources or range(len(self)))) == 1:
+            lines.append("There is only one source, so there are no intervals.")
         return "\n".join([*lines, self.signature])
 
     def values(self, measure: str, layer: int | None = None) -> Tensor:

@@ -17,7 +17,7 @@ from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.forks import in_flight
-from estime_metric.engine.encoder.loading import check_model
+from estime_metric.engine.encoder.loading import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import inference_context
@@ -85,9 +85,7 @@ class EstimeScorer:
     ) -> None:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
-        check_model(self.config.model, self.config.revision)
-        if self.config.soft_model is not None:
-            check_model(self.config.soft_model, self.config.soft_revision)
+        check_models(self.config)
         self._loaded: Loaded | None = None
 
     def load(self) -> Loaded:
@@ -278,8 +276,7 @@ class EstimeScorer:
         texts = []
         if are_mostly_shorter(sources, predictions):
             texts.append(
-                "Most of the sources are shorter than their summaries. If you have swapped them, pass the summaries as "
-                "`predictions` and the texts that they were made from as `sources`."
+                "Most of the sources are shorter than their summaries, so the two may have been swapped."
             )
         if self.config.model in embedded.PATHS and is_foreign(predictions, self.encoder.tokenizer):
             texts.append(

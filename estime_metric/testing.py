@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeOptions
 
 

@@ -36,6 +36,7 @@ PACKAGE = "estime_metric"
 MUTATED = (
     f"{PACKAGE}/engine",
     f"{PACKAGE}/measures.py",
+    f"{PACKAGE}/novelty.py",
     f"{PACKAGE}/scorer.py",
     f"{PACKAGE}/integrations/states.py",
 )
@@ -43,7 +44,7 @@ TESTS = (
     *(
         f"tests/test_{name}.py"
         for name in (
-            *("measures", "result", "scorer", "scorer_use", "explanation"),
+            *("measures", "novelty", "result", "scorer", "scorer_use", "explanation"),
             *("word_unit", "appendices"),
         )
     ),

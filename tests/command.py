@@ -123,6 +123,30 @@ def run_python(script: str, *arguments: object, status: int | None = 0, **enviro
     return ran
 
 
+_IN_CHILD = """
+import os, signal, sys
+
+def in_child(function):
+    '''What a forked process exits with: 0, or 256 if the function fails, which is then printed.'''
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # ends a child that hangs
+        try:
+            function()
+            code = 0
+        except BaseException as error:
+            print(f"{type(error).__name__}: {error}", flush=True)
+            code = 1
+        os._exit(code)
+    return os.waitpid(child, 0)[1]
+"""
+
+
+def run_with_forks(script: str, *arguments: object) -> list[str]:
+    """The lines that a script prints which calls ``in_child``."""
+    return run_python(_IN_CHILD + textwrap.dedent(script), *arguments).stdout.splitlines()
+
+
 def csv_rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))

@@ -161,18 +161,18 @@ class Oracle:
         }
         if not checked:
             return verdicts
-        of_summary = self.embeddings(summary_ids, checked)
-        of_source = self.source_embeddings(source)
+        summary_embeddings = self.embeddings(summary_ids, checked)
+        source_embeddings = self.source_embeddings(source)
         for layer in layers:
             for i in sorted(checked):
                 dots = (
-                    of_source[:, layer] @ of_summary[i][layer]
+                    source_embeddings[:, layer] @ summary_embeddings[i][layer]
                 )  # one dot product with each source token
                 equal = np.array(source_ids) == summary_ids[i]
                 same, others = float(dots[equal].max()), dots[~equal]
-                lengths = np.linalg.norm(of_source[:, layer], axis=-1)
+                lengths = np.linalg.norm(source_embeddings[:, layer], axis=-1)
                 near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(
-                    of_summary[i][layer]
+                    summary_embeddings[i][layer]
                 )
                 best = float(others.max(initial=-np.inf))
                 above = others > same

@@ -10,6 +10,7 @@ import pytest
 
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.config_file import read_config
+from estime_metric.files import write_rows
 from tests.command import run_command, write_jsonl
 
 SETTINGS = ["--distance", 4, "--measures", "soft"]
@@ -21,7 +22,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_jsonl(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.jsonl.meta.json"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.meta.json", "a.csv.meta.json"])
 def test_the_settings_of_a_scored_file(
     name: str, pairs: Path, bert_folder: str, tmp_path: Path
 ) -> None:
@@ -47,7 +48,7 @@ def test_a_json_object_of_options(tmp_path: Path) -> None:
     assert read_config(path) == EstimeConfig(**options)
     own = {"model": "paper", "unit": "token"}
     assert read_config(path, **own) == EstimeConfig(**{**options, **own})
-    path.write_text("{}")
+    path.write_text("\ufeff{}", encoding="utf-8")
     assert read_config(path) == EstimeConfig()
 
 
@@ -57,8 +58,9 @@ def test_a_json_object_of_options(tmp_path: Path) -> None:
         ("nope", ValueError, "Expected JSON in options.json"),
         ("[" * 100_000, ValueError, "Expected JSON in options.json"),
         ("[1]", ValueError, "Expected options.json to contain a JSON object of options"),
-        ('{"windows": 3}', TypeError, "but got `windows`"),
-        ('{"window": "3"}', TypeError, "`window` to be an integer, but got '3'"),
+        ('{"windows": 3}', TypeError, "options.json to contain valid options.*but got `windows`"),
+        ('{"threshold": 3}', TypeError, "options.json to contain valid options.*got `threshold`"),
+        ('{"window": "3"}', TypeError, "options.json .*`window` to be an integer, but got '3'"),
         (
             '{"unit": "word", "splitter": "split"}',
             ValueError,
@@ -77,8 +79,10 @@ def test_what_is_refused(
 
 
 def test_a_table_without_a_record_is_refused(pairs: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"pairs.jsonl .* to be a scored file with its record"):
-        read_config(pairs)
+    write_rows(tmp_path / "a.parquet", [{"a": 1}])
+    for path in (pairs, tmp_path / "a.parquet"):
+        with pytest.raises(ValueError, match=rf"{path.name} to contain .*, but found neither"):
+            read_config(path)
     with pytest.raises(FileNotFoundError, match=r"none\.jsonl"):
         read_config(tmp_path / "none.jsonl")
 

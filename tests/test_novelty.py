@@ -88,7 +88,7 @@ def test_novelty_is_in_input_order_and_names_bad_input() -> None:
     assert novelty([], []) == {name: [] for name in NOVELTY}
     with pytest.raises(TypeError, match="`predictions` to contain only strings, but got None"):
         novelty(["A cat.", None], sources)  # type: ignore[list-item]
-    with pytest.raises(ValueError, match=r"`sources` to contain text, but got .* at index 1"):
+    with pytest.raises(ValueError, match=r"`sources` to contain words, but got .* at index 1"):
         novelty(["A cat.", "A dog."], ["A cat.", ""])
 
 

@@ -155,7 +155,7 @@ def test_printing_it_shows_score_coverage_what_is_missing_and_signature() -> Non
 
 def test_a_mean_of_one_source_says_why_it_has_no_interval() -> None:
     result = single(alarms=[1, 2], tokens=[3, 3])
-    note = "All pairs have the same source, so there are no intervals."
+    note = "There is only one source, so there are no intervals."
     assert note not in str(result)
     one = EstimeResult(result._statistics, result.config, ["A cat."] * 2)
     assert note in str(one).splitlines()

@@ -120,7 +120,7 @@ def test_sources_that_are_mostly_shorter_than_their_summaries_warn(
     scorer: EstimeScorer, use: str
 ) -> None:
     summary, source = "The cat sat.", "The cat sat on the mat while the dog slept."
-    with pytest.warns(RuntimeWarning, match="shorter than their summaries. If you have swapped"):
+    with pytest.warns(RuntimeWarning, match="their summaries, so the two may have been swapped"):
         _call(scorer, use, [source, source, summary], [summary, summary, source])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

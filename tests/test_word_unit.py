@@ -277,21 +277,16 @@ def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:
+def test_an_empty_summary_has_a_score_and_an_empty_source_is_an_error(
+    released_estime: MakeEstime, word_scorer: EstimeScorer
+) -> None:
     result = word_scorer.score(["", " \n", "\x01"], [SOURCE] * 3)
     assert [result.values(measure).tolist() for measure in OUTPUTS] == [[0, 0, 0]] * 5
     assert (result.blank_indices, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
     with pytest.raises(ZeroDivisionError):
         released_estime().evaluate_claims(SOURCE, [""])
-    result = word_scorer.score(["The deal ended", ""], [" ", "\n"])
-    values = [result.values(measure).tolist() for measure in OUTPUTS]
-    assert values == [[3, 0], [3, 0], [3, 0], [0, 0], [0, 0]]
-    assert result["inconsistency"].tolist() == [1, 1]
-    assert (result["unsupported"].tolist(), result.unchecked_indices, result.blank_indices) == (
-        [3, 0],
-        [0, 1],
-        [1],
-    )
+    with pytest.raises(ValueError, match="`sources` to contain words"):
+        word_scorer.score(["The deal ended"], [" "])
     with pytest.raises(IndexError):
         released_estime().evaluate_claims("", ["The deal ended"])
     estime = released_estime()

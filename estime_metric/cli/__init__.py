@@ -16,17 +16,18 @@ from estime_metric.cli import (
     console,
     demo,
     explain,
-    models,
     register,
     score,
     verify,
 )
 
+#: The address of the documentation in pyproject.toml.
+MANUAL = "https://github.com/USER/estime-metric/tree/main/docs"
+
 app = console.make_app(
     "estime",
     "ESTIME: estimate how consistent summaries are with their sources.\n\n"
-    "The documentation is the folder docs of the source archive, and help(estime_metric) in "
-    "Python.\n\n"
+    f"Manual: {MANUAL}\n\n"
     "If a command fails, it prints a one-line message and exits with status 2. "
     f"Set {console.TRACEBACK}=1 to see the traceback.",
     version=f"estime-metric {__version__}",
@@ -51,7 +52,7 @@ _COMMANDS: dict[Group, tuple[Callable[..., Any], ...]] = {
         calibrate.calibrate,
         demo.demo,
     ),
-    _SET_UP: (register.register, models.models, verify.verify, cite.cite),
+    _SET_UP: (register.register, verify.verify, cite.cite),
 }
 for _group, _commands in _COMMANDS.items():
     for _number, _command in enumerate(_commands):

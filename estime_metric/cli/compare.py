@@ -1,4 +1,4 @@
-"""``estime compare``: which of several systems is more consistent with the same sources?"""
+"""``estime compare``: how several systems differ on the same sources."""
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option groups.
 import json
@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
-from estime_metric.cli.console import in_options, say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.console import say, say_wrote, warn, warn_of_rows
 from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -204,6 +204,11 @@ def _read_systems(
     tables = {}
     for path, name in zip(inputs, _names_of_files(inputs), strict=True):
         table = read_scores(path, layout, own_columns=columns, skipped=problems)
+        if table.empty:
+            reason = f" ({problems[-1]})" if problems else files.header_hint(path)
+            raise ValueError(
+                f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
+            )
         _check_columns(table, path, columns)
         tables[name] = table if has_scores(table) else check_texts(table, path, layout, problems)
     warn_of_rows(problems)
@@ -244,15 +249,9 @@ def _scored(
 
 
 def _check_columns(table: "DataFrame", path: Path, columns: Sequence[str]) -> None:
-    """Raises ValueError if a table has no rows or lacks one of the ``columns``, or if one of them is a
-    measure.
-    """
+    """Raises ValueError if a table lacks one of the ``columns``, or if one of them is a measure."""
     from estime_metric.comparison.reading import check_column
 
-    if table.empty:
-        raise ValueError(
-            f"Expected {path.name} to have scores or pairs, but it has no rows{files.header_hint(path)}."
-        )
     for column in columns:
         if measure_of(column) in MEASURES:
             raise ValueError(
@@ -303,23 +302,19 @@ def _written(output: Path, compared: "Comparison") -> str:
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.comparison import to_tables
-    from estime_metric.comparison.wording import LISTED, limits, said
+    from estime_metric.comparison import sentences, to_tables
+    from estime_metric.comparison.wording import LISTED, limits, listed
 
     about, means, differences = to_tables(compared)
     print_table(about)
     print_table(means)
     if len(compared.pairs) <= LISTED * len(compared.measures):
         print_table(differences)
-    for sentences in said(compared):
-        say("\n  ".join(sentences))
+    for paragraph in listed(list(map("\n  ".join, sentences(compared))), "pairs of systems"):
+        say(paragraph)
     say("")
     for limit in limits(compared):
         say(limit)
     if compared.sources is None:
-        say(
-            in_options(
-                "To be safe, name the column that identifies the source with `source_column`."
-            )
-        )
+        say("To be safe, name the column that identifies the source with `source_column`.")
     say(compared.signature)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 from rich.console import Console
@@ -21,20 +23,17 @@ from estime_metric._wording import counted
 from estime_metric.config import OTHER_NAMES
 
 #: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
-OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
+USER_ERRORS = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 
 #: May be a mistake in this package: one line, which names its class and how to see the traceback.
 #: Torch reports lack of memory as RuntimeError, so these are not always bugs.
-OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
+OTHER_ERRORS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
 
 NAMED_ROWS = 20  # invalid rows that a command names before it only counts them
 WIDE = 10_000  # columns of an output that is not a terminal, in which nothing has to be wrapped
-
-#: What the running command calls the arguments of the library: ``{"id_column": "--id-column"}``.
-_option_of: ContextVar[Mapping[str, str]] = ContextVar("option_of")
 
 
 def say(text: str) -> None:
@@ -56,8 +55,8 @@ def note(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """A line on stderr, in yellow if the terminal has colors; names options as the command does."""
-    _print_error(in_options(text), style="yellow")
+    """A line on stderr, in yellow if the terminal has colors."""
+    _print_error(text, style="yellow")
 
 
 def warn_of_rows(problems: Sequence[str]) -> None:
@@ -98,24 +97,26 @@ def table_console(*, on_stderr: bool = False) -> Console:
 def run(app: App, tokens: Sequence[str] | None = None) -> int:
     """Runs the command that ``tokens`` (of this process, if omitted) name, and returns the exit
     status: what the command returns; 2 after an error, which is printed in one line; 130 after
-    Ctrl-C.
+    Ctrl-C. SIGTERM raises SystemExit(143), so that temporary files are removed.
     """
     _replace_unknown_characters()
     tokens = list(sys.argv[1:] if tokens is None else tokens)
     try:
-        _option_of.set(_names_of_options(app, tokens))
-        with _warnings_in_one_line():
-            # Cyclopts takes a lone hyphen for an option, but not a path with the same meaning.
-            paths = ["./-" if token == "-" else token for token in tokens]
+        with _warnings_in_one_line(), _terminable():
             status = app(
-                paths, exit_on_error=False, print_error=False, result_action="return_value"
+                _with_hyphens(app, tokens),
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
             )
         return status or 0
+    except KeyboardInterrupt:
+        return 130
     except UnknownOptionError as error:
         typed = error.token.keyword or error.token.value
-        other = OTHER_NAMES.get(typed.lstrip("-").replace("-", "_"), "")
-        meant = _option_of.get().get(other)
-        return _fail(f"Unknown option: {typed}. Did you mean {meant}?" if meant else str(error))
+        meant = f"--{OTHER_NAMES.get(typed.lstrip('-').replace('-', '_'), '')}"
+        has_meant = any(meant in argument.names for argument in error.argument_collection)
+        return _fail(f"Unknown option: {typed}. Did you mean {meant}?" if has_meant else str(error))
     except UnusedCliTokensError as error:
         return _fail(f"Unexpected argument: {' '.join(error.unused_tokens or ())}.")
     except CycloptsError as error:
@@ -125,58 +126,49 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     ):  # the reader of the output has stopped reading: not an error, but nothing follows
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (*OF_USE, *OTHERS) as error:
+    except (*USER_ERRORS, *OTHER_ERRORS) as error:
         if os.environ.get(TRACEBACK):
             raise
-        return _fail(in_options(_message(error)))
+        return _fail(_message(error))
 
 
-def in_options(text: str) -> str:
-    """A message of the library, whose arguments are in backquotes, with the options of the command:
-    "Expected argument `id_column`" becomes "Expected --id-column".
-
-    Example:
-        >>> in_options("Pass `nothing` or model.")
-        'Pass `nothing` or model.'
+def _with_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
+    """The tokens, with each lone hyphen in a form that Cyclopts does not take for an option: ``-o=-``
+    for the value of an option, otherwise ``./-``, a path with the same meaning.
     """
-    options = _option_of.get({})
-
-    def option(match: re.Match[str]) -> str:
-        return options.get(match["name"], match[0])
-
-    def option_and_value(match: re.Match[str]) -> str:
-        name = options.get(match["name"])
-        return match[0] if name is None else f"{name} {match['value']}"
-
-    text = re.sub(r"`\w+` \((?P<options>--[\w-]+(, --[\w-]+)*)\)", r"\g<options>", text)
-    text = re.sub(r"\b(?P<name>\w+)=\"(?P<value>[^\"]*)\"", option_and_value, text)
-    return re.sub(r"(\bargument )?`(?P<name>\w+)`", option, text)
-
-
-def _names_of_options(app: App, tokens: Sequence[str]) -> dict[str, str]:
-    """The options of the command that ``tokens`` name, by the names of the library's arguments."""
-    options = {}
-    for argument in _arguments(app, tokens):
-        names = sorted((name for name in argument.names if name.startswith("-")), key=len)
-        for name in names:
-            options[name.lstrip("-").replace("-", "_")] = name
-        if names:
-            options[argument.field_info.name] = names[-1]
-    return options
+    if "-" not in tokens:
+        return list(tokens)
+    _, apps, _ = app.parse_commands(tokens)
+    arguments = apps[-1].assemble_argument_collection(default_parameter=app.default_parameter)
+    with_value = {
+        name for argument in arguments if argument.hint is not bool for name in argument.names
+    }
+    changed: list[str] = []
+    for previous, token in pairwise(["", *tokens]):
+        if token == "-" and previous.startswith("-") and previous in with_value:
+            changed[-1] += "=-"
+        else:
+            changed.append("./-" if token == "-" else token)
+    return changed
 
 
-def _arguments(app: App, tokens: Sequence[str]) -> list[Any]:
-    path, apps, _ = app.parse_commands(tokens)
-    is_command = bool(path) and not path[-1].startswith("-") and not _has_commands(apps[-1])
-    if not is_command:
-        return []
-    default = app.default_parameter  # flags have no negative
-    arguments = apps[-1].assemble_argument_collection(default_parameter=default)
-    return [argument for argument in arguments if argument.parse]
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Within the block, SIGTERM ends the process as an error does; elsewhere than in the main thread
+    Python does not accept handlers.
+    """
 
+    def leave(*_: object) -> NoReturn:
+        raise SystemExit(128 + signal.SIGTERM)
 
-def _has_commands(app: App) -> bool:
-    return any(not name.startswith("-") for name in app)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _replace_unknown_characters() -> None:
@@ -212,7 +204,7 @@ def _message(error: BaseException) -> str:
             return f"out of memory ({first}): try a smaller `token_budget` in --config."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {str(error.filename)!r}" if error.filename else error.strerror
-    if isinstance(error, OF_USE) or text.startswith("Expected "):
+    if isinstance(error, USER_ERRORS) or text.startswith("Expected "):
         return text or type(error).__name__
     return f"{type(error).__name__}: {text} ({TRACEBACK}=1 shows the traceback)"
 

@@ -20,8 +20,8 @@ def demo(
 ) -> None:
     """Open a web page that shows alarms with their evidence.
 
-    You can paste a pair, compare two summaries, or score a file. Visitors can load any encoder by
-    name if the page is reachable from this machine only.
+    You can paste a summary with its source, or compare two summaries of one source. Visitors can load
+    any encoder by name if the page is reachable from this machine only.
 
     Stop it with Ctrl-C.
 
@@ -43,7 +43,9 @@ def demo(
             try:
                 probe.bind((host, port))
             except (OSError, OverflowError) as error:
-                raise OSError(f"cannot listen on {host}, port {port}: {error}.") from error
+                raise OSError(
+                    f"cannot listen on {host}, port {port}: {str(error).rstrip('.')}."
+                ) from error
     with needs_extra("demo", "The demo needs Gradio"):
         from estime_metric.demo.app import launch  # imports Gradio and torch: slow
         from estime_metric.demo.encoders import CHOICES

@@ -51,7 +51,7 @@ def explain(
         example: Explain a bundled example pair.
         row: Line of a pair in the file, as 'estime score' numbers them; may be given several times.
             (default: all; 2 with --example)
-        function_words: Also list alarms on function words and on punctuation, which are rarely errors.
+        function_words: Also list alarms on function words and on punctuation.
         output: Write a page (.html) or data (.jsonl, '-' for standard output).
     """
     inputs = texts.choose((file,) if file is not None else ())

@@ -48,7 +48,7 @@ _MEASURE = Group("Measure", sort_key=3)
 @Parameter(name="*", group=_INPUT)
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(files.Layout):
-    """Where the texts are in a table, and how CSV is read."""
+    """Where the texts are in a table, and the delimiter of CSV."""
 
     source_file: Annotated[Path | None, NO_OPTION] = None
 
@@ -142,8 +142,8 @@ class ScoringOptions(EncoderOptions):
             group=_MEASURE,
             metavar="FILE",
             help='Further options from a file: a JSON object such as {"window": 200, "normalize": '
-            "true}, or a scored file (or its .meta.json), to score with the same settings. The options "
-            "above override it.",
+            "true}, or the record of a scored file (its .meta.json, or a scored .parquet), to score "
+            "with the same settings. The options above override it.",
         ),
     ] = None
 

@@ -1,6 +1,4 @@
-"""What ``estime score`` prints: the pairs, the means, the worst summaries, the estimate of a dry
-run.
-"""
+"""What ``estime score`` prints: the pairs, the means, the worst summaries."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from estime_metric import files
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say, table_console
 from estime_metric.cli.screen import print_columns
-from estime_metric.jobs import Estimate, Job, Report, ScoredPair
+from estime_metric.jobs import Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
 from estime_metric.report.tables import mean_cells
 
@@ -58,18 +56,16 @@ def print_pairs(report: Report, job: Job) -> None:
 
 
 def print_report(report: Report, job: Job) -> None:
-    """The counts, the means with their intervals, of each file too, the lines to look at, and both
-    forms of the signature.
+    """The counts, the means with their intervals, of each file too, the lines to look at, and the
+    short signature.
     """
-    totals = report.totals
     say(
-        f"{counted(totals.pairs, 'pair')} scored, {counted(totals.skipped, 'row')} skipped, "
-        f"{counted(totals.blank, 'blank summary')}\n"
+        f"{counted(report.pairs, 'pair')} scored, {counted(report.skipped, 'row')} skipped, "
+        f"{counted(report.blank, 'blank summary')}\n"
     )
     _print_means(report)
-    means_of_files = report.means_of_files
-    if means_of_files and len(report.config.layer_tuple) == 1:
-        _print_means_of_files(means_of_files)
+    if report.means_of_files and len(report.config.layer_tuple) == 1:
+        _print_means_of_files(report.means_of_files)
     if report.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif report.few_sources is not None:
@@ -77,31 +73,29 @@ def print_report(report: Report, job: Job) -> None:
             f"There are only {report.few_sources} different sources, so the intervals are too "
             "narrow."
         )
-    unchecked = totals.unchecked - totals.blank
+    unchecked = report.unchecked - report.blank
     if unchecked:
-        lines = _listed(totals.unchecked_lines, unchecked, job)
+        lines = _listed(report.unchecked_lines, unchecked, job)
         shares = (
             "shares no token with its source"
             if unchecked == 1
             else "share no token with their source"
         )
         say(f"{counted(unchecked, 'summary')} {shares}, so nothing was checked: {lines}")
-    if totals.blank:
-        lines = _listed(totals.blank_lines, totals.blank, job)
+    if report.blank:
+        lines = _listed(report.blank_lines, report.blank, job)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
-        say(f"{counted(totals.blank, 'blank summary')} ({worst}): {lines}")
-    say(report.signature)
+        say(f"{counted(report.blank, 'blank summary')} ({worst}): {lines}")
     say(report.signature.short)
 
 
 def print_worst(report: Report, explained: Sequence[Explained], job: Job) -> None:
     """The worst summaries, each with its place and the words that count against it."""
-    if report.flagged_from is not None:
-        flagged = report.totals.flagged
+    if job.threshold is not None:
         heading = (
-            f"{counted(flagged, 'summary')} flagged ({RECOMMENDED} >= {report.flagged_from:g})"
+            f"{counted(report.flagged, 'summary')} flagged ({RECOMMENDED} >= {job.threshold:g})"
         )
-        if 0 < len(explained) < flagged:
+        if 0 < len(explained) < report.flagged:
             heading += f"; the worst {len(explained)}"
     else:
         number = len(explained)
@@ -123,36 +117,10 @@ def worst_as_dicts(explained: Sequence[Explained]) -> list[dict[str, Any]]:
             "file": pair.file,
             "line": pair.line,
             RECOMMENDED: pair.values[RECOMMENDED],
-            **{
-                verdict: _words(explanation, verdict)
-                for verdict in ("absent", "alarm")
-                if explanation is not None
-            },
+            **({} if explanation is None else {"words": _words_by_kind(explanation)}),
         }
         for pair, explanation in explained
     ]
-
-
-def print_estimate(estimate: Estimate) -> None:
-    """What a job will cost."""
-    say(
-        f"{counted(estimate.pairs, 'pair')} of {counted(estimate.sources, 'different source')}, "
-        f"{counted(estimate.skipped, 'row')} skipped, {estimate.characters:,} characters to encode"
-    )
-    memory = ""
-    if estimate.memory is not None:
-        memory = f"; expected memory: at least {estimate.memory / 1e9:.2g} GB"
-    low, high = _duration(estimate.seconds_low), _duration(estimate.seconds_high)
-    expected = low if low == high else f"{low} to {high}"
-    say(f"expected time: {expected}{memory} (based on {counted(estimate.timed, 'timed pair')})")
-
-
-def _duration(seconds: float) -> str:
-    """A duration with two digits."""
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{float(f'{seconds / size:.2g}'):g} {unit}"
-    return f"{float(f'{seconds:.2g}'):g} seconds"
 
 
 def _print_means(report: Report) -> None:
@@ -176,16 +144,15 @@ def _print_means(report: Report) -> None:
 def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) -> None:
     names = [Path(file).name for file in means_of_files]
     is_unique = len(set(names)) == len(names)
-    means = list(means_of_files.values())
-    cells = [mean_cells(RECOMMENDED, of_file[RECOMMENDED]) for of_file in means]
+    cells = [mean_cells(RECOMMENDED, means[RECOMMENDED]) for means in means_of_files.values()]
     print_columns(
         {
             "file": names if is_unique else list(means_of_files),
-            "pairs": [of_file["tokens"].count for of_file in means],
+            "pairs": [means["tokens"].count for means in means_of_files.values()],
             RECOMMENDED: [mean for mean, _ in cells],
             "95% interval": [interval for _, interval in cells],
             **{
-                name: [mean_cells(name, of_file[name])[0] for of_file in means]
+                name: [mean_cells(name, means[name])[0] for means in means_of_files.values()]
                 for name in ("alarms", "tokens")
             },
         },
@@ -210,23 +177,21 @@ def _listed(lines: Mapping[str, Sequence[int]], number: int, job: Job) -> str:
 
 
 def _reasons(explanation: Explanation) -> list[str]:
-    """The words that count against a summary, in their order, and why."""
+    """The words that count against a summary and why, the likeliest errors first."""
     if not explanation.tokens:
         return ["blank summary"]
     reasons = []
-    for verdict, reason in (("absent", "not in the source"), ("alarm", "alarms")):
-        words = _words(explanation, verdict)
+    for kind, words in _words_by_kind(explanation).items():
         more = f" and {len(words) - _WORDS} more" if len(words) > _WORDS else ""
-        if words:
-            reasons.append(f"{reason}: {', '.join(words[:_WORDS])}{more}")
+        reasons.append(f"{counted(2, kind)[2:]}: {', '.join(words[:_WORDS])}{more}")
     return reasons
 
 
-def _words(explanation: Explanation, verdict: str) -> list[str]:
-    """The different words of a summary with this verdict, in their order, without punctuation."""
-    words: dict[str, str] = {}  # without capitals -> as it is first written
-    for word in explanation.words:
+def _words_by_kind(explanation: Explanation) -> dict[str, list[str]]:
+    """The different words of each kind that a summary has, the likeliest errors first."""
+    by_kind: dict[str, dict[str, str]] = {}  # of each, without capitals -> as it is first written
+    for word in explanation.surest_words():
         text = " ".join(explanation.prediction[word.start : word.end].split())
-        if word.verdict == verdict and any(map(str.isalnum, text)):
-            words.setdefault(text.casefold(), text)
-    return list(words.values())
+        kind = explanation.kind(word) or ""
+        by_kind.setdefault(kind, {}).setdefault(text.casefold(), text)
+    return {kind: list(words.values()) for kind, words in by_kind.items()}

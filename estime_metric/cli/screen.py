@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import takewhile
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -27,69 +24,40 @@ _GAP = 2  # cells between columns
 def print_table(table: Table, console: Console | None = None) -> None:
     """Prints a table without its notes.
 
-    If the screen is too narrow, headings and the longest names at the left are broken into lines;
-    then the columns that do not fit follow below, next to the names again. No number is broken.
-    Without a console the table goes to standard output, see `table_console`.
+    If the screen is too narrow, the longest names are broken into lines, or else the terminal wraps
+    the lines; no number is broken. Without a console the table goes to standard output, see
+    `table_console`.
     """
     console = console or table_console()
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
-    headings = [printable(column.heading) for column in table.columns]
-    rows = [row for section in table.sections for row in section.rows]
-    cells = [
-        [_shown(row[index], column) for row in rows] for index, column in enumerate(table.columns)
+    rows = [
+        list(map(_shown, row, table.columns)) for section in table.sections for row in section.rows
     ]
-    if sum(_widths(headings, cells)) > console.width:
-        headings = [
-            textwrap.fill(heading, max(map(cell_len, (*texts, *heading.split())), default=1))
-            for heading, texts in zip(headings, cells, strict=True)
-        ]
-    widths = _widths(headings, cells)
-    keys = [*takewhile(lambda index: table.columns[index].text, range(len(widths)))]
-    longest = max(keys, key=widths.__getitem__, default=0)
-    excess = max(sum(widths) - console.width, 0)
-    if widths[longest] - excess >= LEAST + _GAP:
+    headings = [printable(column.heading) for column in table.columns]
+    widths = [max(map(cell_len, texts)) for texts in zip(headings, *rows, strict=True)]
+    names = [index for index, column in enumerate(table.columns) if column.text]
+    longest = max(names, key=widths.__getitem__, default=0)
+    excess = max(sum(widths) + _GAP * len(widths) - console.width, 0)
+    if widths[longest] - excess >= LEAST:
         widths[longest] -= excess
-    for block in _blocks(widths, len(keys) or 1, console.width):
-        _print_block(table, block, headings, cells, widths, console)
+    wide = Console(file=console.file, width=max(console.width, sum(widths) + _GAP * len(widths)))
 
-
-def _blocks(widths: list[int], keys: int, limit: int) -> Iterator[list[int]]:
-    """The indices of columns that fit next to one another, each time with the first ``keys``."""
-    block = list(range(keys))
-    for index in range(keys, len(widths)):
-        if len(block) > keys and sum(widths[column] for column in (*block, index)) > limit:
-            yield block
-            block = list(range(keys))
-        block.append(index)
-    yield block
-
-
-def _print_block(
-    table: Table,
-    block: list[int],
-    headings: list[str],
-    cells: list[list[str]],
-    widths: list[int],
-    console: Console,
-) -> None:
     def new_grid(*, has_header: bool) -> Grid:
         grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=has_header)
         grid.padding = (0, _GAP - 1, 0, 0)
-        for index in block:
+        for column, heading, width in zip(table.columns, headings, widths, strict=True):
             grid.add_column(
-                Text(headings[index], style="bold"),
-                justify="left" if table.columns[index].text else "right",
+                Text(heading, style="bold"),
+                justify="left" if column.text else "right",
                 vertical="bottom",
                 overflow="fold",
-                width=widths[index] - _GAP,
+                width=width,
             )
         return grid
 
-    width = sum(widths[index] for index in block)
-    wide = Console(file=console.file, width=max(console.width, width))
     wide.print(new_grid(has_header=True))
-    lines = zip(*(cells[index] for index in block), strict=True)
+    lines = iter(rows)
     for number, section in enumerate(table.sections):
         if section.title:
             console.print(Text("\n" * bool(number) + printable(section.title), style="italic"))
@@ -112,22 +80,6 @@ def print_columns(
     headings = [Column(name, text=name in texts) for name in columns]
     rows = list(zip(*columns.values(), strict=True))
     print_table(Table("columns", title, headings, (Section("", rows),)), console)
-
-
-def print_sections(table: Table, before: str = "") -> None:
-    """Prints each section as a separate table with the section's title, with ``before`` in front."""
-    for section in table.sections:
-        print_table(
-            replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),))
-        )
-
-
-def _widths(headings: list[str], cells: list[list[str]]) -> list[int]:
-    """Cells of the terminal that each column takes, with those between it and the next."""
-    return [
-        _GAP + max(cell_len(line) for text in (heading, *texts) for line in text.split("\n"))
-        for heading, texts in zip(headings, cells, strict=True)
-    ]
 
 
 def _shown(cell: Cell, column: Column) -> str:

@@ -10,21 +10,18 @@ from tqdm import tqdm
 from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli.console import NAMED_ROWS, note, warn, warn_of_more_rows
-from estime_metric.jobs import Job, Progress, count_pairs
+from estime_metric.jobs import Job, NotResumableError, Progress
 
 
 class Bar(Progress):
-    """Shows on stderr how far a job is. Use it as a context.
-
-    Attributes:
-        kept: pairs that are kept so far, those of an earlier run included.
-        skipped: invalid rows so far.
-    """
+    """Shows on stderr how far a job is. Use it as a context, which says how to go on if it ends
+    early."""
 
     def __init__(self, job: Job, *, quiet: bool) -> None:
         self._job, self._quiet = job, quiet
-        self._bar = tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001)
-        self.kept = self.skipped = 0
+        self._has_started = False
+        self._skipped = 0
+        self._bar = tqdm(disable=True)
 
     def __enter__(self) -> Bar:
         return self
@@ -36,16 +33,22 @@ class Bar(Progress):
         traceback: TracebackType | None,
     ) -> None:
         self._bar.close()
-        warn_of_more_rows(self.skipped)
+        warn_of_more_rows(self._skipped)
+        if self._has_started and error is not None and not isinstance(error, NotResumableError):
+            self._say_how_to_resume()
 
     def start(self, resumed: int) -> None:
         """As `Progress.start`."""
-        self.kept = resumed
+        self._has_started = True
         if resumed:
             note(f"{counted(resumed, 'pair')} already scored")
-        self._bar.total = None if self._quiet else count_pairs(self._job)
-        self._bar.initial = resumed  # which the rate does not count
-        self._bar.update(resumed)
+        self._bar = tqdm(
+            unit="pair", initial=resumed, disable=self._quiet, dynamic_ncols=True, delay=0.001
+        )
+
+    def expect(self, pairs: int) -> None:
+        """As `Progress.expect`."""
+        self._bar.total = pairs
 
     def advance(self, pairs: int) -> None:
         """As `Progress.advance`."""
@@ -53,21 +56,17 @@ class Bar(Progress):
 
     def keep(self, pairs: int, problems: Sequence[str]) -> None:
         """As `Progress.keep`."""
-        self.kept = pairs
-        for problem in problems[: max(NAMED_ROWS - self.skipped, 0)]:
+        for problem in problems[: max(NAMED_ROWS - self._skipped, 0)]:
             with tqdm.external_write_mode():
                 warn(f"skipped {problem}")
-        self.skipped += len(problems)
+        self._skipped += len(problems)
 
-    def say_how_to_resume(self) -> None:
-        """Called when a job ends early: what is kept, and how to go on."""
+    def _say_how_to_resume(self) -> None:
         output = self._job.output
-        if not self.kept:
-            return
         if output is None:
             note("Nothing is kept. To be able to resume, name a file with -o.")
         elif not files.is_standard(output):
             note(
-                f"{counted(self.kept, 'pair')} already scored in {output}. Run the command again "
-                "with --resume to continue."
+                f"What was scored for {output} is kept. Run the command again with --resume to "
+                "continue."
             )

@@ -260,11 +260,7 @@ def higher_is_better(measure: str) -> bool:
     or is unknown.
     """
     name = measure_of(measure)
-    if name not in HIGHER_IS_BETTER:
-        raise ValueError(
-            f"Expected argument `measures` to name some of {', '.join(HIGHER_IS_BETTER)}, but got "
-            f"{measure!r}."
-        )
+    check_choice("measures", name, HIGHER_IS_BETTER)
     return HIGHER_IS_BETTER[name]
 
 
@@ -292,8 +288,9 @@ def _tolerance(measure: str, rows: pd.DataFrame, systems: Sequence[str]) -> Floa
     """How far two equal scores of each example can differ by rounding, (examples,)."""
     if MEASURES[measure_of(measure)].kind != "count":
         return np.full(len(rows), LAST_DIGIT)
-    tokens = np.array([_property(rows[name], "tokens") for name in systems])
-    return LAST_DIGIT * np.fmax(tokens, 1.0).max(axis=0)
+    tokens = np.array([_property(rows[name], "tokens") for name in systems], dtype=np.float64)
+    most: Floats = np.fmax(tokens, 1.0).max(axis=0)
+    return LAST_DIGIT * most
 
 
 def _compared(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from estime_metric._wording import counted
 from estime_metric.comparison.systems import Comparison, higher_is_better
 from estime_metric.measures import MEASURES, RECOMMENDED, measure_of
 from estime_metric.report.tables import fixed
@@ -25,58 +26,63 @@ COPIES_MORE = 2.0
 AGREED_ABOVE, AGREED_BELOW = (60, 61), (25, 46)
 
 
-def sentences(comparison: Comparison, first: str, second: str) -> list[str]:
-    """What the first measure says of two systems that were compared, how long the runs are that they
-    copy, and how often people agreed with such a difference in the study; the latter two if they are
-    known. For example:
+def sentences(comparison: Comparison) -> list[list[str]]:
+    """For each pair of systems, in the order of `Comparison.pairs`, what the first measure says, how
+    long the runs are that the two copy, and how often people agreed with such a difference in the
+    study; the latter two if they are known. For example:
 
     - pg has lower inconsistency than bart (0.0194 and 0.0629, p 0.0004).
     - pg copies runs 1.9 times as long: 27 and 14 words.
     - Such a difference agreed with people in 25 of 46 cases on SummEval (ratio of at most 2), about
       chance.
     """
-    of_pair = comparison.pairs[comparison.pairs["system_a"].isin([first, second])]
-    of_pair = of_pair[of_pair["system_b"].isin([first, second])]
-    row = of_pair.iloc[0].to_dict()
-    densities = comparison.systems.loc[[row["system_a"], row["system_b"]], "copied_density"]
-    said = [_difference(row)]
-    if densities.notna().all():
-        said.append(_copying(densities))
-        if row["better"] is not None and measure_of(row["measure"]) == RECOMMENDED:
-            said.append(_agreement(densities, row["better"]))
-    return said
+    rows = comparison.pairs[comparison.pairs["measure"] == comparison.measures[0]]
+    density = comparison.systems["copied_density"]
+    return [
+        _sentences(row, density[[row["system_a"], row["system_b"]]])
+        for row in rows.to_dict("records")
+    ]
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What belongs to the numbers: the `sentences` on each pair of systems, of many only on the first
-    `LISTED`, why a measure cannot compare two systems, how the numbers were computed, what limits
-    them, and the signature.
+    """What belongs to the numbers: the `sentences`, of many only those on the first `LISTED` pairs of
+    systems, the `limits`, and the signature.
     """
-    lines = [" ".join(of_two_systems) for of_two_systems in said(comparison)]
-    return [*lines, *limits(comparison), comparison.signature]
-
-
-def said(comparison: Comparison) -> list[list[str]]:
-    """The `sentences` on each pair of systems; of many only on the first `LISTED`."""
-    pairs = comparison.pairs[["system_a", "system_b"]].drop_duplicates().to_numpy().tolist()
-    listed = [sentences(comparison, *names) for names in pairs[:LISTED]]
-    more = len(pairs) - LISTED
-    return listed if more <= 0 else [*listed, [f"{more} more pairs of systems are not listed."]]
+    lines = [" ".join(lines) for lines in sentences(comparison)]
+    return [*listed(lines, "pairs of systems"), *limits(comparison), comparison.signature]
 
 
 def limits(comparison: Comparison) -> list[str]:
-    """How the numbers were computed, and what limits them."""
-    first, *others = comparison.measures
-    silent = comparison.pairs.query("why_not != '' and measure != @first")
+    """Why a further measure cannot compare two systems, how the numbers were computed, and what limits
+    them.
+    """
+    pairs = comparison.pairs
+    silent = pairs[(pairs["why_not"] != "") & (pairs["measure"] != comparison.measures[0])]
     reasons = [_not_compared(row) for row in silent.to_dict("records")]
-    more = len(reasons) - LISTED
     return [
-        *reasons[:LISTED],
-        *([f"{more} more such pairs are not listed."] if more > 0 else []),
+        *listed(reasons, "such pairs"),
         _method(comparison),
         *_notes_on_sources(comparison),
-        *(note for measure in (first, *others) for note in _notes_on_measure(comparison, measure)),
+        *(note for name in comparison.measures for note in _notes_on_measure(comparison, name)),
     ]
+
+
+def listed(lines: list[str], things: str) -> list[str]:
+    """The first `LISTED` lines, and how many more there are."""
+    more = len(lines) - LISTED
+    return lines if more <= 0 else [*lines[:LISTED], f"{more} more {things} are not listed."]
+
+
+def _sentences(row: dict[str, Any], density: pd.Series) -> list[str]:
+    """The sentences on one row of `Comparison.pairs`; ``density`` is `copied_density` of its two
+    systems.
+    """
+    lines = [_difference(row)]
+    if density.notna().all():
+        lines.append(_copying(density))
+        if row["better"] is not None and measure_of(row["measure"]) == RECOMMENDED:
+            lines.append(_agreement(density, row["better"]))
+    return lines
 
 
 def _difference(row: dict[str, Any]) -> str:
@@ -110,10 +116,10 @@ def _not_compared(row: dict[str, Any]) -> str:
     )
 
 
-def _copying(densities: pd.Series) -> str:
+def _copying(density: pd.Series) -> str:
     """Which of two systems copies longer runs of words."""
-    longer, shorter = densities.sort_values(ascending=False, kind="stable").index
-    more, less = densities[longer], densities[shorter]
+    longer, shorter = density.sort_values(ascending=False, kind="stable").index
+    more, less = density[longer], density[shorter]
     words = f"{_words(more)} and {_words(less)} words"
     if more < _ALIKE * less or not less:
         return f"{longer} and {shorter} copy runs of {words}."
@@ -124,10 +130,10 @@ def _words(density: float) -> str:
     return f"{density:.0f}" if density >= 10 or not density else f"{density:.1f}"
 
 
-def _agreement(densities: pd.Series, better: str) -> str:
+def _agreement(density: pd.Series, better: str) -> str:
     """How often people agreed with such a difference."""
-    (other,) = densities.index.drop(better)
-    if densities[better] > COPIES_MORE * densities[other]:
+    (other,) = density.index.drop(better)
+    if density[better] > COPIES_MORE * density[other]:
         ratio, (agreed, cases), verdict = "above", AGREED_ABOVE, ""
     else:
         ratio, (agreed, cases), verdict = "of at most", AGREED_BELOW, ", about chance"
@@ -156,9 +162,8 @@ def _p(p_value: float) -> str:
 def _method(comparison: Comparison) -> str:
     pairs = len(comparison.pairs) // len(comparison.measures)
     corrected = f", corrected by Holm's method for {pairs} pairs of systems" if pairs > 1 else ""
-    number = f"{comparison.examples} {'example' if comparison.examples == 1 else 'examples'}"
     return (
-        f"{number}, matched by column {comparison.matched_by!r}. 95% intervals are from a bootstrap by source "
+        f"{counted(comparison.examples, 'example')}, matched by column {comparison.matched_by!r}. 95% intervals are from a bootstrap by source "
         f"({RESAMPLES} resamples); p-values are from approximate randomization ({comparison.swaps} swaps)"
         f"{corrected}."
     )
@@ -168,14 +173,14 @@ def _notes_on_sources(comparison: Comparison) -> list[str]:
     """How many independent examples there are, and how far that is known."""
     repeats = comparison.sources is not None and comparison.sources < comparison.examples
     count = comparison.examples if comparison.sources is None else comparison.sources
-    counted = "different sources" if repeats else "examples"
+    things = "different sources" if repeats else "examples"
     lines = []
     if count == 1:
         which = "All examples have the same source" if repeats else "There is only one example"
         lines.append(f"{which}, so there are no intervals, and no difference can be significant.")
     elif count < FEW_SOURCES:
         lines.append(
-            f"There are only {count} {counted}. Only large differences can be significant, and the "
+            f"There are only {count} {things}. Only large differences can be significant, and the "
             "bootstrap intervals are too narrow."
         )
     if repeats and count > 1:

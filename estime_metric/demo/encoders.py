@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS
-from estime_metric.demo.limits import Limits, RefusedError, refuse
+from estime_metric.demo.limits import Limits, RefusedError
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.encoder.loading import EncoderInfo, EncoderUnavailableError
 from estime_metric.engine.text.units import units_of
+from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explanation import Explanation
+from estime_metric.files import read_pairs
+from estime_metric.measures import RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.validation import check_choice, check_text
 
@@ -29,6 +33,9 @@ REMARKS = {
 #: summary.
 CACHE_BYTES = 400_000_000
 
+#: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
+EXAMPLE_PAIRS = read_pairs(EXAMPLES)
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -39,8 +46,23 @@ class Setting:
     layer: int | None = None  # the encoder's default
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Summaries of one source, explained.
+
+    Attributes:
+        explanations: one for each summary.
+        warnings: why the numbers may not be reliable.
+        examples: the verdict on each bundled pair and its inconsistency with the same setting.
+    """
+
+    explanations: list[Explanation]
+    warnings: list[str]
+    examples: list[tuple[str, float]]
+
+
 class Encoders:
-    """Explanations and scores by any of the encoders on offer.
+    """Explanations by any of the encoders on offer.
 
     All layers are read in one pass, and the source embeddings are cached under hashes. Another
     layer is therefore fast, and no text is kept.
@@ -58,6 +80,7 @@ class Encoders:
         self.limits = limits or Limits()
         self.any_name = any_name
         self._cache = SourceCache(CACHE_BYTES)
+        self._examples = lru_cache(maxsize=8)(self._score_examples)
 
     @property
     def labels(self) -> list[tuple[str, str]]:
@@ -68,62 +91,59 @@ class Encoders:
         """Blocks, width and default layer of an encoder; loads it. Refuses one that is not on offer
         (RefusedError).
         """
-        return self.scorer(Setting(model)).encoder.info
+        return self._scorer(Setting(model)).encoder.info
 
-    def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> list[Explanation]:
+    def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> Explained:
         """The explanations of one or several summaries of one source.
 
         Raises:
             RefusedError: a text is too long, or the encoder cannot be loaded.
-            ValueError: there is no such unit or layer.
+            ValueError: there is no such unit or layer, or a text has a lone surrogate.
         """
-        for summary in summaries:  # before the encoder is loaded
-            self.limits.check_pair(source, summary)
-        scorer = self.scorer(setting, every_layer=True)
-        config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
-        self.check(scorer, source, *summaries)
-        explanations = scorer.explain_pairs(
-            summaries, [source] * len(summaries), layer=config.layer_tuple[0]
-        )
-        # All layers were read in one pass; the signature names only the layer that is shown.
-        return [replace(explanation, signature=config.signature()) for explanation in explanations]
-
-    def check(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
-        """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a
-        lone surrogate.
-        """
-        info = scorer.encoder.info
-        most = self.limits.tokens_for(info.blocks, info.width)
-        for name, text in (("source", source), *(("summary", summary) for summary in summaries)):
+        texts = [("source", source), *(("summary", summary) for summary in summaries)]
+        for name, text in texts:  # before the encoder is loaded
+            is_source = name == "source"
+            most = self.limits.max_source_chars if is_source else self.limits.max_summary_chars
+            self.limits.check(name, len(text), most, "characters")
             check_text(name, text)
+        scorer = self._scorer(setting)
+        info = scorer.encoder.info
+        config = info.resolve(replace(scorer.config, layers=setting.layer))
+        for name, text in texts:
             tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
-            if tokens > most:
-                reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} the limit of this page is {most:,}."
-                refuse(reason, "explain")
+            most = self.limits.tokens_for(info.blocks, info.width)
+            self.limits.check(name, tokens, most, f"tokens of {_label(info.name)}")
+        sources = [source] * len(summaries)
+        layer = config.layer_tuple[0]
+        explanations = scorer.explain_pairs(summaries, sources, layer=layer)
+        # All layers were read in one pass; the signature names only the layer that is shown.
+        return Explained(
+            [replace(explanation, signature=config.signature()) for explanation in explanations],
+            scorer.input_warnings(summaries, sources),
+            self._examples(setting.model, setting.unit)[layer],
+        )
 
-    def scorer(self, setting: Setting, *, every_layer: bool = False) -> EstimeScorer:
-        """A scorer whose encoder is loaded; only those who ask for the same encoder wait for it.
+    def _score_examples(self, model: str, unit: str) -> dict[int, list[tuple[str, float]]]:
+        """For each layer, the verdict on each bundled pair and its inconsistency."""
+        result = self._scorer(Setting(model, unit)).score(
+            EXAMPLE_PAIRS.summaries, EXAMPLE_PAIRS.sources
+        )
+        verdicts = [others["verdict"] for others in EXAMPLE_PAIRS.others]
+        return {
+            layer: list(zip(verdicts, result.values(RECOMMENDED, layer).tolist(), strict=True))
+            for layer in result.config.layer_tuple
+        }
 
-        Args:
-            setting: what was chosen.
-            every_layer: read all layers, so that another one can be shown at no cost. Reading only
-                the layer of the setting is faster.
-
-        Raises:
-            RefusedError: the encoder is not on offer or cannot be loaded.
-            ValueError: there is no such unit.
+    def _scorer(self, setting: Setting) -> EstimeScorer:
+        """A scorer of all layers whose encoder is loaded; only those who ask for the same encoder wait
+        for it. Refuses an encoder that is not on offer or cannot be loaded (RefusedError).
         """
         model = setting.model
         if not model.strip() or (model not in self.names and not self.any_name):
             raise RefusedError("This encoder is not available on this page.")
         check_choice("unit", setting.unit, UNITS)
         try:
-            scorer = EstimeScorer(
-                model=model,
-                unit=setting.unit,
-                layers="all" if every_layer else setting.layer,
-                cache=self._cache,
-            )
+            scorer = EstimeScorer(model=model, unit=setting.unit, layers="all", cache=self._cache)
             scorer.load()
         except EncoderUnavailableError as error:
             raise RefusedError(

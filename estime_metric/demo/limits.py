@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 #: Work of about a minute on two CPU cores for one source: tokens times blocks times width squared.
 WORK = 20_000_000_000
@@ -24,17 +23,11 @@ class Limits:
         max_source_chars: Longest source, in characters.
         max_summary_chars: Longest summary, in characters.
         max_tokens: Longest text, in tokens. (default: 4000, fewer for large encoders)
-        max_file_bytes: Largest file.
-        max_pairs: Most pairs in a file.
-        max_seconds: Time for one file; after it no further pair is begun.
     """
 
     max_source_chars: int = 20_000
     max_summary_chars: int = 5_000
     max_tokens: int | None = None
-    max_file_bytes: int = 2_000_000
-    max_pairs: int = 500
-    max_seconds: float = 120.0
 
     def tokens_for(self, blocks: int, width: int) -> int:
         """Most tokens of a text for an encoder of this size.
@@ -49,19 +42,12 @@ class Limits:
             min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
         )
 
-    def check_pair(self, source: str, summary: str) -> None:
-        """Refuses a pair with a text of too many characters (RefusedError)."""
-        for name, text, most in (
-            ("source", source, self.max_source_chars),
-            ("summary", summary, self.max_summary_chars),
-        ):
-            if len(text) > most:
-                refuse(
-                    f"The {name} has {len(text):,} characters; the limit of this page is {most:,}.",
-                    "explain",
-                )
-
-
-def refuse(reason: str, command: str) -> NoReturn:
-    """Refuses a request (RefusedError), and names the command that has no such limit."""
-    raise RefusedError(f"{reason} On your own machine, `estime {command}` has no such limit.")
+    def check(self, name: str, length: int, most: int, unit: str) -> None:
+        """Refuses a text that is longer than ``most`` characters or tokens (RefusedError), and names the
+        command that has no such limit.
+        """
+        if length > most:
+            raise RefusedError(
+                f"The {name} has {length:,} {unit}; the limit of this page is {most:,}. On your own machine, "
+                "`estime explain` has no such limit."
+            )

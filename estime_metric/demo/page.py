@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from statistics import fmean
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
-from estime_metric._wording import shortened
-from estime_metric.config import LOW_COVERAGE
 from estime_metric.explain import html
-from estime_metric.explain.wording import share
-from estime_metric.files import Row
 from estime_metric.measures import RECOMMENDED
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Explanation
 
 
 def asset(name: str) -> str:
@@ -30,53 +25,8 @@ def asset(name: str) -> str:
 #: ``@container``.
 HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
 
-#: A progress bar until the first pair of a file is scored.
-READING = '<div class="demo-progress" role="status"><p>Reading the file \u2026</p><progress></progress></div>'
-
-#: Rows of a file that are listed on the page.
-LISTED = 100
-
-
-class Scored(NamedTuple):
-    """A pair of a file with its line and its measures."""
-
-    line: int
-    source: str
-    summary: str
-    values: dict[str, float]
-
-
-@dataclass
-class Progress:
-    """How far the scoring of a file has come.
-
-    Attributes:
-        rows_in_file: rows of the file, also invalid ones.
-        problems: one sentence for each row that is not scored, with its line.
-        signature: of all scores.
-        scored: the pairs scored so far.
-        rows: as ``estime score --output`` writes them; new columns begin with ``estime_`` if the
-            file has their names.
-        late: whether the time ended before the file did.
-        done: whether nothing more is to come.
-    """
-
-    rows_in_file: int
-    problems: list[str]
-    signature: str
-    scored: list[Scored] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    late: bool = False
-    done: bool = False
-
-    @property
-    def listed(self) -> list[Scored]:
-        """The pairs that the page lists."""
-        return self.scored[:LISTED]
-
-    def mean(self, measure: str) -> float:
-        """The mean of a measure over the pairs scored so far."""
-        return fmean(pair.values[measure] for pair in self.scored)
+#: The numbers below the scale.
+TICKS = (0, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
 
 
 def renamed(inner: str) -> str:
@@ -86,41 +36,43 @@ def renamed(inner: str) -> str:
     return f"<{name}>{inner}</{name}>"
 
 
-def verdict(sentence: str) -> str:
-    """What the comparison of two summaries says."""
+def verdict(first: Explanation, second: Explanation) -> str:
+    """What two summaries of one source differ in, as measured."""
+    differences = [
+        f"{name} {first.value(measure):.{digits}f} and {second.value(measure):.{digits}f}"
+        for measure, name, digits in (
+            (RECOMMENDED, "inconsistency", 3),
+            ("alarms", "alarms", 0),
+            ("new_words", "new words", 3),
+            ("copied_density", "copied density", 2),
+        )
+    ]
+    lower, higher = first.inconsistency, second.inconsistency
+    names = ["first", "second"] if lower < higher else ["second", "first"]
+    if f"{lower:.3f}" == f"{higher:.3f}":
+        sentence = "The two summaries have the same inconsistency"
+    else:
+        sentence = f"The {names[0]} summary has a lower inconsistency than the {names[1]}"
     return (
-        f'<p class="demo-verdict" role="status">{escape(sentence[0].upper() + sentence[1:])}.</p>'
+        f'<p class="demo-verdict" role="status"><b>{sentence}</b>: {", ".join(differences)}. One source does not '
+        "show which system is better; <code>estime compare</code> needs many.</p>"
     )
 
 
 def notice(message: str) -> str:
-    """A message in place of a result. Text between backticks is set as code; nothing is read as
-    HTML.
+    """A message in place of a result, or above it. Text between backticks is set as code; nothing is
+    read as HTML.
     """
-    return f'<p class="demo-notice" role="alert" dir="auto">{with_code(message)}</p>'
+    shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(message))
+    return f'<p class="demo-notice" role="alert" dir="auto">{shown}</p>'
 
 
-def scored(progress: Progress) -> str:
-    """How far a file has come and, once it is done, its scores."""
-    finished = len(progress.scored) + len(progress.problems)
-    return render(
-        "scored",
-        progress=progress,
-        count=f"{len(progress.scored):,} of {progress.rows_in_file:,} rows scored",
-        done=finished / max(1, progress.rows_in_file),
-        low=LOW_COVERAGE,
-        recommended=RECOMMENDED,
-        share=share,
-        beginning=partial(shortened, length=160),
-        code=lambda text: Markup(with_code(text)),
-    )
+def scale(summaries: Mapping[str, float], examples: Sequence[tuple[str, float]]) -> str:
+    """A line from 0 to 1 with the inconsistency of the summaries, among the values of the examples.
 
-
-def render(template: str, **values: Any) -> str:
-    """One of the templates."""
-    return html.templates(__package__).get_template(f"{template}.html.jinja").render(values)
-
-
-def with_code(text: str) -> str:
-    """A text as HTML, with text between backticks set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    Args:
+        summaries: the name of each summary -> its inconsistency.
+        examples: verdict and inconsistency of each.
+    """
+    template = html.templates(__package__).get_template("scale.html.jinja")
+    return template.render(summaries=summaries, examples=examples, ticks=TICKS)

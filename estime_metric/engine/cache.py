@@ -48,6 +48,7 @@ class SourceCache:
         TypeError, ValueError: the limit is not an integer, or is negative.
 
     Example:
+        >>> import torch
         >>> cache = SourceCache(memory_bytes=1000)
         >>> key = source_key("signature", np.array([7, 8, 9]))
         >>> cache.put(key, torch.zeros(1, 3, 4))

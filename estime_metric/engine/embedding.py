@@ -103,10 +103,10 @@ class Embedder:
         with inference_context(self._encoder.device):
             if self._cache is not None:
                 on_host = to_host([embeddings[source] for source in plan.keys])
-                for key, of_source in zip(plan.keys.values(), on_host, strict=True):
-                    self._cache.put(key, of_source)
-            for source, of_source in plan.cached.items():
-                embeddings[source] = put(of_source, self._encoder.device)
+                for key, source_embeddings in zip(plan.keys.values(), on_host, strict=True):
+                    self._cache.put(key, source_embeddings)
+            for source, source_embeddings in plan.cached.items():
+                embeddings[source] = put(source_embeddings, self._encoder.device)
             embeddings |= self._carried
             carried = plan.batch.carried
             self._carried = {}

@@ -158,7 +158,7 @@ def _arrays(group: SourceGroup, embeddings: Embeddings) -> list[NDArray[np.int64
     )
     source_ids = source.ids if source in embeddings else source.ids[:0]
     occurring = np.empty(0, dtype=np.int64)
-    if source.of_words:
+    if source.are_words:
         occurring = np.flatnonzero(np.concatenate([units.occurring for units in predictions]))
     return [prediction_ids, source_ids, occurring]
 
@@ -167,25 +167,29 @@ def _match_group(
     group: SourceGroup, embeddings: Embeddings, placed: _OnDevice, normalize: bool
 ) -> list[MatchedPair]:
     sets = [units for prediction in group.predictions for units in prediction.embedded]
-    of_predictions = torch.cat([embeddings[units] for units in sets], dim=1)
-    of_source = embeddings.get(group.source, of_predictions[:, :0])
-    of_all = match(
-        of_predictions, of_source, placed.prediction_ids, placed.source_ids, normalize=normalize
+    summary_embeddings = torch.cat([embeddings[units] for units in sets], dim=1)
+    source_embeddings = embeddings.get(group.source, summary_embeddings[:, :0])
+    all_matches = match(
+        summary_embeddings,
+        source_embeddings,
+        placed.prediction_ids,
+        placed.source_ids,
+        normalize=normalize,
     )
-    matches = dict(zip(sets, of_all.split([len(units) for units in sets]), strict=True))
-    if group.source.of_words:
+    matches = dict(zip(sets, all_matches.split([len(units) for units in sets]), strict=True))
+    if group.source.are_words:
         sizes = [int(prediction.occurring.sum()) for prediction in group.predictions]
-        checked = of_all.only(placed.occurring).split(sizes)
+        checked = all_matches.only(placed.occurring).split(sizes)
     else:
         checked = [matches[prediction.checked] for prediction in group.predictions]
     return [
         MatchedPair(
             source=group.source,
             prediction=prediction,
-            checked=of_checked if of_checked.units else matches[prediction.checked],
+            checked=occurring if occurring.units else matches[prediction.checked],
             every=matches[prediction.every],
         )
-        for prediction, of_checked in zip(group.predictions, checked, strict=True)
+        for prediction, occurring in zip(group.predictions, checked, strict=True)
     ]
 
 
@@ -272,19 +276,21 @@ def _match_rows(
         equal = prediction_ids[:, None] == source_ids[None, start : start + width]  # (s, block)
         return dots.masked_fill(~equal, -torch.inf), dots.masked_fill_(equal, -torch.inf)
 
-    of_same = of_other = prediction.new_empty(*prediction.shape[:2], 0)
+    same_products = other_products = prediction.new_empty(*prediction.shape[:2], 0)
     for start in blocks:
-        of_same, of_other = products(start)
-        _keep_best(same, same_at, of_same, start)
-        _keep_best(other, other_at, of_other, start)
+        same_products, other_products = products(start)
+        _keep_best(same, same_at, same_products, start)
+        _keep_best(other, other_at, other_products, start)
     rounding = tolerance * torch.linalg.vector_norm(prediction, dim=-1)  # (l, s)
     least = torch.maximum(same, other) - rounding
     for start in blocks:  # once more, now that the best matches are known
         if len(blocks) > 1:
-            of_same, of_other = products(start)
-        winners += _above(of_other, same)
-        winner_ties += _above(of_other, same - rounding) - _above(of_other, same + rounding)
-        nearly_best += _above(of_same, least) + _above(of_other, least)
+            same_products, other_products = products(start)
+        winners += _above(other_products, same)
+        winner_ties += _above(other_products, same - rounding) - _above(
+            other_products, same + rounding
+        )
+        nearly_best += _above(same_products, least) + _above(other_products, least)
     return Matches(
         same=same,
         same_at=same_at,

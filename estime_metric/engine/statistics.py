@@ -185,8 +185,8 @@ def tau_c(balance: Tensor, positions: Tensor, units: Tensor) -> Tensor:
 
 def _by_source(pairs: Sequence[MatchedPair]) -> Iterator[tuple[Units, list[MatchedPair]]]:
     """The sources, each with its pairs, which follow one another."""
-    for _, of_source in groupby(pairs, key=lambda pair: id(pair.source)):
-        group = list(of_source)
+    for _, pairs_of_source in groupby(pairs, key=lambda pair: id(pair.source)):
+        group = list(pairs_of_source)
         yield group[0].source, group
 
 

@@ -50,7 +50,7 @@ def to_html(
     evidence. Style and script are inside, and it loads nothing from anywhere.
 
     Nothing in the texts is read as HTML. The `surest_words` of each summary are listed below it; those on
-    function words and punctuation, which are rarely errors, are behind a switch. Several explanations are shown in the order of their
+    function words and punctuation are behind a switch. Several explanations are shown in the order of their
     inconsistency, the largest first, with an index. What the numbers and colors mean is written
     once above them, and so is the signature if it is the same for all.
 

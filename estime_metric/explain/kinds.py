@@ -9,7 +9,7 @@ from estime_metric.novelty import lower_words
 #: Reasons to look at a word, the likeliest errors first.
 KINDS = ("new name", "new number", "new word", "alarm")
 
-#: Words that rarely make a summary wrong: articles, pronouns, prepositions, conjunctions, auxiliary
+#: Words that say more about grammar than about facts: articles, pronouns, prepositions, conjunctions, auxiliary
 #: verbs, and what an apostrophe cuts off. Negations, words of time and place such as ``before``, and
 #: ``may`` and ``us``, which may be a month and a country, are not among them.
 FUNCTION_WORDS = frozenset(

@@ -8,11 +8,9 @@ from estime_metric.files.lines import Line, Row
 from estime_metric.files.metadata import (
     meta_path,
     read_meta,
-    read_signature,
     write_meta,
 )
 from estime_metric.files.pairs import (
-    ChunkLimits,
     ColumnError,
     Pairs,
     check_aligned,
@@ -30,6 +28,7 @@ from estime_metric.files.replacing import (
     named,
     remove_unfinished,
     replaced,
+    resolved,
     write_text,
 )
 from estime_metric.files.scores import (
@@ -42,8 +41,6 @@ from estime_metric.files.scores import (
     measure_columns,
     measure_values,
     rows_with,
-    score_columns,
-    score_rows,
 )
 from estime_metric.files.streams import is_standard, write_standard_output
 from estime_metric.files.values import plain
@@ -64,7 +61,6 @@ __all__ = [
     "SOURCE_ID",
     "TABLES",
     "WRITABLE",
-    "ChunkLimits",
     "ColumnError",
     "Layout",
     "Line",
@@ -92,13 +88,11 @@ __all__ = [
     "read_meta",
     "read_pairs",
     "read_rows",
-    "read_signature",
     "remove_unfinished",
     "replace_table",
     "replaced",
+    "resolved",
     "rows_with",
-    "score_columns",
-    "score_rows",
     "text_problem",
     "write_meta",
     "write_rows",

@@ -1,8 +1,7 @@
-"""How files of pairs are read: the columns of the texts, the dialect of CSV, and encodings."""
+"""How files of pairs are read: the columns of the texts, and the delimiter of CSV."""
 
 from __future__ import annotations
 
-import codecs
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,22 +15,16 @@ class Layout:
         summary_column: Column of the summaries.
         delimiter: Character between the cells of CSV, such as ';'. (default: comma, or tab for
             .tsv)
-        encoding: Encoding of CSV and text files, such as latin-1; other formats are always UTF-8.
-            (default: utf-8)
-        unquoted: Read quotation marks in CSV and TSV as ordinary characters, for tables whose cells
-            are not enclosed in them.
         source_file: Text file with one source per line, in place of tables. The summaries are then
             in text files too, each on the line of its source.
 
     Raises:
-        ValueError: the delimiter is not one character, or Python does not know the encoding.
+        ValueError: the delimiter is not one character.
     """
 
     source_column: str = "source"
     summary_column: str = "summary"
     delimiter: str | None = None
-    encoding: str | None = None
-    unquoted: bool = False
     source_file: Path | None = None
 
     def __post_init__(self) -> None:
@@ -41,15 +34,11 @@ class Layout:
             raise ValueError(
                 f"Expected argument `delimiter` to be one character, but got {self.delimiter!r}."
             )
-        if self.encoding is not None:
-            try:
-                "".encode(self.encoding)
-                codecs.lookup(self.encoding)
-            except LookupError as error:
-                raise ValueError(
-                    "Expected argument `encoding` to be an encoding such as utf-8 or latin-1, "
-                    f"but got {self.encoding!r}."
-                ) from error
+
+    @property
+    def text_columns(self) -> tuple[str, str]:
+        """The columns of the source and the summary."""
+        return self.source_column, self.summary_column
 
 
 #: Tables with the columns ``source`` and ``summary``.

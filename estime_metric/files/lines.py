@@ -23,12 +23,15 @@ class Line:
         row: the row; empty if there is a problem.
         problem: what is wrong with the line, as the end of the sentence "line 3 ..."; empty if
             nothing is.
+        share: about which share of the file has been read with this line; 0 if its size is not
+            known.
     """
 
     path: Path
     number: int
     row: Row = field(default_factory=dict)
     problem: str = ""
+    share: float = 0.0
 
 
 def check_unique(columns: Iterable[str], path: Path) -> None:

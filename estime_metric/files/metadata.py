@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from estime_metric.files.formats import read_rows
 from estime_metric.files.formats.parquet import read_key
-from estime_metric.files.replacing import write_text
+from estime_metric.files.replacing import replaced
 from estime_metric.files.streams import GZIP, is_standard
+from estime_metric.files.values import encodable
 
 KEY = b"estime"  # of the entry in the metadata of Parquet
 
@@ -38,7 +38,9 @@ def read_meta(path: str | Path) -> dict[str, Any]:
         raise ValueError(
             f"Expected the metadata of {path.name} to be JSON, but got: {error}."
         ) from error
-    return content if isinstance(content, dict) else {}
+    if not isinstance(content, dict):
+        raise ValueError(f"Expected the metadata of {path.name} to be a JSON object.")
+    return content
 
 
 def _meta_text(path: Path) -> bytes | None:
@@ -57,22 +59,12 @@ def _meta_text(path: Path) -> bytes | None:
 def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
     """Writes the metadata next to a table; without metadata, removes the file of an earlier table."""
     if meta:
-        write_text(meta_path(path), meta_json(meta, indent=1) + "\n")
+        with replaced(meta_path(path)) as unfinished:
+            unfinished.write_bytes(meta_json(meta, indent=1) + b"\n")
     else:
         meta_path(path).unlink(missing_ok=True)
 
 
-def meta_json(meta: Mapping[str, Any], indent: int | None = None) -> str:
-    """Metadata as JSON."""
-    return json.dumps(meta, ensure_ascii=False, indent=indent, default=str)
-
-
-def read_signature(path: str | Path) -> str | None:
-    """The signature of the scores in a table, from its metadata or its first row; ``None`` if it
-    has none. Errors as `read_rows`.
-    """
-    stated = read_meta(path).get("signature")
-    if stated is None:
-        rows = (line.row for line in read_rows(Path(path)) if not line.problem)
-        stated = next(rows, {}).get("signature")
-    return None if stated is None else str(stated)
+def meta_json(meta: Mapping[str, Any], indent: int | None = None) -> bytes:
+    """Metadata as JSON in UTF-8."""
+    return encodable(json.dumps(meta, ensure_ascii=False, indent=indent, default=str)).encode()

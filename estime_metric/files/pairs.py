@@ -7,33 +7,22 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from estime_metric.files.formats import read_rows, text_lines
-from estime_metric.files.formats.delimited import likely_delimiter
+from estime_metric.files.formats import read_rows
 from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line, Row
+from estime_metric.files.streams import is_decoded, opened_text
 from estime_metric.validation import has_words
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 
 
 class ColumnError(ValueError):
-    """A table lacks a column of texts.
-
-    Attributes:
-        argument: ``"source_column"`` or ``"summary_column"``, which names the column.
-        column: the name that the table does not have.
-        columns: the names that it has.
-    """
+    """A table lacks a column of texts, which ``argument`` names."""
 
     def __init__(self, path: Path, argument: str, column: str, columns: list[str]) -> None:
-        self.argument, self.column, self.columns = argument, column, columns
-        delimiter = likely_delimiter(columns)
-        hint = f"Name the right one with `{argument}`."
-        if delimiter is not None:
-            hint = f"Set `delimiter` if the cells are separated by {delimiter!r}."
         super().__init__(
             f"Expected a column {column!r} in {path.name}, but its columns are "
-            f"{', '.join(columns)}. {hint}"
+            f"{', '.join(columns)}. Name the right one with `{argument}`."
         )
 
 
@@ -58,9 +47,7 @@ def _read_table(path: Path, layout: Layout) -> Iterator[Line]:
         if columns and column not in columns:
             raise ColumnError(path, argument, column, columns)
     for line in chain(head, lines):
-        problem = line.problem or pair_problem(
-            line.row, layout.source_column, layout.summary_column
-        )
+        problem = line.problem or pair_problem(line.row, *layout.text_columns)
         yield replace(line, row={}, problem=problem) if problem else line
 
 
@@ -90,20 +77,27 @@ def text_problem(row: Row, column: str) -> str:
     return ""
 
 
-def _read_aligned(summaries: Path, sources: Path, layout: Layout) -> Iterator[Line]:
-    """Pairs of the lines of two text files, as rows with the two columns of the layout."""
-    of_sources = text_lines.read(sources, layout)
-    of_summaries = text_lines.read(summaries, layout)
-    for number, (source, summary) in enumerate(zip_longest(of_sources, of_summaries), start=1):
-        if source is None or summary is None:
-            raise _unequal(sources, summaries, f"one of them ends before line {number}")
-        row = {
-            layout.source_column: source.row.get(text_lines.TEXT),
-            layout.summary_column: summary.row.get(text_lines.TEXT),
-        }
-        problem = source.problem or summary.problem
-        problem = problem or pair_problem(row, layout.source_column, layout.summary_column)
-        yield Line(summaries, number, {} if problem else row, problem)
+def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iterator[Line]:
+    r"""Pairs of the lines of two text files, as rows with the two columns of the layout.
+
+    Only ``\n`` ends a line, with or without ``\r`` before it; other characters that are line ends
+    in Unicode belong to the text.
+    """
+    with (
+        opened_text(source_file, newline="\n") as sources,
+        opened_text(summary_file, newline="\n") as summaries,
+    ):
+        for number, pair in enumerate(zip_longest(sources, summaries), start=1):
+            if None in pair:
+                difference = f"one of them ends before line {number}"
+                raise _unequal(source_file, summary_file, difference)
+            source, summary = (line.removesuffix("\n").removesuffix("\r") for line in pair)
+            row = {layout.source_column: source, layout.summary_column: summary}
+            if is_decoded(source + summary):
+                problem = pair_problem(row, *layout.text_columns)
+            else:
+                problem = "is not UTF-8; convert the file, for example with iconv"
+            yield Line(summary_file, number, {} if problem else row, problem, summaries.share)
 
 
 def check_aligned(path: Path, layout: Layout) -> None:
@@ -114,7 +108,10 @@ def check_aligned(path: Path, layout: Layout) -> None:
     sources = layout.source_file
     if sources is None or not (path.is_file() and sources.is_file()):
         return
-    counts = [sum(1 for _ in text_lines.read(file, layout)) for file in (sources, path)]
+    counts = []
+    for file in (sources, path):
+        with opened_text(file, newline="\n") as lines:
+            counts.append(sum(1 for _ in lines))
     if counts[0] != counts[1]:
         raise _unequal(sources, path, f"got {counts[0]} and {counts[1]}")
 
@@ -190,25 +187,17 @@ def read_pairs(path: Path, layout: Layout = TABLES) -> Pairs:
 
 def other_columns(row: Row, layout: Layout) -> Row:
     """A row without the two texts."""
-    texts = (layout.source_column, layout.summary_column)
-    return {name: value for name, value in row.items() if name not in texts}
+    return {name: value for name, value in row.items() if name not in layout.text_columns}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChunkLimits:
-    """The size of a chunk: at most ``pairs`` pairs or ``size`` bytes of text, with identical
-    sources counted once.
-    """
-
-    pairs: int
-    size: int
-
-
-def cut(lines: Iterable[Line], layout: Layout, limits: ChunkLimits) -> Iterator[Sequence[Line]]:
-    """Lines in chunks, each as long as possible; their boundaries depend on the lines alone.
+def cut(
+    lines: Iterable[Line], layout: Layout, *, most_pairs: int, most_bytes: int
+) -> Iterator[Sequence[Line]]:
+    """Lines in chunks, each as long as possible: at most ``most_pairs`` pairs or ``most_bytes``
+    bytes of text, with identical sources counted once. The boundaries depend on the lines alone.
 
     While the source is the same, a chunk continues to twice either limit; if a source alone is
-    larger than ``limits.size``, until its summaries are as large as it is. Lines with a problem end
+    larger than ``most_bytes``, until its summaries are as large as it is. Lines with a problem end
     no chunk; the last chunk may have nothing else.
     """
     chunk: list[Line] = []
@@ -216,10 +205,10 @@ def cut(lines: Iterable[Line], layout: Layout, limits: ChunkLimits) -> Iterator[
     pairs, size, last = 0, 0, ""
     for line in lines:
         if not line.problem:
-            source, summary = line.row[layout.source_column], line.row[layout.summary_column]
+            source, summary = (line.row[column] for column in layout.text_columns)
             bytes_of_source = len(source.encode())
-            is_full = pairs >= limits.pairs or size >= limits.size
-            is_overfull = pairs >= 2 * limits.pairs or size >= 2 * max(limits.size, bytes_of_source)
+            is_full = pairs >= most_pairs or size >= most_bytes
+            is_overfull = pairs >= 2 * most_pairs or size >= 2 * max(most_bytes, bytes_of_source)
             if is_full and (source != last or is_overfull):
                 yield chunk
                 chunk, sources, pairs, size = [], set(), 0, 0

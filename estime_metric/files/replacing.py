@@ -8,13 +8,20 @@ import errno
 import glob
 import os
 import secrets
-import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from estime_metric.files.streams import is_standard
+
+
+def resolved(path: Path) -> Path:
+    """The file that is written to: the target if ``path`` is a link, so that everything next to it
+    belongs to the target too.
+    """
+    is_link = path.is_symlink() and not is_standard(path)
+    return Path(os.path.realpath(path)) if is_link else path
 
 
 @contextmanager
@@ -25,7 +32,7 @@ def replaced(path: Path) -> Iterator[Path]:
     If ``path`` is a link, its target is replaced. If it is not a plain file, for example a pipe, it
     is written to directly.
     """
-    target = Path(os.path.realpath(path))
+    target = resolved(path)
     if target.exists() and not target.is_file():
         yield target
         return
@@ -42,69 +49,44 @@ def remove_unfinished(path: Path) -> None:
     """Removes what killed processes have left of `replaced` files with this path. No other process
     may write to it, see `locked`.
     """
-    target = Path(os.path.realpath(path))
-    stem, suffix = glob.escape(target.stem), glob.escape(target.suffix)
-    for part in target.parent.glob(f".{stem}.*.part{suffix}"):
+    stem, suffix = glob.escape(path.stem), glob.escape(path.suffix)
+    for part in path.parent.glob(f".{stem}.*.part{suffix}"):
         part.unlink()
 
 
 def lock_path(path: Path) -> Path:
-    """The file that is locked while ``path`` is written to."""
-    return Path(f"{os.path.realpath(path)}.lock")
+    """The file that is locked while ``path`` is written to; it stays there, empty."""
+    return path.with_name(f"{path.name}.lock")
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Within the block no other one, of any process, writes to ``path``: BlockingIOError.
 
-    The operating system unlocks the file when the process ends, so the one that a killed process
-    leaves stops nobody.
+    The operating system unlocks the file when the process ends, so the one that a process leaves
+    stops nobody. On a file system without locks, there is a warning and no lock.
     """
-    name = lock_path(path)
-    while True:
-        with name.open("ab") as stream:
-            _lock_or_refuse(stream.fileno(), path)
-            if not _is_named(stream.fileno(), name):
-                continue  # the run that had the lock has just removed the file
-            try:
-                yield
-            finally:  # while it is locked, so that no other run can have locked it
-                with suppress(OSError):  # Windows removes no open file: there it stays
-                    name.unlink()
-        return
+    from filelock import FileLock, Timeout  # slow
 
-
-def _lock_or_refuse(descriptor: int, path: Path) -> None:
+    lock = FileLock(lock_path(path), timeout=0)
     try:
-        _lock(descriptor)
-    except (BlockingIOError, PermissionError) as error:
+        lock.acquire()
+    except Timeout as error:
         raise BlockingIOError(
             f"Another run is writing to {path}. Wait until it has finished."
         ) from error
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+    except (NotImplementedError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (errno.ENOLCK, errno.ENOTSUP):
             raise
         warnings.warn(
             f"The file system of {path} does not support locks. Do not start a second run with the "
             "same output.",
             stacklevel=4,
         )
-
-
-def _is_named(descriptor: int, name: Path) -> bool:
-    """Whether the open file is still the file with that name."""
-    return name.exists() and os.path.samestat(os.fstat(descriptor), name.stat())
-
-
-def _lock(descriptor: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager

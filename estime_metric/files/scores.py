@@ -21,22 +21,9 @@ def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]
     return [reported_name(name, layer, layers) for layer in layers for name in measures]
 
 
-def score_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
-    """Names of the columns that `score_rows` adds: the line, the measures, the signature."""
-    return [LINE, *measure_columns(measures, layers), SIGNATURE]
-
-
 def measure_values(columns: Mapping[str, Sequence[float]]) -> dict[str, list[Number]]:
     """The columns of a result (`EstimeResult.columns`) in the format of files."""
     return {name: [plain(value) for value in values] for name, values in columns.items()}
-
-
-def score_rows(
-    pairs: Pairs, columns: Mapping[str, Sequence[float]], signature: str, prefix: str = ""
-) -> list[Row]:
-    """`rows_with` the columns of a result, and its signature in each row."""
-    signatures = {SIGNATURE: [signature] * len(pairs)}
-    return rows_with(pairs, {**measure_values(columns), **signatures}, prefix)
 
 
 def rows_with(pairs: Pairs, columns: Mapping[str, Sequence[Any]], prefix: str = "") -> list[Row]:

@@ -7,8 +7,6 @@ import math
 from base64 import b64encode
 from typing import Any
 
-from estime_metric.files.lines import Row
-
 
 def plain(number: float) -> int | float | None:
     """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else
@@ -17,6 +15,11 @@ def plain(number: float) -> int | float | None:
     if math.isnan(number):
         return None
     return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)
+
+
+def encodable(text: str) -> str:
+    r"""A text with each lone surrogate, which has no UTF-8, as JSON writes it: ``\ud800``."""
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
 def to_json(value: Any) -> str:
@@ -39,11 +42,6 @@ def to_cell(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
         return to_json(value)
     return _to_text(value)
-
-
-def to_line(row: Row) -> str:
-    """A row as a line of JSON Lines."""
-    return to_json(row) + "\n"
 
 
 def _to_text(value: Any) -> str:

@@ -53,7 +53,7 @@ class EstimeTask:
             For each document the summary, all measures (``None`` if undefined) and the signature.
 
         Raises:
-            ValueError: a document does not have the field of the source, or it is empty.
+            ValueError: a document does not have the field of the source, or it has no words.
         """
         summaries = [
             response if isinstance(response, str) else response[0] for response in responses

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from estime_metric.config import EstimeConfig, EstimeOptions
 
 
@@ -29,7 +27,7 @@ class BatchScorer:
 
     Raises:
         TypeError, ValueError: an invalid option. When a batch is scored: a column is missing or has
-            the name of an added one, a text is not a string, or a source is empty; the message names
+            the name of an added one, a text is not a string, or a source has no words; the message names
             the column, or the index in the batch.
         EncoderUnavailableError: when a batch is scored: the encoder cannot be loaded.
 
@@ -56,7 +54,7 @@ class BatchScorer:
             "prefix": prefix,
         }
 
-    def __call__(self, batch: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a batch, and for each measure one of float64, NaN if it is undefined; with
         several layers ``alarms_layer12`` and so on.
         """

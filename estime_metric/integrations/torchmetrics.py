@@ -15,7 +15,7 @@ from torch import Tensor
 from estime_metric._extras import needs_extra
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
-from estime_metric.engine.encoder.loading import check_model
+from estime_metric.engine.encoder.loading import check_models
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
@@ -134,7 +134,7 @@ class ESTIME(Metric):
 
     Raises:
         TypeError, ValueError: an invalid option, or one that does not exist; several layers without
-            ``return_dict``. In ``update``: invalid texts, an empty source, invalid ``ids`` or
+            ``return_dict``. In ``update``: invalid texts, a source without words, invalid ``ids`` or
             ``indices``, or lengths that differ; the message names argument and index.
         EncoderUnavailableError: there is certainly no such ``model``, as for `EstimeScorer`; in
             ``update``, if the encoder cannot be loaded.
@@ -189,7 +189,7 @@ class ESTIME(Metric):
         check_choice("reduction", reduction, ("mean", "none", None))
         super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
-        check_model(self.config.model, self.config.revision)
+        check_models(self.config)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure
@@ -330,10 +330,10 @@ class ESTIME(Metric):
         if self._returned is not None:
             return by_layer[0][..., self._measures.index(self._returned.name)]
         return {
-            reported_name(measure, layer, self._layers): of_layer[
+            reported_name(measure, layer, self._layers): layer_values[
                 ..., self._measures.index(measure)
             ]
-            for layer, of_layer in zip(self._layers or (0,), by_layer, strict=True)
+            for layer, layer_values in zip(self._layers or (0,), by_layer, strict=True)
             for measure in self.config.reported_measures
         }
 

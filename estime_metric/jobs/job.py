@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +34,8 @@ class Job:
     Attributes:
         inputs: Files in the formats of `files.read_lines`.
         layout: The columns or lines of the texts in the inputs.
-        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
+        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output. If it is a
+            link, to its target.
         keep_texts: Also write the sources and summaries to the output.
         prefix: Prefix of the output columns, such as estime_.
         threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
@@ -44,8 +46,10 @@ class Job:
             (`WORK`), at most 256 pairs.
 
     Raises:
-        ValueError: the output cannot be written, or it is one of the inputs; ``look_ahead`` is
-            below 1; ``threshold`` is not from 0 to 1; a text file has another number of lines than the sources.
+        ValueError: the output cannot be written; it, its record or its rows are one of the inputs;
+            ``look_ahead`` is below 1; ``threshold`` is not from 0 to 1; a text file has another
+            number of lines than the sources.
+        OSError: the folder of the output cannot be written to.
         ImportError: the output is Parquet, and pyarrow is not installed.
     """
 
@@ -63,7 +67,14 @@ class Job:
         if self.threshold is not None:
             check_threshold(self.threshold, RECOMMENDED)
         if self.output is not None:
+            object.__setattr__(self, "output", files.resolved(self.output))
             files.check_writable(self.output, self.read_files)
+            for path in self.read_files:
+                if path.resolve() in own_files(self.output):
+                    raise ValueError(
+                        f"Expected the inputs to be other files than those that belong to "
+                        f"{self.output}, but got {str(path)!r}."
+                    )
         for path in self.inputs:
             files.check_aligned(path, self.layout)
 
@@ -83,11 +94,6 @@ class Job:
         """Whether all files are plain files, unlike standard input and pipes."""
         return all(path.is_file() for path in self.read_files)
 
-    @property
-    def text_columns(self) -> tuple[str, str]:
-        """The columns of the source and the summary."""
-        return self.layout.source_column, self.layout.summary_column
-
     def options(self) -> dict[str, Any]:
         """What has to be equal to resume a run, in addition to inputs, threshold and metric."""
         layout = {field.name: getattr(self.layout, field.name) for field in fields(files.Layout)}
@@ -95,18 +101,24 @@ class Job:
         return {**layout, **own}
 
 
-def chunk_limits(job: Job, scorer: EstimeScorer) -> files.ChunkLimits:
-    """How large the chunks of a job are; loads the encoder."""
+def rows_path(output: Path) -> Path:
+    """The file of rows of an output that is not finished."""
+    return output.with_name(f"{output.name}.rows.jsonl")
+
+
+def own_files(output: Path) -> tuple[Path, ...]:
+    """The absolute names of what a job writes next to its output: record, rows and lock."""
+    output = Path(os.path.realpath(output))
+    return files.meta_path(output), rows_path(output), files.lock_path(output)
+
+
+def chunk_limits(job: Job, scorer: EstimeScorer) -> dict[str, int]:
+    """How large the chunks of a job are, as `files.cut` takes it; loads the encoder."""
     if job.look_ahead is not None:
-        return files.ChunkLimits(pairs=job.look_ahead, size=BYTES)
-    return files.ChunkLimits(pairs=PAIRS, size=bytes_of_work(scorer))
-
-
-def bytes_of_work(scorer: EstimeScorer) -> int:
-    """Bytes of text that are the `WORK` of a chunk, about; loads the encoder."""
+        return {"most_pairs": job.look_ahead, "most_bytes": BYTES}
     config, encoder = scorer.resolved_config, scorer.encoder
     # A token is in `distance` windows, and needs 12 products of width by width in each block, two
     # operations each.
     token = config.schedule["distance"] * max(*config.layer_tuple, 1) * 24 * encoder.info.width**2
     work = WORK if encoder.device.type == "cpu" else _FASTER * WORK
-    return min(max(int(_TOKEN * work / token), 1), BYTES)
+    return {"most_pairs": PAIRS, "most_bytes": min(max(int(_TOKEN * work / token), 1), BYTES)}

@@ -30,15 +30,12 @@ class NotResumableError(ValueError):
 def start_record(job: Job, config: EstimeConfig) -> Record:
     """The record of a job that starts."""
     signature = config.signature()
-    threshold = {}
-    if job.threshold is not None:
-        threshold[RECOMMENDED] = job.threshold
     record = {
         "signature": signature,
         "inputs": list(map(str, job.read_files)),
         "options": {**job.options(), "measures": config.measures},
         "config": {name: value for name, value in vars(config).items() if value is not None},
-        "threshold": threshold,
+        "threshold": {} if job.threshold is None else {RECOMMENDED: job.threshold},
         "versions": _versions(),
     }
     as_json: Record = json.loads(json.dumps(record, default=_to_json))

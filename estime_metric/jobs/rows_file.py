@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from estime_metric import files
-from estime_metric.jobs.job import Job
+from estime_metric.jobs.job import Job, rows_path
 from estime_metric.jobs.job_record import NotResumableError, Record, check_same_job
 
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
@@ -37,11 +37,6 @@ class Chunk:
     rows: Sequence[files.Row]
     skipped: int
     digest: str
-
-
-def rows_path(output: Path) -> Path:
-    """The file of rows of an output that is not finished."""
-    return output.with_name(f"{output.name}.rows.jsonl")
 
 
 class RowsFile:
@@ -122,6 +117,13 @@ def _is_begun(path: Path) -> bool:
         return stream.readline().endswith(b"\n")
 
 
+def is_finished(output: Path | None) -> bool:
+    """Whether there is an output that no run has begun to write again."""
+    if output is None or files.is_standard(output) or _is_begun(rows_path(output)):
+        return False
+    return output.exists() and output.stat().st_size > 0
+
+
 def _damaged(path: Path) -> NotResumableError:
     return NotResumableError(f"{path} is damaged. Use `overwrite` to start again.")
 
@@ -141,7 +143,6 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
     Raises:
         FileExistsError: the output exists, and ``existing`` is ``"refuse"``.
         NotResumableError: it cannot be resumed, or it is of another job.
-        ValueError: its file of rows is an input.
         OSError: it cannot be written.
     """
     if job.output is None or files.is_standard(job.output):
@@ -149,7 +150,6 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
             yield RowsFile(Path(folder) / "rows.jsonl", record)
         return
     path = rows_path(job.output)
-    files.check_writable(path, job.read_files)
     with files.locked(job.output):
         for written in (job.output, files.meta_path(job.output)):
             files.remove_unfinished(written)
@@ -160,8 +160,7 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
                 "again."
             )
         files.check_writable(job.output, overwrite=existing != "refuse")
-        has_output = job.output.exists() and job.output.stat().st_size > 0
-        if existing == "resume" and has_output and not is_begun:
+        if existing == "resume" and is_finished(job.output):
             _check_finished(job.output, record)
             yield None
         else:
@@ -169,10 +168,13 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
 
 
 def _check_finished(output: Path, record: Record) -> None:
-    meta = files.read_meta(output)
+    try:
+        meta = files.read_meta(output)
+    except ValueError:  # it is damaged
+        meta = {}
     if not meta.get("finished"):
         raise NotResumableError(
-            f"Expected {output} to be an unfinished run, but it cannot be resumed. Use `overwrite` "
-            "to replace it."
+            f"Expected {output} to have the record of a run, but it has none that can be read. Use "
+            "`overwrite` to replace it."
         )
     check_same_job(record, meta)

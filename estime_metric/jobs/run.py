@@ -1,10 +1,13 @@
-"""A job from its first chunk to its last, or to the signal that stops it."""
+"""A job from its first chunk to its last."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,31 +15,31 @@ from estime_metric import files
 from estime_metric.jobs.input_files import (
     Digest,
     clash_problem,
-    first_pairs,
     job_lines,
     kept_columns,
+    until_first_pair,
 )
-from estime_metric.jobs.job import Job, chunk_limits
+from estime_metric.jobs.job import Job, chunk_limits, rows_path
 from estime_metric.jobs.job_record import NotResumableError, finished_meta, start_record
 from estime_metric.jobs.report import Report
-from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, opened_rows, rows_path
-from estime_metric.measures import RECOMMENDED
+from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, is_finished, opened_rows
 from estime_metric.validation import check_choice, check_one_layer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
-
-_TOGETHER = 256  # rows of a finished output that are read together
 
 
 class Progress:
     """What a job tells while it runs; this one ignores it."""
 
     def start(self, resumed: int) -> None:
-        """Called before the first chunk with the number of pairs that an earlier run has scored."""
+        """Called when the encoder is loaded, with the number of pairs that an earlier run has
+        scored.
+        """
+
+    def expect(self, pairs: int) -> None:
+        """Called before each chunk with about the number of pairs of all inputs, if it is known."""
 
     def advance(self, pairs: int) -> None:
         """Called after each forward pass with the number of pairs that it has completed, about."""
@@ -54,7 +57,6 @@ def score_files(
     existing: str = "refuse",
     worst: int = 0,
     progress: Progress | None = None,
-    stop: Callable[[], bool] = lambda: False,
 ) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
@@ -63,13 +65,16 @@ def score_files(
     ``existing="resume"`` the next run resumes there, and the output is byte for byte that of a run
     that was not killed.
 
+    Each input is opened once, and once more if its worst summaries are asked for and their texts
+    are not in the output.
+
     Args:
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
-            if there is one.
+            if there is one. Of a finished output, ``resume`` compares the record and reports its
+            numbers.
         worst: how many of the worst summaries the report has.
         progress: is told how far the job is.
-        stop: called after each chunk; if it returns true, the run ends.
 
     Raises:
         NotResumableError: the output cannot be resumed, because something has changed.
@@ -78,50 +83,37 @@ def score_files(
     """
     check_choice("existing", existing, EXISTING)
     progress = progress or Progress()
-    first = first_pairs(job)
+    lines = job_lines(job)
+    needs_input = existing != "resume" or not is_finished(job.output)
+    head = until_first_pair(job, lines) if needs_input else []
     config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
     if job.threshold is not None:
         check_one_layer(config.layers, " with `threshold`")
-    names = files.measure_columns(config.reported_measures, config.layer_tuple)
-    added = _added_columns(job, names)
-    for line in first:
-        problem = clash_problem(line, job, added)
-        if problem:
+    added = _added_columns(job, files.measure_columns(config.reported_measures, config.layer_tuple))
+    for line in head[-1:]:  # the first pair: later ones are skipped
+        if problem := clash_problem(line, job, added):
             raise ValueError(f"{line.path.name} line {line.number} {problem}.")
     record = start_record(job, config)
-    report = Report(job, config, record["threshold"].get(RECOMMENDED), worst)
-    lines, digest = job_lines(job, added), Digest()
+    report = Report(job, config, worst)
     with opened_rows(job, record, existing) as rows:
         began = perf_counter()
         if rows is None:
-            assert job.output is not None
-            _read_finished(job.output, lines, digest, report)
+            _restore(report, job)
         else:
             report.resumed = rows.pairs
             progress.start(rows.pairs)
-            unscored = _after_kept(lines, rows, digest)
-            for part in files.cut(unscored, job.layout, chunk_limits(job, scorer)):
-                pairs, problems = _pairs_of(part, job)
-                result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
-                for line in part:
-                    digest.add(line)
-                chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
-                rows.append(chunk)
-                if job.output is not None and files.is_standard(job.output):
-                    files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
-                progress.keep(rows.pairs, problems)
-                if stop():
-                    report.totals.pairs, report.totals.skipped = rows.pairs, rows.skipped
-                    return report
+            digest = _score(
+                _without_clashes(chain(head, lines), job, added), rows, job, scorer, progress
+            )
             for chunk in rows.chunks():
                 report.add(chunk.rows)
-            report.totals.skipped = rows.skipped
+            report.skipped = rows.skipped
             if job.output is not None and not files.is_standard(job.output):
-                meta = {**finished_meta(record), **report.to_dict(), "digest": str(digest)}
+                meta = {**finished_meta(record), **report.to_dict(), "digest": digest}
                 files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
                 rows_path(job.output).unlink()
         report.read_texts()
-        report.done, report.seconds = True, perf_counter() - began
+        report.seconds = perf_counter() - began
     return report
 
 
@@ -137,10 +129,20 @@ def _added_columns(job: Job, names: Sequence[str]) -> list[str]:
     return [f"{job.prefix}{name}" for name in columns]
 
 
-def _after_kept(
-    lines: Iterator[files.Line], rows: RowsFile, digest: Digest
+def _without_clashes(
+    lines: Iterable[files.Line], job: Job, added: Sequence[str]
 ) -> Iterator[files.Line]:
-    """The lines that are not scored yet; NotResumableError if those before them have changed."""
+    """The lines; one with a column of the same name as one of the ``added`` ones is invalid."""
+    for line in lines:
+        problem = clash_problem(line, job, added)
+        yield replace(line, row={}, problem=problem) if problem else line
+
+
+def _score(
+    lines: Iterator[files.Line], rows: RowsFile, job: Job, scorer: EstimeScorer, progress: Progress
+) -> str:
+    """Scores the lines that are not kept yet, and keeps them; gives the digest of all lines."""
+    digest = Digest()
     for line in islice(lines, rows.pairs + rows.skipped):
         digest.add(line)
     if rows.digest not in ("", str(digest)):
@@ -148,34 +150,53 @@ def _after_kept(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )
-    return lines
+    concerned: Counter[str] = Counter()  # warning -> pairs of the chunks that it is about
+    for part in files.cut(lines, job.layout, **chunk_limits(job, scorer)):
+        pairs, problems = _pairs_of(part, job)
+        expected = _expected_pairs(job, part[-1], rows.pairs + len(pairs))
+        if expected is not None:
+            progress.expect(expected)
+        with warnings.catch_warnings():
+            for text in scorer.input_warnings(pairs.summaries, pairs.sources):
+                concerned[text] += len(pairs)
+                warnings.filterwarnings("ignore", re.escape(text))  # it is said once, at the end
+            result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
+        for line in part:
+            digest.add(line)
+        chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
+        rows.append(chunk)
+        if job.output is not None and files.is_standard(job.output):
+            files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
+        progress.keep(rows.pairs, problems)
+    for text, number in concerned.items():
+        warnings.warn(
+            f"{text} This concerns {number} of {rows.pairs} pairs.", RuntimeWarning, stacklevel=3
+        )
+    return str(digest)
 
 
-def _read_finished(
-    output: Path, lines: Iterable[files.Line], digest: Digest, report: Report
-) -> None:
-    """Adds the rows of a finished output to the report; NotResumableError if they or the input were
-    changed.
+def _expected_pairs(job: Job, last: files.Line, pairs: int) -> int | None:
+    """About how many pairs all inputs have, if there are ``pairs`` up to the ``last`` line that was
+    read: by their bytes. ``None`` if not all are plain files.
     """
-    meta = files.read_meta(output)
-    for line in lines:
-        digest.add(line)
-    if str(digest) != meta["digest"]:
+    if not job.can_read_again:
+        return None
+    sizes = [path.stat().st_size for path in job.inputs]
+    index = job.inputs.index(last.path)
+    read = sum(sizes[:index]) + last.share * sizes[index]
+    return max(round(pairs * sum(sizes) / read), pairs) if read else None
+
+
+def _restore(report: Report, job: Job) -> None:
+    """Has the report of a finished output."""
+    assert job.output is not None
+    rows = (line.row for line in files.read_rows(job.output))
+    try:
+        report.restore(files.read_meta(job.output), rows)
+    except (AttributeError, KeyError, TypeError) as error:
         raise NotResumableError(
-            f"Expected the input that {output} was made from, but its lines have changed. Use "
-            "`overwrite` to start again."
-        )
-    rows = (line.row for line in files.read_rows(output))
-    while block := list(islice(rows, _TOGETHER)):
-        report.add(block)
-    report.totals.skipped = meta["skipped"]
-    report.resumed = report.totals.pairs
-    now = json.loads(json.dumps(report.to_dict()))
-    if any(meta.get(name) != value for name, value in now.items()):
-        raise NotResumableError(
-            f"Expected {output} to have the rows that the earlier run wrote, but they were "
-            "changed. Use `overwrite` to start again."
-        )
+            f"The record of {job.output} is damaged. Use `overwrite` to start again."
+        ) from error
 
 
 def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[str]]:
@@ -183,7 +204,7 @@ def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[s
     without a pair.
     """
     pairs, problems = files.Pairs(), []
-    source, summary = job.text_columns
+    source, summary = job.layout.text_columns
     for line in part:
         if line.problem:
             file = f"{line.path} " if job.has_several_inputs else ""

@@ -79,14 +79,14 @@ class BootstrapMeans:
     def _add(self, source_ids: Sequence[str], values: Floats) -> None:
         sources, codes = np.unique(source_ids, return_inverse=True)
         weights = np.stack([_draws(source) for source in sources])
-        of_source = np.eye(len(sources))[codes]  # 1 for the source of each summary
+        belongs = np.eye(len(sources))[codes]  # 1 for the source of each summary
         defined = np.isfinite(values)
-        for known, has_value in zip(self._sources, (defined @ of_source) > 0, strict=True):
+        for known, has_value in zip(self._sources, (defined @ belongs) > 0, strict=True):
             if len(known) < FEW_SOURCES:
                 known.update(sources[has_value].tolist())
         millionths = np.round(np.where(defined, values, 0.0) * _UNIT)
-        self._sums += millionths @ of_source @ weights
-        self._counts += defined.astype(np.float64) @ of_source @ weights
+        self._sums += millionths @ belongs @ weights
+        self._counts += defined.astype(np.float64) @ belongs @ weights
 
     def interval(self, name: str) -> Interval:
         """The mean of a column and its 95% interval. If only one source has a value in the column,

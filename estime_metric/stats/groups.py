@@ -21,16 +21,16 @@ def group_codes(groups: Iterable[Hashable] | None, examples: int) -> Codes:
     """
     if groups is None:
         return np.arange(examples, dtype=np.int64)
-    of_examples = list(groups)
-    if len(of_examples) != examples:
+    group_by_example = list(groups)
+    if len(group_by_example) != examples:
         raise ValueError(
             f"Expected argument `groups` to have a value for each of {examples} examples, but got "
-            f"{len(of_examples)}."
+            f"{len(group_by_example)}."
         )
     try:
-        numbers = {group: number for number, group in enumerate(dict.fromkeys(of_examples))}
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(group_by_example))}
     except TypeError as error:
         raise TypeError(
             f"Expected argument `groups` to contain hashable values, but got {error}."
         ) from error
-    return np.array([numbers[group] for group in of_examples], dtype=np.int64)
+    return np.array([numbers[group] for group in group_by_example], dtype=np.int64)

@@ -39,10 +39,10 @@ def by_class(weights: Floats, codes: Codes) -> Floats:
     return flat.reshape(rows, classes)
 
 
-def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
+def mid_ranks(class_weights: Floats, codes: Codes) -> Floats:
     """Twice the mid-rank of each item minus its mean: whole numbers, of shape (n, k)."""
-    below = np.cumsum(of_class, axis=1)
-    ranks = 2 * below - of_class - (below[:, -1:] if below.size else 0)
+    below = np.cumsum(class_weights, axis=1)
+    ranks = 2 * below - class_weights - (below[:, -1:] if below.size else 0)
     return np.take_along_axis(ranks, np.broadcast_to(codes, (len(ranks), codes.shape[-1])), axis=1)
 
 

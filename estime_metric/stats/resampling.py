@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -47,16 +46,6 @@ def draw_items(items: int, n: int, seed: int) -> Floats:
     documents = draw((items, 1), "documents", n, seed).documents
     assert documents is not None
     return documents
-
-
-def draw_items_in_blocks(items: int, n: int, seed: int, block: int) -> Iterator[Floats]:
-    """The rows of `draw_items` in blocks of at most ``block`` resamples, so that memory does not grow
-    with ``n``.
-    """
-    integer("n", n, 1)
-    rng = np.random.default_rng(seed)
-    for start in range(0, n, block):
-        yield _counts(rng, min(block, n - start), items)
 
 
 def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:

@@ -99,8 +99,8 @@ def run_aggrefact(
     """
     if not word_by_word:
         return common.run(aggrefact.BENCHMARK, folder)
-    of_cliff = with_spans(of_split(aggrefact.BENCHMARK.read(folder), split))
-    return common.explain(of_cliff, make_word_tables)
+    cliff = with_spans(of_split(aggrefact.BENCHMARK.read(folder), split))
+    return common.explain(cliff, make_word_tables)
 
 
 @app.command(name="frank")

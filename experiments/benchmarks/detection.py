@@ -14,7 +14,6 @@ import pandas as pd
 
 from estime_metric.report.tables import Column, Table
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.detection import areas, balanced_accuracies, choose_threshold
 from estime_metric.stats.ranks import Flags, ratio
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Data
@@ -25,6 +24,7 @@ from estime_metric.studies.benchmarks.shared.tables import (
     measure_table,
     with_interval_texts,
 )
+from experiments.benchmarks.accuracy import areas, balanced_accuracies, choose_threshold
 
 DETECTION = "detection.csv"
 #: In place of the names of a part: the mean of all parts, each with the same weight.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric import EstimeScorer
+from estime_metric import files, novelty
 from estime_metric.stats.detection import calibrate
 from tests.command import csv_rows, run_command, write_jsonl
 
@@ -43,12 +42,14 @@ def check_threshold(
     """The threshold is that of the library, and so is what it promises for new summaries."""
     expected = calibrate(scores, labels, **options)
     side = "<=" if options.get("higher_is_better") else ">="
-    estimate = f"{expected.expected:.3f} [{expected.low:.3f}, {expected.high:.3f}]"
-    if not np.isfinite(expected.expected):
+    interval, chosen = expected.out_of_bag, expected.chosen
+    estimate = f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+    if not np.isfinite(interval.mean):
         estimate = "not possible from so few"
     words = " ".join(printed.split())
     for line in (
         f"threshold {expected.threshold:.4f}: review summaries with {column} {side} this value",
+        f"(found {chosen['found']:.3f}, spared {chosen['spared']:.3f}, flagged {chosen['flagged']:.3f})",
         f"for new summaries: {estimate}",
     ):
         assert line in words
@@ -67,7 +68,7 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
     shown = run(judged, "-o", curve).stdout
     check_threshold(shown, "inconsistency", scores, labels.tolist())
     assert shown.splitlines()[-1] == f"wrote {len(csv_rows(curve))} rows to {curve}"
-    assert len(csv_rows(curve)) == len(calibrate(scores, labels).curve)
+    assert len(csv_rows(curve)) == len(calibrate(scores, labels).candidates)
     shown = run(judged, "--score", "mine", "--higher").stdout
     check_threshold(shown, "mine", range(50), labels.tolist(), higher_is_better=True)
 
@@ -87,23 +88,24 @@ def test_summaries_of_one_source_are_drawn_together(column: str, tmp_path: Path)
     assert "The summaries have 15 different sources." in " ".join(shown.split())
 
 
-def test_texts_are_scored_where_there_is_no_score(judged: Path, encoder: list[str]) -> None:
-    shown = run(judged, *encoder)
-    assert "4 summaries, 2 consistent; area under the ROC curve 1.000" in shown.stdout
+def test_new_words_are_computed_from_texts(judged: Path) -> None:
+    shown = run(judged, "--score", "new_words")
+    values = novelty(*TEXTS)["new_words"]
+    check_threshold(shown.stdout, "new_words", values, [*LABELS.values()], **ONE_SOURCE)
+    assert "4 summaries, 2 consistent" in shown.stdout
     assert "estimate for new summaries: not possible from so few" in shown.stdout
     assert "All summaries have the same source" in shown.stdout
     assert "One class has fewer than 10 summaries." in shown.stderr
 
 
-def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(
-    encoder: list[str], tmp_path: Path
-) -> None:
+def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(tmp_path: Path) -> None:
     """As `estime score` does it, in every format, with exit status 1."""
     good, _, other, bad = LABELS
     rows = [pair(good, 1), pair(None, 1), pair(other, None), pair(other, "maybe"), pair(bad, 0)]
-    shown = run(write_jsonl(tmp_path / "judged.jsonl", rows), *encoder, status=1)
+    table = write_jsonl(tmp_path / "judged.jsonl", rows)
+    shown = run(table, "--score", "new_words", status=1)
     assert shown.stderr.splitlines()[:3] == [
-        "skipped line 2: column 'summary' should contain text, but is missing",
+        "skipped judged.jsonl line 2: column 'summary' should contain text, but is missing",
         "skipped line 3: column 'label' should be 0 or 1, but is missing",
         "skipped line 4: column 'label' should be 0 or 1, but is 'maybe'",
     ]
@@ -120,15 +122,16 @@ def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(
         "skipped line 4: column 'inconsistency' should be a number, but is 'x'",
         "skipped line 7: column 'inconsistency' should be a number, but is 'inf'",
     ]
-    assert "3 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
-    csv.write_text("inconsistency,label\n0.1,\n")
-    assert "Expected labeled summaries in" in run(csv, status=2).stderr
+    assert "3 summaries, 1 consistent" in shown.stdout
+    unusable = [{"inconsistency": 0.1, "label": -1, "source_id": 7}] * 2
+    refused = run(write_jsonl(tmp_path / "judged.jsonl", unusable), status=2).stderr
+    assert "but got none (line 1: column 'label' should be 0 or 1, but is -1)." in refused
 
 
-def test_a_table_with_another_delimiter_and_encoding(tmp_path: Path) -> None:
+def test_a_table_with_another_delimiter(tmp_path: Path) -> None:
     path = tmp_path / "judged.csv"
-    path.write_bytes("inconsistency;label;für\n0.5;0;é\n".encode("latin-1"))
-    refused = run(path, "--delimiter", ";", "--encoding", "latin-1", status=2).stderr
+    path.write_bytes(b"inconsistency;label\n0.5;0\n")
+    refused = run(path, "--delimiter", ";", status=2).stderr
     assert "to contain both 0 and 1" in refused
 
 
@@ -147,54 +150,40 @@ def test_the_direction_of_a_measure_is_known_with_its_layer_and_its_prefix(
         )
 
 
-@pytest.mark.parametrize(("measure", "higher"), [("soft", True), ("tokens", False)])
-def test_any_measure_can_be_computed_from_the_texts(
-    judged: Path, bert_folder: str, measure: str, higher: bool
-) -> None:
-    scorer = EstimeScorer(model=bert_folder, measures=("soft",) if measure == "soft" else ())
-    values = scorer.score(*TEXTS).values(measure).tolist()
-    shown = run(judged, "-m", bert_folder, "-q", "--score", measure).stdout
-    check_threshold(
-        shown, measure, values, [*LABELS.values()], **ONE_SOURCE, higher_is_better=higher
-    )
-    assert str(scorer.signature) in shown
-
-
-def test_what_cannot_be_calibrated_is_refused_before_anything_is_scored(
-    judged: Path, encoder: list[str], tmp_path: Path
-) -> None:
+def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> None:
     bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x", "label": 1}])
     header = tmp_path / "header.csv"
     header.write_text("source,summary,label\n")
+    rated = [{"soft": 0.5, "coherence": 4, "label": 1}]
+    scored = tmp_path / "scored.jsonl"
+    files.write_rows(scored, rated, {"signature": "ESTIME|made", "measures": {"soft": {}}})
     for arguments, message in (
-        ([judged, "--layers", "1,2"], "Expected --layers to be one layer"),
         ([judged, "--score", "mine"], "Expected a column 'mine' in judged.jsonl"),
-        ([judged, "--score", "mine"], "with --score, or a measure to compute: inconsistency"),
-        (
-            [bare, "--score", "soft"],
-            "column 'soft' in bare.jsonl, or the columns 'source' and 'summary'",
-        ),
+        ([judged], "'estime score judged.jsonl -o FILE' computes it"),
+        ([judged, "--score", "soft"], "'estime score judged.jsonl --measures soft -o FILE'"),
+        ([scored, "--score", "coherence"], "Expected a column 'coherence' in scored.jsonl"),
+        ([bare, "--score", "new_words"], "Expected a column 'source' in bare.jsonl"),
+        ([bare, "--label", "mine"], "Expected a column 'mine' in bare.jsonl"),
         ([header], "it has no rows (the first row is read as the header)"),
     ):
-        refused = run(*arguments, *encoder, status=2)
+        refused = run(*arguments, status=2)
         assert message in refused.stderr
         assert refused.stdout == ""
 
 
-def test_a_summary_without_a_value_is_skipped(judged: Path, encoder: list[str]) -> None:
-    judged.write_text(judged.read_text() + json.dumps(pair("", 0)))
-    shown = run(judged, *encoder, "--score", "alarm_rate", status=1)
-    assert "skipped line 5: column 'alarm_rate' should be a number, but is missing" in shown.stderr
+def test_a_summary_without_a_value_is_skipped(tmp_path: Path) -> None:
+    rows = [{"alarm_rate": 0.1, "label": 1}, {"alarm_rate": 0.9, "label": 0}]
+    table = write_jsonl(tmp_path / "judged.jsonl", [*rows, {"alarm_rate": None, "label": 0}])
+    shown = run(table, "--score", "alarm_rate", status=1)
+    assert "skipped line 3: column 'alarm_rate' should be a number, but is missing" in shown.stderr
 
 
-def test_standard_input_is_read_once_and_standard_output_has_only_the_rows(
-    judged: Path, encoder: list[str], tmp_path: Path
-) -> None:
-    curve = tmp_path / "curve.jsonl"
-    typed = run("-", *encoder, stdin=judged.read_text())
-    assert typed.stdout == run(judged, *encoder).stdout
-    piped = run("-", *encoder, "-o", "-", stdin=judged.read_text())
-    run(judged, *encoder, "-o", curve)
+def test_standard_output_has_only_the_rows(judged: Path, tmp_path: Path) -> None:
+    curve, score = tmp_path / "curve.jsonl", ["--score", "new_words"]
+    typed = run("-", *score, stdin=judged.read_text())
+    assert typed.stdout == run(judged, *score).stdout
+    piped = run("-", *score, "-o", "-", stdin=judged.read_text())
+    run(judged, *score, "-o", curve)
     assert piped.stdout == curve.read_text()
     for line in typed.stdout.splitlines():
         assert line in piped.stderr

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     assert described - {"--measures"} == shared - {"--config"}
     options = {command: set().union(*options_of(command)) for command in commands()}
     scoring = {command for command, names in options.items() if "--distance" in names}
-    assert {("score",), ("explain",), ("compare",), ("calibrate",)} < scoring
+    assert {("score",), ("explain",), ("compare",)} < scoring
     assert ("benchmark", "summeval") in scoring
     for command in scoring:
         assert shared <= options[command], command
@@ -88,7 +89,7 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
         "keep_tags": ["NN"],
         "normalize": True,
         "distance": 4,
-        "measures": ["copied"],
+        "measures": ["winners"],
     }
     path = tmp_path / "config.json"
     path.write_text(json.dumps(further))
@@ -96,7 +97,7 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
     expected = {**further, "model": "embedded-small", "layers": (3, 5), "distance": 3}
     for group, measures in (
         (MeasureOptions(config=path, measures="soft, coherence", **options), ("soft", "coherence")),
-        (MeasureOptions(config=path, **options), ("copied",)),
+        (MeasureOptions(config=path, **options), ("winners",)),
         (ScoringOptions(config=path, **options), ()),
     ):
         settings = EstimeConfig(**group.settings())
@@ -108,14 +109,18 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
 #: said
 REFUSED = [
     ("nope", "", "nope"),
-    ("score", "--config pairs.jsonl", "to contain a JSON object of options, or to be a scored"),
+    ("score", "--config pairs.jsonl", "to contain a JSON object of options, or the record of"),
     ("score", "--config no.json", "No such file or directory: 'no.json'"),
     ("explain", "--config table.json", "an option of EstimeConfig"),
     ("score", "--nope", "--nope"),
     ("score", "--fast", "error: Unknown option: --fast. Did you mean --distance?"),
     ("score", "--layers a", "--layers"),
     ("score --example", "x.jsonl", "Expected either files or --example, but got both"),
-    ("score", "--unit sentence", "Expected --unit to be one of token, word, but got 'sentence'"),
+    (
+        "score",
+        "--unit sentence",
+        "Expected argument `unit` to be one of token, word, but got 'sentence'",
+    ),
     ("score -m embedded-small", "", "Expected either files or --example, but got neither"),
     *(
         (
@@ -142,12 +147,12 @@ REFUSED = [
         "--source-column text",
         "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
     ),
-    ("score", "--summary-column text", "Name the right one with --summary-column."),
-    ("score", "-m nobody/nothing", "pass --model embedded"),
+    ("score", "--summary-column text", "Name the right one with `summary_column`."),
+    ("score", "-m nobody/nothing", "nobody/nothing"),
     (
         "score",
         "--threshold 3",
-        "Expected --threshold to be from 0 to 1, as values of inconsistency are, but got 3.",
+        "Expected argument `threshold` to be from 0 to 1, as values of inconsistency are, but got 3.",
     ),
     *(
         (f"explain {options}", "", "Expected exactly one of a file")
@@ -171,39 +176,40 @@ REFUSED = [
     ("corrupt x.jsonl", "", "--output"),
     ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
-    ("score", "--device cuda:99", "--device to be"),
-    ("explain", "--layers 1,2", "Expected --layers to be one layer, but got 1, 2."),
+    ("score", "--device cuda:99", "`device` to be"),
+    ("score", "--device gpu", "such as cpu, cuda, cuda:1 or mps, but got 'gpu'"),
+    ("explain", "--layers 1,2", "Expected argument `layers` to be one layer, but got 1, 2."),
     ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
-    ("calibrate", "--label none", "Name the right one with --label."),
-    *(
-        ("corrupt", f"--errors {errors}", "Expected --errors to be")
-        for errors in ("0", "1,x", "-1")
-    ),
+    ("calibrate", "--label none", "Name the right one with `label`."),
+    *(("corrupt", f"--errors {errors}", "errors") for errors in ("0", "1,x", "-1")),
     (
         "coherence",
         "--measures grammar",
-        "Expected --measures to name some of entity_graph, classifier, bartscore, length, rand",
+        "Expected argument `measures` to name some of entity_graph, classifier, bartscore, length, rand",
     ),
     (
         "coherence",
         "--measures classifier",
-        "Expected --classifier to name a trained classifier, since the measure 'classifier'",
+        "Expected argument `classifier` to name a trained classifier, since the measure 'classifier'",
     ),
     (
         "coherence",
         "--summary-column text",
         "Expected a column 'text' in pairs.jsonl, but its columns are id, source, summary. Name the "
-        "right one with --summary-column.",
+        "right one with `summary_column`.",
     ),
     *(
         (command, "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.')
         for command in ("coherence", "corrupt", "compare", "calibrate", "meta-evaluate")
     ),
-    ("score", "--json -o -", "Expected --json or rows on standard output, but got both"),
-    ("score", "-b --json", "Expected --json or --score-only on standard output, but got both"),
-    ("score", "-b --worst 1", "Expected --worst or --score-only on standard output"),
-    ("score", "-b --dry-run", "Expected --dry-run or --score-only on standard output"),
-    ("score", "--worst 2 -o -", "Expected --worst or rows on standard output"),
+    ("score", "--json -o -", "Expected one of --json, --score-only and -o -"),
+    ("score", "-b --json", "Expected one of --json, --score-only and -o -"),
+    ("score", "-b --worst 1", "Expected one of --json, --score-only and -o - (without --worst)"),
+    *(
+        ("score", option, f"Unknown option: {option}")
+        for option in ("--dry-run", "--plot", "--unquoted")
+    ),
+    ("score", "--worst 2 -o -", "Expected one of --json, --score-only and -o - (without --worst)"),
     ("compare", "--measures soft", "a column 'soft' in "),
     ("compare", "-n 0", '"0" for -n. Must be >= 1.'),
     ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
@@ -226,12 +232,7 @@ REFUSED = [
     (
         "meta-evaluate",
         "-o table.xlsx",
-        "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'",
-    ),
-    (
-        "meta-evaluate",
-        "-o t.csv --significance bootstrap",
-        "a folder, since --significance makes a second table",
+        "to be a folder, but got 'table.xlsx'",
     ),
     ("benchmark summeval", "--scores no.csv", "no.csv"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),
@@ -339,7 +340,10 @@ def test_help_shows_commands_in_the_order_of_use_and_loads_nothing_heavy() -> No
     shown_commands = re.findall(r"^│ ([a-z][a-z-]+)  ", shown, re.MULTILINE)
     assert shown_commands[:4] == ["score", "explain", "compare", "calibrate"]
     assert set(shown_commands) == {path[0] for path in commands()}
-    assert "docs" in shown
+    assert (
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
+        in shown
+    )
     assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(
         loaded.split()
     )
@@ -385,16 +389,25 @@ def test_estime_alone_says_how_to_begin() -> None:
         assert function is score.score
 
 
-def test_the_citation_is_that_of_the_repository() -> None:
+def test_the_citations_are_those_of_the_repository() -> None:
     shown = run_command("cite")
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["preferred-citation"]
-    fields = dict(re.findall(r'^    (\w+) = "(.*)",$', shown.stdout, re.MULTILINE))
-    assert re.fullmatch(r"@inproceedings\{.*\n\}\n", shown.stdout, re.DOTALL)
-    assert re.sub("[{}]", "", fields["title"]) == cited["title"]
-    assert fields["author"].split(" and ") == [
+    content = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    cited = content["preferred-citation"]
+    entries = re.findall(r"^@(\w+)\{(.*?)^\}$", shown.stdout, re.MULTILINE | re.DOTALL)
+    (paper, software) = [
+        dict(re.findall(r'^    (\w+) = "(.*)",$', entry, re.MULTILINE)) for _, entry in entries
+    ]
+    assert [kind for kind, _ in entries] == ["inproceedings", "software"]
+    assert re.sub("[{}]", "", paper["title"]) == cited["title"]
+    assert paper["author"].split(" and ") == [
         f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]
     ]
-    assert (fields["year"], fields["booktitle"]) == (str(cited["year"]), cited["journal"])
+    assert (paper["year"], paper["booktitle"]) == (str(cited["year"]), cited["journal"])
+    assert software["title"].startswith(f"{content['title']}: ")
+    assert (software["author"], software["version"]) == (
+        f"{{{content['authors'][0]['name']}}}",
+        __version__,
+    )
     assert "short form" in shown.stderr
 
 

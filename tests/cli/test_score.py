@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +17,7 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.signature import Signature
 from tests.command import SHORT, Ran, csv_rows, json_rows, run_command, write_jsonl
 from tests.pages import ROOT
 
@@ -64,9 +69,9 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert [row["source"] for row in examples[::2]] == [row["source"] for row in examples[1::2]]
     assert all(len(row["source"].split()) > 100 for row in examples)
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
-    signature = files.read_signature(out)
-    assert signature in shown.stdout.splitlines()
-    assert str(signature).startswith("ESTIME|model:embedded@sha256-")
+    signature = Signature(files.read_meta(out)["signature"])
+    assert signature.short in shown.stdout.splitlines()
+    assert signature.startswith("ESTIME|model:embedded@sha256-")
 
 
 def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
@@ -98,11 +103,11 @@ def test_columns_and_measures_go_by_name(score: Score, tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text(f"article,highlights\n{SOURCE},The cat sat.\n")
     columns = ["--source-column", "article", "--summary-column", "highlights"]
-    shown = score(path, *columns, "--unit", "word", "--measures", "soft,coherence,copied").stdout
-    header = "line +inconsistency +alarms +tokens +soft +coherence +copied +summary"
-    for line in (header, r"(?m)^copied +\d\.\d{4} ", r"(?m)^soft +-?0\.\d{4} "):
+    shown = score(path, *columns, "--unit", "word", "--measures", "soft,coherence").stdout
+    header = "line +inconsistency +alarms +tokens +soft +coherence +summary"
+    for line in (header, r"(?m)^soft +-?0\.\d{4} "):
         assert re.search(line, shown)
-    assert "|unit:word|" in shown
+    assert "|u:word|" in shown
 
 
 def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
@@ -112,7 +117,7 @@ def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
     for name in ("-", "/dev/stdin"):
         shown = score(name, "-o", "-", status=1, stdin=typed)
         rows = [json.loads(line) for line in shown.stdout.splitlines()]
-        assert shown.stderr.splitlines()[-1].startswith("ESTIME|model:")
+        assert shown.stderr.splitlines()[-1].startswith("ESTIME|m:")
         assert [row["id"] for row in rows] == ["a", "c"]
         assert not {"source", "summary"} & set(rows[0])
     again = score("-", "-o", "-", "--resume", status=2, stdin=typed)
@@ -120,7 +125,7 @@ def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
         "",
         "error: Expected a file as --output with --resume: name the one to resume.\n",
     )
-    assert "Expected pairs on standard input" in score("-", status=2, stdin="\n").stderr
+    assert "Expected pairs in standard input" in score("-", status=2, stdin="\n").stderr
 
 
 def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(
@@ -192,7 +197,8 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
     interval = rf"\[{mean.low:.4f}, {mean.high:.4f}\]"
     assert re.search(rf"(?m)^inconsistency +{mean.mean:.4f} +{interval} +lower", shown)
     assert "There are only 3 different sources, so the intervals are too narrow." in shown
-    assert shown.splitlines()[-2:] == [result.signature, result.signature.short]
+    assert shown.splitlines()[-1] == result.signature.short
+    assert result.signature not in shown
     shown = score(table, status=1).stdout
     assert "All pairs have the same source, so there are no intervals." in shown
     assert re.search(r"(?m)^inconsistency +\d\.\d{4} +– +lower", shown)
@@ -220,27 +226,111 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25):" in shown
     assert shown.count(" flag ") == len(flagged) + 1  # rows of the table and its header
     assert "b.jsonl line 1  inconsistency 1.000\n  blank summary\n" in shown
-    assert "\n  not in the source: A, zebra\n" in shown.partition("a.jsonl line 2  ")[2]
+    assert "\n  new words: zebra\n" in shown.partition("a.jsonl line 2  ")[2]
     shown = score(*paths, "--threshold", 0.25, "--worst", 1).stdout
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25); the worst 1:" in shown
     content = json.loads(score(*paths, "--worst", 2, "--json").stdout)
     worst = [(pair["file"], pair["line"]) for pair in content["worst"]]
     assert worst == [(str(paths[1]), 1), (str(paths[0]), 2)]
-    assert content["worst"][1]["absent"] == ["A", "zebra"]
+    assert content["worst"][1]["words"]["new word"] == ["zebra"]
     assert "flagged" not in content
 
 
-def test_a_plot_of_scores_is_one_file_and_an_output(
-    table: Path, score: Score, tmp_path: Path
+def test_the_gate_has_a_status_of_its_own(table: Path, score: Score, tmp_path: Path) -> None:
+    """Above the mean 0, with an undefined mean and with bad rows too: 3; otherwise as without it."""
+    (good,) = tables(tmp_path, good=["The cat sat on the mat."])
+    mean = float(score(good, "-b").stdout)
+    assert score(good, "-b", "--fail-above", mean + 0.001).stdout
+    shown = score(good, "--fail-above", mean - 0.001, "-b", status=3)
+    assert shown.stderr == f"the mean inconsistency {mean:.4f} is above {mean - 0.001:g}\n"
+    assert "is above 0.4" in score(table, "--fail-above", 0.4, status=3).stderr
+    score(table, "--fail-above", 1, status=1)
+    score(table, "--fail-above", "x", status=2)
+    out = tmp_path / "out.jsonl"
+    for resumed in ([], ["--resume"]):
+        score(good, "-o", out, "--fail-above", 0, *resumed, status=0 if mean == 0 else 3)
+
+
+def test_an_own_column_flag_is_a_column_like_others(score: Score, tmp_path: Path) -> None:
+    """Only a job with a threshold writes one."""
+    path = write_jsonl(tmp_path / "pairs.jsonl", [{**PAIR, "flag": True, "file": "x"}])
+    out = tmp_path / "out.jsonl"
+    score(path, "-o", out)
+    assert [(row["flag"], row["file"]) for row in json_rows(out)] == [(True, "x")]
+    refused = score(path, "-o", out, "--overwrite", "--threshold", 0.5, status=2).stderr
+    assert "has a column 'flag', which is also the name of an output column" in refused
+
+
+@pytest.mark.parametrize("ending", files.WRITABLE)
+def test_lone_surrogates_in_other_columns_and_in_names_are_written_escaped(
+    score: Score, tmp_path: Path, ending: str
 ) -> None:
-    before = set(tmp_path.iterdir())
-    plot = tmp_path / "plot.svg"
-    arguments = [table, "--plot", plot, "--threshold", 0.5]
-    assert f"wrote the plot to {plot}" in score(*arguments, status=1).stdout
-    assert set(tmp_path.iterdir()) - before == {plot}
-    assert "threshold 0.5: 1 flagged" in plot.read_text()  # the comments name the texts
-    refused = score(*arguments, status=2).stderr
-    assert "plot.svg already exists. Use --overwrite to replace it." in refused
+    path, out = tmp_path / "pairs.jsonl", tmp_path / f"out{ending}"
+    path.write_text(json.dumps({**PAIR, "tweet": "caf\ud83d", "b\ud83d": 1}))
+    score(path, "-o", out)
+    (row,) = (line.row for line in files.read_rows(out))
+    if ending == ".jsonl":  # which a JSON parser has as the lone surrogate again
+        assert (row["tweet"], row["b\ud83d"]) == ("caf\ud83d", 1)
+    else:
+        assert (row["tweet"], str(row["b\\ud83d"])) == ("caf\\ud83d", "1")
+
+
+def test_what_belongs_to_an_output_belongs_to_the_target_of_a_link(
+    score: Score, tmp_path: Path
+) -> None:
+    (pairs,) = tables(tmp_path, pairs=["The cat sat."])
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "real.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(target)
+    for distance in (8, 2):
+        score(pairs, "-o", link, "--overwrite", "--distance", distance)
+        assert f"|distance:{distance}|" in files.read_meta(target)["signature"]
+        assert link.is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "folder", "link.jsonl"}
+
+
+def test_an_input_that_belongs_to_the_output_is_not_replaced(score: Score, tmp_path: Path) -> None:
+    own = write_jsonl(tmp_path / "o.jsonl.meta.json", [PAIR])
+    before = own.read_text()
+    for options in ([], ["--overwrite"], ["--resume"]):
+        refused = score(own, "-o", tmp_path / "o.jsonl", *options, status=2).stderr
+        assert "other files than those that belong to" in refused
+    assert own.read_text() == before
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and not Path("/proc").exists(), reason="root writes everywhere"
+)
+@pytest.mark.parametrize("command", ["score", "explain"])
+def test_a_folder_that_cannot_be_written_to_is_found_first(
+    command: str, encoder: list[str], tmp_path: Path
+) -> None:
+    (pairs,) = tables(tmp_path, pairs=["The cat sat."])
+    shown = run_command(command, pairs, "-m", "no/such/encoder", "-o", "/proc/x.jsonl", status=2)
+    assert shown.stderr == "error: No such file or directory: '/proc/x.jsonl'\n"
+
+
+def opened(pairs: Path, folder: Path, *arguments: object) -> int:
+    """How often a run of the command opens the input."""
+    log = folder / "opened.txt"
+    command = ["strace", "-qq", "-e", "trace=openat", "-o", str(log), sys.executable]
+    command += ["-m", "estime_metric", "score", str(pairs), *map(str, arguments)]
+    subprocess.run(command, check=True, capture_output=True)
+    return log.read_text().count(f'"{pairs}"')
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_the_input_is_opened_once_and_once_more_for_the_worst(
+    tmp_path: Path, bert_folder: str
+) -> None:
+    (pairs,) = tables(tmp_path, pairs=["The cat sat.", "A dog sat."])
+    out = tmp_path / "out.jsonl"
+    encoder = ["-m", bert_folder, *SHORT]
+    assert opened(pairs, tmp_path, *encoder) == 1
+    assert opened(pairs, tmp_path, *encoder, "-o", out) == 1
+    assert opened(pairs, tmp_path, *encoder, "-o", out, "--resume") == 0
+    assert opened(pairs, tmp_path, *encoder, "-o", out, "--overwrite", "--worst", 1) == 2
 
 
 def test_a_column_called_file_is_not_the_file_of_a_pair(score: Score, tmp_path: Path) -> None:
@@ -274,13 +364,13 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
         assert f"{empty} has no pair\n" in score(*paths, "-o", out, *resumed).stderr
 
 
-@pytest.mark.parametrize(
-    "option", ["--threshold=0", "--worst=1", "--plot=plot.png", "--score-only"]
-)
+@pytest.mark.parametrize("option", ["--threshold=0", "--worst=1", "--fail-above=0", "--score-only"])
 def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) -> None:
     shown = score(table, option, "-l", "1,2", status=2)
-    name = option.partition("=")[0]
-    assert shown.stderr == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
+    name = "`threshold`" if "threshold" in option else option.partition("=")[0]
+    assert shown.stderr == (
+        f"error: Expected argument `layers` to be one layer with {name}, but got 1, 2.\n"
+    )
 
 
 def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(

@@ -66,32 +66,28 @@ def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
         assert part in text
 
 
-@pytest.mark.parametrize(("width", "blocks"), [(30, 5), (50, 2), (80, 1), (10_000, 1)])
-def test_no_number_is_broken_and_what_does_not_fit_follows_below(width: int, blocks: int) -> None:
+@pytest.mark.parametrize("width", [30, 80, 10_000])
+def test_no_number_is_broken_and_every_row_is_one_line(width: int) -> None:
+    """A narrow terminal wraps the lines."""
     columns = (
-        Column("", text=True),
         Column("system", text=True),
         Column("mean", decimals=4),
-        Column("95% interval", text=True),
+        Column("95% interval"),
         *(Column(str(number), "p (Holm) against", 4) for number in range(1, 4)),
     )
-    row = (0.165, "[0.3876, 0.5727]", 0.0156, 1.0, 0.25)
-    rows = tuple((str(place), "a_system", *row) for place in range(1, 4))
-    lines = shown(width, Table("t", "", columns, (Section("", rows),))).splitlines()
-    assert max(map(len, lines)) <= max(width, 34)
-    below = [line.split() for line in lines if "a_system" in line]
-    assert len(below) == 3 * blocks
-    assert [cells[:2] for cells in below] == [
-        ["1", "a_system"],
-        ["2", "a_system"],
-        ["3", "a_system"],
-    ] * blocks
-    numbers = ["0.1650", "[0.3876,", "0.5727]", "0.0156", "1.0000", "0.2500"]
-    assert [cell for cells in below[::3] for cell in cells[2:]] == numbers
+    row = ("a_system", 0.165, "[0.3876, 0.5727]", 0.0156, 1.0, 0.25)
+    lines = shown(width, Table("t", "", columns, (Section("", (row,)),))).splitlines()
+    assert [line.split() for line in lines if "a_system" in line] == [
+        ["a_system", "0.1650", "[0.3876,", "0.5727]", "0.0156", "1.0000", "0.2500"]
+    ]
+    assert sum("p (Holm) against 3" in line for line in lines) == 1
 
 
-def test_a_long_name_is_broken_before_columns_go_below() -> None:
+def test_a_long_name_is_broken_into_lines() -> None:
     section = Section("", (("a_system_with_a_long_name", 1), ("b", 2)))
     table = Table("t", "", (Column("system", text=True), Column("mean")), (section,))
     assert len(shown(80, table).splitlines()) == 5
-    assert shown(20, table).count("mean") == 1
+    lines = shown(20, table).splitlines()
+    assert max(map(len, lines)) <= 20
+    names = "".join(line.split()[0] for line in lines if line.strip())
+    assert "a_system_with_a_long_nameb" in names

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from estime_metric._wording import counted
-from estime_metric.cli import console
 from tests.command import run_command, write_jsonl
 
 PAIRS = [{"source": "猫は寝た。The cat sat on the mat.", "summary": "猫 the cat sat"}] * 2
@@ -58,53 +59,31 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
     tmp_path: Path, table: Path
 ) -> None:
     text = "חתול אפור ישב על שטיח ירוק ואכל דג גדול ליד הנהר הרחב " * 9
-    hebrew = write_jsonl(tmp_path / "he.jsonl", [{"source": text, "summary": text}] * 2)
-    (line,) = run_command("score", hebrew, "-q", *OPTIONS).stderr.splitlines()
-    assert line.startswith("warning: The encoder 'embedded-small' does not seem to")
-    assert "--model" in line
+    hebrew = write_jsonl(tmp_path / "he.jsonl", [{"source": text, "summary": text}] * 5)
+    with mock.patch("estime_metric.jobs.job.PAIRS", 1):
+        (line,) = run_command("score", hebrew, "-q", *OPTIONS).stderr.splitlines()
+    assert line.startswith("warning: The summaries do not seem to be in English")
+    assert line.endswith(" This concerns 5 of 5 pairs.")
     assert ".py" not in line
-
-
-@pytest.mark.parametrize(
-    ("number", "noun", "text"),
-    [
-        (0, "row", "0 rows"),
-        (1, "row", "1 row"),
-        (2, "summary", "2 summaries"),
-        (1, "blank summary", "1 blank summary"),
-        (3, "day", "3 days"),
-    ],
-)
-def test_numbers_of_things(number: int, noun: str, text: str) -> None:
-    assert counted(number, noun) == text
-
-
-def test_messages_of_the_library_name_the_options_of_the_command(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from cyclopts import App
-
-    def act(*, id_column: str = "", model: str = "", count: int = 0) -> None:
-        raise ValueError(
-            "Expected argument `id_column` to be x, not `other`. Use `model` (--model, --layers), "
-            'model="embedded", other="x" or count=3.'
-        )
-
-    app = console.make_app("app", "")
-    assert isinstance(app, App)
-    app.command(act)
-    assert console.run(app, ["act"]) == 2
-    assert capsys.readouterr().err == (
-        "error: Expected --id-column to be x, not `other`. Use --model, --layers, "
-        '--model embedded, other="x" or count=3.\n'
-    )
 
 
 def test_a_hyphen_is_a_value_a_path_or_standard_input(table: Path, tmp_path: Path) -> None:
     options = ["-q", *OPTIONS]
     typed = table.read_text(encoding="utf-8")
-    for stdin in (["-"], ["--prefix=-", "-"]):
-        shown = run_command("score", *stdin, "-o", "-", *options, stdin=typed).stdout
+    for given in (["-"], ["--prefix=-", "-"], ["--prefix", "-", "-q", "-"], ["-", "--prefix", "-"]):
+        shown = run_command("score", *given, "-o", "-", *options, stdin=typed).stdout
         row = json.loads(shown.splitlines()[0])
-        assert ("-line" in row) == (len(stdin) > 1)
+        assert ("-line" in row) == (len(given) > 1)
         assert not any(name.startswith("./") for name in row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_closed_stream_is_no_traceback(table: Path, tmp_path: Path, closed: str) -> None:
+    command = f"{sys.executable} -m estime_metric score {table} -q {' '.join(OPTIONS)} {closed}"
+    for data in ("", " -o -" if closed.startswith(">") else " -"):
+        done = subprocess.run(
+            command + data, shell=True, capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        assert "Traceback" not in done.stderr
+        assert done.returncode == (2 if data and not closed.startswith("2") else 0)

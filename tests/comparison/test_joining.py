@@ -15,12 +15,14 @@ from tests.comparison.tables import table
 IDS = ["0a" * 8, "0a" * 8, "0b" * 8]
 
 
-def of_sources(sources: str, **columns: Any) -> pd.DataFrame:
+def scores_by_source(sources: str, **columns: Any) -> pd.DataFrame:
     return table(source=list(sources), alarms=list(range(len(sources))), **columns)
 
 
 def test_rows_are_joined_by_their_sources_and_what_a_system_lacks_is_named() -> None:
-    joined = join_scores({"A": of_sources("xyz"), "B": of_sources("zxw"), "C": of_sources("vzxy")})
+    joined = join_scores(
+        {"A": scores_by_source("xyz"), "B": scores_by_source("zxw"), "C": scores_by_source("vzxy")}
+    )
     orders = {tuple(joined.rows[name]["source"]) for name in "ABC"}
     assert orders in ({("x", "z")}, {("z", "x")})
     assert joined.sources == [source_id(source) for source in joined.rows["A"]["source"]]
@@ -32,18 +34,21 @@ def test_rows_are_joined_by_their_sources_and_what_a_system_lacks_is_named() -> 
 
 
 def test_several_summaries_of_one_source_are_joined_in_their_order() -> None:
-    joined = join_scores({"A": of_sources("xyxy"), "B": of_sources("yyxx")})
+    joined = join_scores({"A": scores_by_source("xyxy"), "B": scores_by_source("yyxx")})
     pairs = zip(joined.rows["A"]["alarms"], joined.rows["B"]["alarms"], strict=True)
     assert sorted(pairs) == [(0, 2), (1, 0), (2, 3), (3, 1)]
     assert not joined.unmatched
 
 
 def test_a_source_with_another_number_of_summaries_is_named_and_not_compared() -> None:
-    joined = join_scores({"A": of_sources("xyy"), "B": of_sources("yx")})
+    joined = join_scores({"A": scores_by_source("xyy"), "B": scores_by_source("yx")})
     assert joined.rows["A"]["source"].tolist() == ["x"]
     assert joined.unmatched == ("'y' has different numbers of summaries: A 2, B 1",)
     by_id = join_scores(
-        {"A": of_sources("xyy", key=list("123")), "B": of_sources("yx", key=list("31"))},
+        {
+            "A": scores_by_source("xyy", key=list("123")),
+            "B": scores_by_source("yx", key=list("31")),
+        },
         id_column="key",
     )
     assert by_id.rows["B"]["source"].tolist() == ["x", "y"]
@@ -51,17 +56,22 @@ def test_a_source_with_another_number_of_summaries_is_named_and_not_compared() -
 
 def test_more_than_a_few_are_counted() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
-    lacking = join_scores({"A": of_sources(letters), "B": of_sources("a")}).unmatched
+    lacking = join_scores({"A": scores_by_source(letters), "B": scores_by_source("a")}).unmatched
     assert (len(lacking), lacking[-1]) == (
         NAMED + 1,
         f"A: {25 - NAMED} more have no matching row in B",
     )
-    uneven = join_scores({"A": of_sources(letters), "B": of_sources("a" + 2 * letters[1:])})
+    uneven = join_scores(
+        {"A": scores_by_source(letters), "B": scores_by_source("a" + 2 * letters[1:])}
+    )
     assert uneven.unmatched[-1] == f"{25 - NAMED} more sources have different numbers"
 
 
 def test_identifiers_are_the_same_as_text_and_as_the_floats_of_pandas() -> None:
-    a, b = of_sources("xyz", key=[7, 8, 9]), of_sources("xyz", key=["9.0", "7.0", "8.0"])
+    a, b = (
+        scores_by_source("xyz", key=[7, 8, 9]),
+        scores_by_source("xyz", key=["9.0", "7.0", "8.0"]),
+    )
     joined = join_scores({"A": a, "B": b}, id_column="key")
     assert joined.rows["B"]["source"].tolist() == ["y", "z", "x"]
     assert joined.matched_by == "key"

@@ -100,12 +100,12 @@ def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> 
         assert ends.tolist() == [interval.mean, interval.low, interval.high]
         result.save(tmp_path / f"{name}.csv")
     assert comparison.sources == EXAMPLES // 3
-    of_files = compare_scores(
+    from_tables = compare_scores(
         {name: read_scores(tmp_path / f"{name}.csv") for name in "AB"}, measures="alarms"
     )
-    assert of_files.systems.equals(comparison.systems)
+    assert from_tables.systems.equals(comparison.systems)
     ends = ["difference", "low", "high"]
-    assert of_files.pairs[ends].equals(comparison.pairs[ends])
+    assert from_tables.pairs[ends].equals(comparison.pairs[ends])
     alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
     assert alone.sources is None
     requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
@@ -130,10 +130,12 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
 def test_scores_that_differ_by_rounding_are_ties() -> None:
     """Equal summaries that were scored in another batch: 300 of 400."""
     rng = np.random.default_rng(0)
-    of_both = {"tokens": rng.uniform(10, 30, 400), "overlap": rng.uniform(5, 10, 400)}
+    equal_columns = {"tokens": rng.uniform(10, 30, 400), "overlap": rng.uniform(5, 10, 400)}
     graded = rng.uniform(0, 5, 400)
     moved = graded + np.concatenate([rng.uniform(-1e-5, 1e-5, 300), np.ones(100)])
-    results = [result_of([0] * 400, **of_both, graded_alarms=values) for values in (graded, moved)]
+    results = [
+        result_of([0] * 400, **equal_columns, graded_alarms=values) for values in (graded, moved)
+    ]
     a, b = (result.values("inconsistency") for result in results)
     assert int((a == b).sum()) < 150
     (row,) = to_rows(compare_results(*results, measures="inconsistency"))
@@ -240,7 +242,7 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
             "column 'alarms' of B to contain finite numbers, but line 2 has inf",
         ),
         ({}, {"measures": "soft"}, "a column 'soft' in A, but its columns are"),
-        ({}, {"measures": ["tokens"]}, r"`measures` to name some of .*, but got 'tokens'"),
+        ({}, {"measures": ["tokens"]}, r"`measures` to be one of .*, but got 'tokens'"),
         ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 import sys
@@ -16,7 +15,7 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
 from tests.browser import CONTRASTS, IN_SIGHT, STICKING_OUT, chromium, problems_of
-from tests.command import csv_rows, json_rows, write_jsonl
+from tests.command import json_rows
 from tests.demo.buttons import served
 
 if find_spec("gradio") is None:  # which takes seconds to import
@@ -36,6 +35,7 @@ HOSTILE = (
 )
 #: No text of a visitor may show up in what the demo prints; each test's texts are among these.
 SECRETS = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
+SHOWN = "#result .estime-summary .estime-text"
 
 Opener = Callable[..., Any]
 
@@ -85,7 +85,7 @@ def opened(demo: Demo) -> Iterator[Opener]:
         page.set_default_timeout(30_000)
         problems.append(problems_of(page, demo.url, "data:", "blob:"))
         page.goto(f"{demo.url}?__theme={theme}")
-        expect(page.locator("#explain-result .estime-alarm").first).to_be_visible()
+        expect(page.locator("#result .estime-alarm").first).to_be_visible()
         return page
 
     yield open_page
@@ -99,24 +99,26 @@ def page(opened: Opener) -> Any:
     return opened()
 
 
-def fill(page: Any, source: str, summary: str) -> None:
-    page.locator("#explain-source textarea").fill(source)
-    page.locator("#explain-summary textarea").fill(summary)
+def fill(page: Any, source: str, summary: str, other: str = "") -> None:
+    for name, text in (("source", source), ("summary", summary), ("second-summary", other)):
+        page.locator(f"#{name} textarea").fill(text)
     page.locator("#explain").click()
 
 
 def alarms(page: Any) -> int:
     named = page.locator("dt", has_text=re.compile("^alarms$"))
-    number = (
-        page.locator("#explain-result .estime-count").filter(has=named).locator(".estime-number")
-    )
+    number = page.locator("#result .estime-count").filter(has=named).locator(".estime-number")
     expect(number).to_have_text(re.compile(r"^\s*\d+\s*$"), use_inner_text=True)  # drawn anew
     return int(number.inner_text())
 
 
-def choose(page: Any, where: str, name: str | re.Pattern[str]) -> None:
-    """Picks from a drop-down list."""
-    page.locator(f"{where} input").click()
+def open_settings(page: Any) -> None:
+    page.get_by_role("button", name=re.compile("^Settings for experts")).click()
+    expect(page.locator("#unit")).to_be_visible()
+
+
+def choose_model(page: Any, name: str | re.Pattern[str]) -> None:
+    page.locator("#model input").click()
     page.get_by_role("option", name=name, exact=isinstance(name, str)).click()
 
 
@@ -126,7 +128,8 @@ def read_well(page: Any, width: int) -> None:
     assert page.evaluate(STICKING_OUT) == []
     contrasts = page.evaluate(
         CONTRASTS,
-        "h1, h3, p, li, th, td, dt, dd, label > span, button, .estime-text, .estime-unit, .estime-best, .estime-same",
+        "h1, h3, h4, p, li, th, td, dt, dd, figcaption, label > span, .demo-line span, button:not(#explain, footer *), "
+        ".estime-text, .estime-unit, .estime-best, .estime-same",
     )
     assert len(contrasts) > 20
     assert not [(text, contrast) for text, contrast in contrasts if contrast < 4.5]
@@ -137,64 +140,48 @@ def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
 ) -> None:
     assert page.title() == "ESTIME"
     summary, source = (
-        page.locator(f"#explain-{name} textarea").input_value() for name in ("summary", "source")
+        page.locator(f"#{name} textarea").input_value() for name in ("summary", "source")
     )
-    assert {"source": source, "summary": summary, "verdict": "unfaithful"}.items() <= ROWS[
-        3
-    ].items()
+    assert {"source": source, "summary": summary}.items() <= ROWS[3].items()
     assert alarms(page) == scorer.explain(summary, source).alarms > 0
-    expect(page.locator("#explain-result .estime-signature")).to_have_text(scorer.signature)
+    expect(page.locator("#result .estime-signature")).to_have_text(scorer.signature)
     page.get_by_text("How to read this").click()
-    expect(page.get_by_text("Compare summaries by the inconsistency")).to_be_visible()
+    expect(page.get_by_text("No threshold separates good from bad")).to_be_visible()
 
-    choose(page, "#explain-example", re.compile(r"^faithful: Morgenrot"))
-    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(
-        ROWS[4]["summary"]
-    )
-    assert alarms(page) == scorer.explain(ROWS[4]["summary"], ROWS[4]["source"]).alarms
+    page.get_by_text("Explain: Morgenrot").click()
+    expect(page.locator(SHOWN)).to_have_text(ROWS[5]["summary"])
+    assert alarms(page) == scorer.explain(ROWS[5]["summary"], ROWS[5]["source"]).alarms
 
-    label = page.locator("#explain-example input")
-    expect(label).to_have_value(re.compile("^faithful: Morgenrot"))
     fill(page, SOURCE, SUMMARY)
-    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
-    expect(label).to_have_value("")  # these texts are not an example
+    expect(page.locator(SHOWN)).to_have_text(SUMMARY)
     shown = scorer.explain(SUMMARY, SOURCE)
     assert alarms(page) == shown.alarms
-    marked = page.locator("#explain-result .estime-unit.estime-alarm").all_inner_texts()
+    marked = page.locator("#result .estime-unit.estime-alarm").all_inner_texts()
     assert marked == [
         SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"
     ]
+    listed = page.locator("#result .estime-surest button:visible")
+    first = shown.surest_words()[0]
+    expect(listed.first).to_contain_text(SUMMARY[first.start : first.end])
+    expect(page.locator("#result .demo-mark")).to_have_text(f"Summary {shown.inconsistency:.3f}")
 
 
 @pytest.mark.parametrize(
     ("size", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
 )
-def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
+def test_it_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     opened: Opener, scorer: EstimeScorer, size: tuple[int, int], theme: str
 ) -> None:
     page = opened(size, theme)
     page.add_style_tag(content="* { transition: none !important; }")  # colors would fade in
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
-    page.locator("#explain-result .estime-unit.estime-alarm").first.click()
+    page.locator("#result .estime-unit.estime-alarm").first.click()
     page.get_by_text("How to read this").click()
+    open_settings(page)
     read_well(page, size[0])
-    page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#compare-result .estime-unit.estime-alarm").first).to_be_visible()
+    page.get_by_text("Compare: Morgenrot").click()
+    expect(page.locator(SHOWN)).to_have_text([ROWS[4]["summary"], ROWS[5]["summary"]])
     read_well(page, size[0])
-    page.get_by_role("tab", name="Score a file").click()
-    page.locator("#take-examples").click()
-    expect(page.locator("#file")).to_contain_text("pairs")
-    page.locator("#score").click()
-    expect(page.locator("#scored tbody tr")).to_have_count(8)
-    read_well(page, size[0])
-    page.locator("#scored tbody tr").nth(6).locator("td").first.click()  # a row is explained
-    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(
-        ROWS[6]["summary"]
-    )
-    verdict, beginning = ROWS[6]["verdict"], ROWS[6]["summary"][:20]
-    expect(page.locator("#explain-example input")).to_have_value(
-        re.compile(f"^{verdict}: {re.escape(beginning)}")
-    )
     source, summary = (
         ROWS[5]["source"] + " " + ROWS[1]["source"] + " " + ROWS[7]["source"],
         ROWS[7]["summary"],
@@ -202,39 +189,40 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     fill(
         page, source, summary
     )  # the evidence is at the end of a long source, out of sight at first
-    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(summary)
+    expect(page.locator(SHOWN)).to_have_text([summary])
     alarmed = [word for word in scorer.explain(summary, source).words if word.verdict == "alarm"]
     index, alarm = next(
         (n, word) for n, word in enumerate(alarmed) if word.best.start > len(source) - 500
     )
-    clicked = page.locator("#explain-result .estime-alarm.estime-unit").nth(index)
+    clicked = page.locator("#result .estime-alarm.estime-unit").nth(index)
     expect(clicked).to_have_text(summary[alarm.start : alarm.end])
     clicked.scroll_into_view_if_needed()
     clicked.click()
-    best = "#explain-result .estime-source .estime-best"
+    best = "#result .estime-source .estime-best"
     expect(page.locator(best)).to_have_text(source[alarm.best.start : alarm.best.end])
     page.wait_for_function(IN_SIGHT, arg=best)  # it is scrolled to
     if size == PHONE:  # the source is docked to the lower edge
-        assert page.locator("#explain-result .estime-source").bounding_box()["height"] < 300
-        assert page.evaluate(IN_SIGHT, "#explain-result .estime-source .estime-text")
-    expect(page.locator("#explain-result .estime-note")).to_contain_text("is an alarm")
+        assert page.locator("#result .estime-source").bounding_box()["height"] < 300
+        assert page.evaluate(IN_SIGHT, "#result .estime-source .estime-text")
+    expect(page.locator("#result .estime-note")).to_contain_text("is an alarm")
 
 
 def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     page: Any, bert_folder: str, tmp_path: Path
 ) -> None:
     pair = ROWS[3]["summary"], ROWS[3]["source"]
-    signature = page.locator("#explain-result .estime-signature")
-    page.locator("#explain-result .estime-unit.estime-alarm").first.click()
+    signature = page.locator("#result .estime-signature")
+    open_settings(page)
+    page.locator("#result .estime-unit.estime-alarm").first.click()
     page.mouse.move(1, 1)
-    expect(page.locator("#explain-result .estime-active")).to_have_count(1)
+    expect(page.locator("#result .estime-active")).to_have_count(1)
     page.locator("#unit").get_by_text("words").click()
     words = EstimeScorer(model="embedded-small", unit="word")
     expect(signature).to_have_text(words.signature)
     assert alarms(page) == words.explain(*pair).alarms
-    page.locator("#explain-result .estime-unit.estime-match").first.hover()
+    page.locator("#result .estime-unit.estime-match").first.hover()
     page.mouse.move(1, 1)
-    expect(page.locator("#explain-result .estime-active")).to_have_count(0)
+    expect(page.locator("#result .estime-active")).to_have_count(0)
     number, slider = (page.locator(f"#layer input[type={kind}]") for kind in ("number", "range"))
     number.fill("2")
     number.press("Tab")
@@ -248,7 +236,7 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     )
 
     page.locator("#unit").get_by_text("tokens").click()
-    choose(page, "#model", Path(bert_folder).name)
+    choose_model(page, Path(bert_folder).name)
     other = EstimeScorer(model=bert_folder)
     expect(signature).to_have_text(other.signature)
     assert alarms(page) == other.explain(*pair).alarms
@@ -256,10 +244,9 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     number.fill("1")
     number.press("Tab")
     expect(signature).to_contain_text("|layers:1|")
-    choose(page, "#model", re.compile("bert-large-uncased-whole-word-masking"))
-    expect(page.get_by_text("cannot be loaded: it is not in the local cache")).to_be_visible()
-    expect(page.locator("#model input")).to_have_value(Path(bert_folder).name)
-    expect(signature).to_contain_text("|layers:1|")
+    notice = page.locator("#result .demo-notice")
+    choose_model(page, re.compile("bert-large-uncased-whole-word-masking"))
+    expect(notice).to_contain_text("cannot be loaded: it is not in the local cache")
 
     # Any encoder may be typed in.
     copy = shutil.copytree(bert_folder, tmp_path / "mine")
@@ -268,10 +255,7 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     expect(signature).to_have_text(EstimeScorer(model=str(copy)).signature)
     page.locator("#model input").fill("/no/such/<b>encoder</b>")
     page.locator("#model input").press("Enter")
-    expect(
-        page.get_by_text("The encoder /no/such/<b>encoder</b> cannot be loaded:")
-    ).to_be_visible()
-    expect(page.locator("#model input")).to_have_value(str(copy))
+    expect(notice).to_contain_text("The encoder /no/such/<b>encoder</b> cannot be loaded:")
 
 
 def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -> None:
@@ -281,75 +265,60 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
         f"\u05d4\u05d7\u05ea\u05d5\u05dc \u05d9\u05e9\u05df. The cat {emoji} sleeps, cafe\u0301!"
     )
     fill(page, source, source)
-    text = page.locator("#explain-result .estime-summary .estime-text")
+    text = page.locator(SHOWN)
     expect(text).to_have_text(source)
     assert text.evaluate("element => element.textContent") == source
     assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
     fill(page, HOSTILE, HOSTILE)
     for side in ("summary", "source"):
-        text = page.locator(f"#explain-result .estime-{side} .estime-text")
+        text = page.locator(f"#result .estime-{side} .estime-text")
         expect(text).to_have_text(HOSTILE)
         assert text.evaluate("element => element.textContent") == HOSTILE
         assert text.locator("script, img, b").count() == 0
-    page.locator("#explain-result .estime-unit").nth(3).hover()
-    page.locator("#explain-result .estime-unit").nth(3).click()
-    page.get_by_role("tab", name="Compare").click()
-    for name in ("source", "summary-a", "summary-b"):
-        page.locator(f"#compare-{name} textarea").fill(HOSTILE)
-    page.locator("#compare").click()
-    expect(page.locator("#compare-result .estime-summary .estime-text")).to_have_text(
-        [HOSTILE, HOSTILE]
-    )
+    page.locator("#result .estime-unit").nth(3).hover()
+    page.locator("#result .estime-unit").nth(3).click()
+    fill(page, HOSTILE, HOSTILE, HOSTILE)
+    expect(page.locator(SHOWN)).to_have_text([HOSTILE, HOSTILE])
     assert page.evaluate("window.hit") is None
 
-    page.get_by_role("tab", name="Explain").click()
-    notice = page.locator("#explain-result .demo-notice")
+    notice = page.locator("#result .demo-notice")
     fill(page, "zebrafinch " * 2000, SUMMARY)
     expect(notice).to_contain_text(
         "The source has 22,000 characters; the limit of this page is 20,000."
     )
     fill(page, "a " * 4500, SUMMARY)
-    shown = "The source has 4,500 tokens; with embedded-small (small, in the package) the limit of this page is 4,000."
+    shown = "The source has 4,500 tokens of embedded-small (small, in the package); the limit of this page is 4,000."
     expect(notice).to_contain_text(shown)
     fill(page, SOURCE, " ")
-    expect(page.locator("#explain-result .estime-remark")).to_contain_text("The summary is empty")
+    expect(page.locator("#result .estime-remark")).to_contain_text("The summary is empty")
     assert alarms(page) == 0
-    page.locator("#explain-summary textarea").evaluate(
+    page.locator("#summary textarea").evaluate(
         """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
     )
     page.locator("#explain").click()
     expect(notice).to_contain_text("lone surrogate")
     assert "a request failed with" in demo.printed.read_text()
+    fill(page, SUMMARY, SOURCE)
+    expect(notice).to_contain_text("swapped")
     fill(page, SOURCE, SUMMARY)
-    expect(page.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
+    expect(page.locator(SHOWN)).to_have_text(SUMMARY)
+    expect(notice).to_have_count(0)
 
     # While a new result is computed, the old one is hidden: Gradio then marks it, here again and
     # again.
-    ghost = page.locator("#explain-result .estime-counts")
+    ghost = page.locator("#result .estime-counts")
     expect(ghost).to_be_visible()
-    page.locator("#explain-result > [data-testid=status-tracker]").evaluate(
+    page.locator("#result > [data-testid=status-tracker]").evaluate(
         "element => { setInterval(() => element.classList.add('translucent'), 50); }"
     )
     expect(ghost).to_be_hidden()
 
 
 def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
-    page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#compare-result .demo-verdict")).to_contain_text(
-        "inconsistency is lower for A"
-    )  # opened with an example
-    for name, text in (
-        ("source", SOURCE),
-        ("summary-a", SUMMARY),
-        ("summary-b", SOURCE[:64]),
-    ):
-        page.locator(f"#compare-{name} textarea").fill(text)
-    page.locator("#compare").click()
-    expect(page.locator("#compare-result .estime-summary .estime-text")).to_have_text(
-        [SUMMARY, SOURCE[:64]]
-    )
+    fill(page, SOURCE, SUMMARY, SOURCE[:64])
+    expect(page.locator(SHOWN)).to_have_text([SUMMARY, SOURCE[:64]])
     result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
-    rows = page.locator("#compare-result tbody tr")
+    rows = page.locator("#result tbody tr")
     # The text before its meaning is the measure's name.
     names = rows.locator("th").evaluate_all("all => all.map((one) => one.firstChild.data.trim())")
     assert {"alarms", "inconsistency"} <= set(names)
@@ -358,70 +327,27 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
         values = result.values(name.replace(" ", "_")).tolist()
         assert shown == pytest.approx(values, abs=0.005), name
     assert result.values("inconsistency")[1] < result.values("inconsistency")[0]
-    expect(page.locator("#compare-result .demo-verdict")).to_contain_text(
-        "inconsistency is lower for B"
+    expect(page.locator("#result .demo-verdict")).to_contain_text(
+        "The second summary has a lower inconsistency than the first"
     )
+    expect(page.locator("#result .demo-mark")).to_have_count(2)
     for part in (".estime-source", ".estime-legend", ".estime-signature"):
-        expect(page.locator(f"#compare-result {part}")).to_have_count(1)
+        expect(page.locator(f"#result {part}")).to_have_count(1)
     for summary in range(2):  # both point into the one source
-        page.locator("#compare-result .estime-summary").nth(summary).locator(".estime-unit").nth(
-            1
-        ).click()
-        expect(page.locator("#compare-result .estime-active")).to_have_count(1)
-        expect(page.locator("#compare-result .estime-source .estime-best")).to_have_count(1)
-    page.locator("#unit").get_by_text("words").click()
-    expect(page.locator("#compare-result .estime-signature")).to_contain_text("unit:word")
-    page.get_by_role("tab", name="Explain").click()  # it follows the setting when it is looked at
-    expect(page.locator("#explain-result .estime-signature")).to_contain_text("unit:word")
+        page.locator("#result .estime-summary").nth(summary).locator(".estime-unit").nth(1).click()
+        expect(page.locator("#result .estime-active")).to_have_count(1)
+        expect(page.locator("#result .estime-source .estime-best")).to_have_count(1)
 
 
-def test_a_file_is_uploaded_and_its_scores_downloaded(
-    opened: Opener, scorer: EstimeScorer, tmp_path: Path
-) -> None:
-    page, explaining = opened(), opened()
-    table = tmp_path / "pairs.csv"
-    with table.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "article", "summary"])
-        hit = "<img src=x onerror='window.hit=1'>"
-        writer.writerows([hit, row["source"], row["summary"]] for row in ROWS[:3])
-        writer.writerows([["x", HOSTILE, HOSTILE], ["no summary", HOSTILE]])
-    page.get_by_role("tab", name="Score a file").click()
-    page.locator("#file input[type=file]").set_input_files(table)
-    expect(page.locator("#file")).to_contain_text("pairs")
-    page.locator("#score").click()
-    refused = "The file has no column source; its columns are id, article, summary. Write the name"
-    expect(page.locator("#scored .demo-notice")).to_contain_text(refused)
-    page.locator("#source-column input, #source-column textarea").fill("article")
-    page.locator("#score").click()
-    expect(page.locator("#scored tbody tr")).to_have_count(4)
-    expect(page.locator("#scored .demo-verdict")).to_contain_text("4 of 5 rows scored, 1 skipped.")
-    expect(page.locator("#scored")).to_contain_text(
-        "line 5: column 'summary' is missing (columns: id, article)"
-    )
-    with page.expect_download() as waiting:
-        page.locator("#download").click()
-    waiting.value.save_as(tmp_path / "scores.csv")
-    assert waiting.value.suggested_filename == "scores.csv"
-    rows = csv_rows(tmp_path / "scores.csv")
-    texts = [(row["summary"], row["source"]) for row in ROWS[:3]] + [(HOSTILE, HOSTILE)]
-    result = scorer.score([summary for summary, _ in texts], [source for _, source in texts])
-    assert [float(row["alarms"]) for row in rows] == result.values("alarms").tolist()
-    assert {row["signature"] for row in rows} == {scorer.signature}
-    assert page.evaluate("window.hit") is None
-
-    # An explanation does not wait for a long file.
-    rows = [{**row, "source": f"{number} {row['source']}"} for number in range(60) for row in ROWS]
-    page.locator("#file").get_by_label("Clear").click()
-    page.locator("#source-column input, #source-column textarea").fill("source")
-    page.locator("#file input[type=file]").set_input_files(
-        write_jsonl(tmp_path / "long.jsonl", rows)
-    )
-    expect(page.locator("#file")).to_contain_text("long")
-    page.locator("#score").click()
-    expect(page.locator("#scored progress")).to_be_visible()
-    fill(explaining, SOURCE, SUMMARY)
-    expect(explaining.locator("#explain-result .estime-summary .estime-text")).to_have_text(SUMMARY)
-    expect(page.locator("#scored progress")).to_be_visible()  # the file is still under way
-    page.locator("#stop").click()
-    expect(page.locator("#scored .demo-notice")).to_have_text("Stopped.")
+def test_one_endpoint_is_public_typed_and_documented(demo: Demo, scorer: EstimeScorer) -> None:
+    client = pytest.importorskip("gradio_client").Client(demo.url, verbose=False)
+    endpoints = client.view_api(print_info=False, return_format="dict")["named_endpoints"]
+    assert list(endpoints) == ["/explain"]
+    parameters = endpoints["/explain"]["parameters"]
+    assert [parameter["parameter_name"] for parameter in parameters] == ["source", "summary"]
+    assert [parameter["python_type"]["type"] for parameter in parameters] == ["str", "str"]
+    assert "lower is better" in endpoints["/explain"]["description"]
+    answer = client.predict(SOURCE, SUMMARY, api_name="/explain")
+    assert answer["inconsistency"] == pytest.approx(scorer.explain(SUMMARY, SOURCE).inconsistency)
+    with pytest.raises(Exception, match="not blank"):
+        client.predict(SOURCE, " ", api_name="/explain")

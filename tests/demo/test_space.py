@@ -106,7 +106,7 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool)
             tmp_path / name,
             ignore=shutil.ignore_patterns("*.safetensors", "__pycache__"),
         )
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tmp_path)
     requests: list[tuple[str, bytes]] = []
     handler = type("Handler", (Listening,), {"requests": requests})

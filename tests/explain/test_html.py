@@ -47,7 +47,7 @@ class Page(HTMLParser):
         for element in self.open:
             element["text"] += data
 
-    def of_class(self, name: str, within: str = "estime") -> list[dict]:
+    def with_class(self, name: str, within: str = "estime") -> list[dict]:
         inside = [element for element in self.elements if within in element["within"]]
         return [element for element in inside if name in (element.get("class") or "").split()]
 
@@ -55,7 +55,7 @@ class Page(HTMLParser):
         return [element["text"] for element in self.elements if element["tag"] in tags]
 
     def pane(self, name: str) -> str:
-        (text,) = self.of_class("estime-text", within=name)
+        (text,) = self.with_class("estime-text", within=name)
         return text["text"]
 
 
@@ -76,7 +76,7 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
         assert page.pane("estime-summary") == shown.prediction
         assert page.pane("estime-source") == shown.source
         parts = cut(page)
-        for unit, word in zip(page.of_class("estime-unit"), shown.words, strict=True):
+        for unit, word in zip(page.with_class("estime-unit"), shown.words, strict=True):
             assert unit["text"] == shown.prediction[word.start : word.end]
             assert unit["class"].split()[:2] == ["estime-unit", f"estime-{word.verdict}"]
             for name, evidence in (("data-best", word.best), ("data-same", word.same)):
@@ -93,7 +93,7 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
 def test_alarms_are_told_to_screen_readers(
     example: Explanation,
 ) -> None:
-    units = Page(fragment(example)).of_class("estime-unit")
+    units = Page(fragment(example)).with_class("estime-unit")
     assert {unit["role"] for unit in units} == {"button"}
     (february,) = [unit for unit in units if unit["text"] == "February"]
     sentence = (
@@ -104,7 +104,7 @@ def test_alarms_are_told_to_screen_readers(
 
 
 def test_the_color_of_a_word_is_its_graded_alarm(example: Explanation) -> None:
-    units = Page(fragment(example)).of_class("estime-unit")
+    units = Page(fragment(example)).with_class("estime-unit")
     colored = 0
     for unit, word in zip(units, example.words, strict=True):
         is_new = example.kind(word) not in ("alarm", None)
@@ -124,7 +124,7 @@ def test_the_surest_words_are_listed_and_the_others_are_behind_a_switch(
     example: Explanation,
 ) -> None:
     page = Page(fragment(example))
-    units = page.of_class("estime-unit")
+    units = page.with_class("estime-unit")
     buttons = [element for element in page.elements if "data-unit" in element]
     listed = [units[int(button["data-unit"])]["text"] for button in buttons]
     every = example.surest_words(function_words=True)
@@ -138,18 +138,18 @@ def test_the_surest_words_are_listed_and_the_others_are_behind_a_switch(
         for word in example.words
         if word in example.surest_words()
     ]
-    assert len(page.of_class("estime-switch")) == 1
+    assert len(page.with_class("estime-switch")) == 1
     faithful = Page(fragment(no_alarms(example)))
-    assert faithful.of_class("estime-switch") == []
-    assert len(faithful.of_class("estime-surest")) == 1
+    assert faithful.with_class("estime-switch") == []
+    assert len(faithful.with_class("estime-surest")) == 1
 
 
 def test_a_word_that_the_source_lacks_is_colored_even_if_its_pieces_match() -> None:
     piece = UnitVerdict(0, 3, "match", Evidence(0, 3, 9.0), Evidence(0, 3, 9.0), 5.0)
     units = (piece, replace(piece, start=3, end=6))
-    (unit,) = Page(fragment(Explanation("Karson", "Kar and son", units, "token", 1, ""))).of_class(
-        "estime-unit"
-    )
+    (unit,) = Page(
+        fragment(Explanation("Karson", "Kar and son", units, "token", 1, ""))
+    ).with_class("estime-unit")
     assert "estime-colored" in unit["class"]
     assert "is not in the source, although parts of it are" in unit["aria-label"]
 
@@ -161,7 +161,9 @@ def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
     assert page.texts("script") == [html.SCRIPT]
     assert not [name for element in page.elements for name in element if name.startswith("on")]
     assert page.texts("title", "h1", "h2") == [title, title, heading, heading]
-    assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature]
+    assert [element["text"] for element in page.with_class("estime-signature")] == [
+        hostile.signature
+    ]
     # What HTML cannot contain is replaced, char by char.
     markup = to_html(Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, ""))
     assert Page(markup).pane("estime-summary") == "a\ufffdb\ufffdc\r"
@@ -192,7 +194,7 @@ def test_the_counts_and_that_only_alarms_have_their_color(
     example: Explanation, empty: Explanation
 ) -> None:
     page = Page(fragment(example))
-    assert [element["text"] for element in page.of_class("estime-number")] == [
+    assert [element["text"] for element in page.with_class("estime-number")] == [
         f"{example.value('inconsistency'):.3f}",
         str(example.alarms),
         f"{example.graded_alarms:.2f}",
@@ -238,8 +240,8 @@ def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
     own, other = examples[0].signature, replace(examples[1], signature="ESTIME|other")
     for second, signatures in ((examples[1], [own]), (other, ["ESTIME|other", own])):
         page = Page(to_html([examples[0], second]))
-        assert len(page.of_class("estime-legend")) == 1
-        assert [line["text"] for line in page.of_class("estime-signature")] == signatures
+        assert len(page.with_class("estime-legend")) == 1
+        assert [line["text"] for line in page.with_class("estime-signature")] == signatures
 
 
 def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
@@ -247,9 +249,12 @@ def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
 ) -> None:
     page = Page(comparison(examples, ["Summary A", "Summary B"]))
     assert page.pane("estime-source") == examples[0].source
-    summaries = [text["text"] for text in page.of_class("estime-text", within="estime-summary")]
+    summaries = [text["text"] for text in page.with_class("estime-text", within="estime-summary")]
     assert summaries == [explanation.prediction for explanation in examples]
-    assert (len(page.of_class("estime-legend")), len(page.of_class("estime-signature"))) == (1, 1)
+    assert (len(page.with_class("estime-legend")), len(page.with_class("estime-signature"))) == (
+        1,
+        1,
+    )
     edges = {start for start, *_ in cut(page)}
     for explanation in examples:
         assert {word.best.start for word in explanation.words if word.best} <= edges
@@ -270,21 +275,21 @@ def test_little_coverage_is_said() -> None:
         for n, v in enumerate(verdicts)
     )
     shown = Explanation("a b c d", "d and more", units, "token", 1, "")
-    (remark,) = Page(fragment(shown)).of_class("estime-remark")
+    (remark,) = Page(fragment(shown)).with_class("estime-remark")
     assert remark["text"].startswith("The source has only 1 of the 4 tokens")
-    assert not Page(fragment(replace(shown, units=units[2:]))).of_class(
+    assert not Page(fragment(replace(shown, units=units[2:]))).with_class(
         "estime-remark"
     )  # half of them is enough
     page = Page(fragment(Explanation("Zebra", "A cat.", units[:1], "word", 1, "", unmatched=1)))
-    assert "shares no word" in page.of_class("estime-remark")[0]["text"]
-    assert page.of_class("estime-number")[1]["text"] == "1"
+    assert "shares no word" in page.with_class("estime-remark")[0]["text"]
+    assert page.with_class("estime-number")[1]["text"] == "1"
 
 
 def test_emptiness(empty: Explanation) -> None:
     page = Page(to_html(empty))
-    (remark,) = page.of_class("estime-remark")
+    (remark,) = page.with_class("estime-remark")
     assert ("is empty" if not empty.tokens else "nothing was checked") in remark["text"]
-    blank = [element["text"] for element in page.of_class("estime-blank")]
+    blank = [element["text"] for element in page.with_class("estime-blank")]
     assert ("The summary is empty." in blank) == (not empty.prediction.strip())
     assert ("The source is empty." in blank) == (not empty.source.strip())
     assert "There is no pair to show." in to_html([])

@@ -41,9 +41,9 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
         context = browser.new_context(reduced_motion="reduce", **{"viewport": WIDE, **options})
         contexts.append(context)
         page = context.new_page()
-        of_page = problems_of(page, "file:")
-        page.on("console", lambda message: of_page.append(message.text))  # whatever its kind
-        problems.append(of_page)
+        page_problems = problems_of(page, "file:")
+        page.on("console", lambda message: page_problems.append(message.text))  # whatever its kind
+        problems.append(page_problems)
         page.goto(path.as_uri())
         return page
 

@@ -71,17 +71,14 @@ def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) 
             f"Expected a column 'source' in {path.name}, but its columns are text, summary. "
             "Name the right one with `source_column`."
         )
-        assert raised.value.argument == "source_column"
-        assert raised.value.columns == ["text", "summary"]
     for delimiter in (";", "\t", "|"):
-        with pytest.raises(files.ColumnError, match=re.escape(f"separated by {delimiter!r}")):
-            files.read_pairs(write("p.csv", f"source{delimiter}summary\na{delimiter}b\n"))
-        with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):
-            files.read_pairs(write("p.csv", f"source{delimiter}summary\na, c{delimiter}b\n"))
+        for row in (f"a{delimiter}b", f"a, c{delimiter}b"):
+            with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):
+                files.read_pairs(write("p.csv", f"source{delimiter}summary\n{row}\n"))
 
 
-def aligned(sources: Path, **options: object) -> files.Layout:
-    return files.Layout(source_file=sources, **options)  # type: ignore[arg-type]
+def aligned(sources: Path) -> files.Layout:
+    return files.Layout(source_file=sources)
 
 
 def test_text_files_are_pairs_line_by_line(write: Write) -> None:
@@ -96,10 +93,10 @@ def test_text_files_are_pairs_line_by_line(write: Write) -> None:
             assert pairs.summaries == ["cat", "", " y ", "z"]
             assert pairs.lines == [1, 2, 4, 5]
             assert pairs.problems == ["line 3: column 'source' has no words"]
-    layout = aligned(write("s.txt", "für\n".encode("latin-1")), encoding="latin-1")
-    assert files.read_pairs(write("a.txt", "ä\n".encode("latin-1")), layout).summaries == ["ä"]
+    layout = aligned(write("s.txt", "für\n".encode("utf-16")))
+    assert files.read_pairs(write("a.txt", "ä\n"), layout).summaries == ["ä"]
     pairs = files.read_pairs(write("a.txt", b"\xff\n"), aligned(write("s.txt", "a\n")))
-    assert pairs.problems == ["line 1: is not UTF-8; set `encoding`"]
+    assert pairs.problems == ["line 1: is not UTF-8; convert the file, for example with iconv"]
 
 
 @pytest.mark.parametrize(("sources", "summaries"), [(3, 2), (2, 5), (0, 1)])
@@ -130,8 +127,8 @@ def cut(sources: list[str], pairs: int, size: int) -> list[list[int]]:
         files.Line(Path(), number, {"source": source, "summary": "12"}, "" if source else "is bad")
         for number, source in enumerate(sources, start=1)
     ]
-    limits = files.ChunkLimits(pairs=pairs, size=size)
-    return [[line.number for line in part] for part in files.cut(lines, files.TABLES, limits)]
+    chunks = files.cut(lines, files.TABLES, most_pairs=pairs, most_bytes=size)
+    return [[line.number for line in part] for part in chunks]
 
 
 def test_chunks_end_between_sources_within_their_limits() -> None:

@@ -6,6 +6,8 @@ import csv
 import datetime
 import json
 import math
+import tracemalloc
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estime_metric import files
-from estime_metric.files.parquet_writing import write_parquet
+from estime_metric.files.formats import parquet
 from tests.command import csv_rows, json_rows, table_rows
 
 
@@ -94,6 +96,8 @@ def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) 
         ([[1], ["a"]], ["[1]", '["a"]']),
         ([None, None], [None, None]),
         ([0, 0.5, None], [0.0, 0.5, None]),
+        (["caf\ud83d", "é", None, 1], ["caf\\ud83d", "é", None, "1"]),
+        ([["caf\ud83d"], []], ['["caf\\ud83d"]', "[]"]),
     ],
 )
 def test_a_column_has_the_type_of_its_values_or_is_text(
@@ -102,7 +106,7 @@ def test_a_column_has_the_type_of_its_values_or_is_text(
     """Whether the values that do not fit are in one group of rows or in several."""
     path = tmp_path / "o.parquet"
     for size in (10_000, 1):
-        monkeypatch.setattr("estime_metric.files.parquet_writing._GROUP", size)
+        monkeypatch.setattr("estime_metric.files.formats.parquet._GROUP", size)
         files.write_rows(path, [{"line": n, "x": value} for n, value in enumerate(values)])
         assert [row["x"] for _, row in table_rows(path)] == read
 
@@ -136,12 +140,36 @@ def test_whatever_json_holds_can_be_written_in_every_format(
     assert pyarrow.parquet.read_table(folder / "o.parquet").num_rows == len(rows)
 
 
-def test_rows_are_only_asked_for_again_where_a_later_one_does_not_fit(tmp_path: Path) -> None:
+def test_rows_are_asked_for_twice_whatever_is_in_them(tmp_path: Path) -> None:
+    """Once for the types of the columns, once for the values."""
     calls = []
 
-    def rows() -> object:
+    def rows() -> Iterator[files.Row]:
         calls.append(1)
-        return iter([{"a": 1}] * 3)
+        return iter([{"a\ud83d": 1}, {"a\ud83d": 0.5, "b": "\ud83d"}, {"b": 10**30}])
 
-    write_parquet(tmp_path / "o.parquet", rows)  # type: ignore[arg-type]
+    parquet.write(tmp_path / "o.parquet", rows, {})
     assert len(calls) == 2
+    assert [row for _, row in table_rows(tmp_path / "o.parquet")] == [
+        {"a\\ud83d": 1.0, "b": None},
+        {"a\\ud83d": 0.5, "b": "\\ud83d"},
+        {"a\\ud83d": None, "b": str(10**30)},
+    ]
+
+
+def test_parquet_is_written_at_the_memory_of_a_row_group(tmp_path: Path) -> None:
+    row = {"text": "a few words " * 30}
+    tracemalloc.start()
+    parquet.write(tmp_path / "o.parquet", lambda: (dict(row) for _ in range(60_000)), {})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert pyarrow.parquet.ParquetFile(tmp_path / "o.parquet").num_row_groups == 6
+    assert peak < 8_000_000  # of 24 million, since a group has 10,000 rows
+
+
+def test_a_record_with_a_name_that_has_no_utf_8_is_written(tmp_path: Path) -> None:
+    """As a name of a file in another encoding is, which Python has with lone surrogates."""
+    for ending in files.WRITABLE:
+        path = tmp_path / f"o{ending}"
+        files.write_rows(path, [{"a": 1}], {"inputs": ["caf\udce9.jsonl"]})
+        assert files.read_meta(path) == {"inputs": ["caf\udce9.jsonl"]}

@@ -62,16 +62,6 @@ def test_nothing_is_kept_but_the_cache(alarms: MakeMetric, pairs: Pairs) -> None
     assert len(DEFAULT_CACHE) == len({source for _, source in pairs})
 
 
-def test_unloading_empties_what_is_shared(bert_folder: str, pairs: Pairs) -> None:
-    metric = Estime(model=bert_folder)
-    preds, sources = unzip(pairs)
-    expected = metric.compute(predictions=preds, sources=sources)
-    assert len(DEFAULT_CACHE) == len(set(sources))
-    metric.unload()
-    assert len(DEFAULT_CACHE) == 0
-    assert metric.compute(predictions=preds, sources=sources) == expected
-
-
 def test_a_cache_is_no_option_of_a_single_call(bert_folder: str, pairs: Pairs) -> None:
     preds, sources = unzip(pairs[:2])
     with pytest.raises(TypeError, match="cache"):

@@ -158,7 +158,8 @@ def test_it_says_what_it_is(bert_folder: str) -> None:
     [
         ({"measur": "alarms"}, TypeError, r"but got `measur`\. Did you mean `measure`"),
         ({"buffer_size": 3}, ValueError, "Unexpected keyword arguments: `buffer_size`"),
-        ({"measure": "alarm"}, ValueError, r"`measure` to be one of .*, but got 'alarm'"),
+        ({"measure": "inconsistancy"}, ValueError, "`measure` .* Did you mean 'inconsistency'"),
+        ({"model": "embeded"}, OSError, "Did you mean model='embedded'"),
         ({"measure": ["alarms"]}, TypeError, r"one name, .* `return_dict=True, measures="),
         ({"reduction": "sum"}, ValueError, "to be one of mean, none, None, but got 'sum'"),
         ({"return_dict": True}, ValueError, r"but got both.* measures=\['alarms'\]"),

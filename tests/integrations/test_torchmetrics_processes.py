@@ -95,12 +95,12 @@ def test_an_example_that_a_sampler_repeats_is_counted_once(
     reports: Reports, alarms_of: Any, when: str
 ) -> None:
     for got in reports:
-        of_all, of_each = (
+        overall, values_by_name = (
             got[name if when == "first" else (name, when)] for name in ("mean", "each")
         )
-        assert float(of_all) == mean(alarms_of[4][:7])
+        assert float(overall) == mean(alarms_of[4][:7])
         for layer in (2, 4):
-            assert of_each[f"alarms_layer{layer}"].tolist() == alarms_of[layer][:7].tolist()
+            assert values_by_name[f"alarms_layer{layer}"].tolist() == alarms_of[layer][:7].tolist()
 
 
 def test_synchronizing_by_hand_loses_nothing(reports: Reports, alarms_of: Any) -> None:

@@ -324,10 +324,10 @@ def test_metrics_that_differ_in_measure_share_one_state(
     for part in (pairs[:4], pairs[4:8], pairs[8:12]):
         encoded.clear()
         metrics.update(**named(part))
-    of_all = sum(map(len, encoded))
+    encoded_texts = sum(map(len, encoded))
     encoded.clear()
     alarms(measure="copied_density", **options).update(**named(part))
-    assert of_all == sum(map(len, encoded))
+    assert encoded_texts == sum(map(len, encoded))
     result = alarms(measures=["soft"]).scorer.score(*unzip(pairs[:12]))
     for name, value in metrics.compute().items():
         assert float(value) == pytest.approx(result.mean(name.removeprefix("only_")), rel=1e-5)

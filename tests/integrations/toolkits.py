@@ -131,10 +131,10 @@ def by_evaluate(
     from estime_metric.integrations.evaluate import Estime
 
     metric = Estime(**options)
-    return of_evaluate(metric.compute(predictions=summaries, sources=sources), names)
+    return reported_by_evaluate(metric.compute(predictions=summaries, sources=sources), names)
 
 
-def of_evaluate(scores: Any, names: Sequence[str]) -> Reported:
+def reported_by_evaluate(scores: Any, names: Sequence[str]) -> Reported:
     means = {name: scores[name] for name in names}
     values = {name: scores[f"{name}_scores"] for name in names if f"{name}_scores" in scores}
     assert scores[next(name for name in scores if name.startswith("estime"))] == pytest.approx(
@@ -156,10 +156,10 @@ def by_torchmetrics(
     for metric in (mean, each):
         for start in range(0, max(1, len(summaries)), 3):  # in batches of different sizes
             metric.update(summaries[start : start + 3], sources=sources[start : start + 3])
-    return of_torchmetrics(mean, each, names)
+    return reported_by_torchmetrics(mean, each, names)
 
 
-def of_torchmetrics(mean: Any, each: Any, names: Sequence[str]) -> Reported:
+def reported_by_torchmetrics(mean: Any, each: Any, names: Sequence[str]) -> Reported:
     means, values = mean.compute(), each.compute()
     return Reported(
         {name: values[name].tolist() for name in names},
@@ -319,7 +319,7 @@ def evaluate_in_a_process(
     for summary, source in pairs:
         metric.add(prediction=summary, sources=source)
     scores = metric.compute()
-    return None if scores is None else of_evaluate(scores, names)
+    return None if scores is None else reported_by_evaluate(scores, names)
 
 
 def torchmetrics_in_a_process(
@@ -336,7 +336,7 @@ def torchmetrics_in_a_process(
         for summary, source in pairs:
             mean.update([summary], sources=[source])
             each.update([summary], sources=[source])
-        return of_torchmetrics(mean, each, names)
+        return reported_by_torchmetrics(mean, each, names)
 
 
 #: Toolkits that score one set of pairs in two processes.

@@ -49,38 +49,35 @@ def result_of(scorer: EstimeScorer, pairs: Sequence[files.Row]) -> EstimeResult:
 
 
 class Watched(Progress):
-    """Remembers how many pairs each chunk adds, and what is wrong with lines."""
+    """Remembers how many pairs each chunk adds, and what is wrong with lines; interrupts the job
+    after some chunks.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, stop_after: int | None = None) -> None:
         self.chunks: list[int] = []
         self.problems: list[str] = []
-        self._kept = 0
+        self.kept = 0
+        self._stop_after = stop_after
 
     def start(self, resumed: int) -> None:
-        self._kept = resumed
+        self.kept = resumed
 
     def keep(self, pairs: int, problems: Sequence[str]) -> None:
-        self.chunks.append(pairs - self._kept)
-        self._kept = pairs
+        self.chunks.append(pairs - self.kept)
+        self.kept = pairs
         self.problems += problems
+        if len(self.chunks) == self._stop_after:
+            raise KeyboardInterrupt
 
 
-def score(
-    job: Job,
-    scorer: EstimeScorer,
-    existing: str = "refuse",
-    *,
-    stop_after: int | None = None,
-    watched: Watched | None = None,
-    **options: Any,
-) -> Report:
-    """Scores a job, or its first chunks."""
-    watched = watched or Watched()
-    return score_files(
-        job,
-        scorer,
-        existing=existing,
-        progress=watched,
-        stop=lambda: len(watched.chunks) == stop_after,
-        **options,
-    )
+def score(job: Job, scorer: EstimeScorer, existing: str = "refuse", **options: Any) -> Report:
+    """Scores a job."""
+    return score_files(job, scorer, existing=existing, **options)
+
+
+def score_chunks(job: Job, scorer: EstimeScorer, number: int, existing: str = "refuse") -> int:
+    """Interrupts a job after its first chunks; gives the number of pairs that are kept."""
+    watched = Watched(number)
+    with pytest.raises(KeyboardInterrupt):
+        score_files(job, scorer, existing=existing, progress=watched)
+    return watched.kept

@@ -29,7 +29,7 @@ from estime_metric.jobs import Job, expand
 from estime_metric.jobs.rows_file import rows_path
 from estime_metric.stats.bootstrap import source_id
 from tests.command import FORKS, json_rows, run_command, run_in_process, table_rows, write_jsonl
-from tests.jobs.conftest import QUICK, Watched, result_of, rows, score
+from tests.jobs.conftest import QUICK, Watched, result_of, rows, score, score_chunks
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
 KILLS = int(os.environ.get("ESTIME_KILLS", "4"))
@@ -40,12 +40,11 @@ def test_chunks_divide_no_source_and_change_no_score(
 ) -> None:
     out = tmp_path / "scores.jsonl"
     watched = Watched()
-    report = score(Job(inputs=(table,), output=out, look_ahead=8), scorer, watched=watched)
+    score(Job(inputs=(table,), output=out, look_ahead=8), scorer, progress=watched)
     assert len(watched.chunks) > 3
     ends = list(itertools.accumulate(watched.chunks))
     texts = [row["source"] for row in rows(40)]
     assert all(texts[end - 1] != texts[end] for end in ends[:-1])
-    assert (report.repeated, report.encoded) == (0, len(set(texts)))
     alarms = result_of(scorer, rows(40)).values("alarms").tolist()
     assert [(row["line"], row["alarms"]) for row in json_rows(out)] == [*enumerate(alarms, start=1)]
 
@@ -57,18 +56,17 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     whole, parts = tmp_path / f"whole.{ending}", tmp_path / f"parts.{ending}"
     job = Job(inputs=(table,), output=parts, look_ahead=8)
     score(replace(job, output=whole), scorer)
-    stopped = score(job, scorer, stop_after=2)
-    assert not stopped.done
-    assert 0 < stopped.totals.pairs < 40
+    kept = score_chunks(job, scorer, 2)
+    assert 0 < kept < 40
     resumed = score(job, scorer, "resume")
     written = parts.read_bytes()
     again = score(job, scorer, "resume")  # once more changes nothing
-    for report, kept in ((resumed, stopped.totals.pairs), (again, 40)):
-        assert (report.done, report.resumed, report.totals.pairs) == (True, kept, 40)
+    for report, before in ((resumed, kept), (again, 40)):
+        assert (report.resumed, report.pairs) == (before, 40)
     assert parts.read_bytes() == written
     assert table_rows(parts) == table_rows(whole)
     assert ending == "parquet" or written == whole.read_bytes()
-    assert files.read_signature(parts) == scorer.signature
+    assert files.read_meta(parts)["signature"] == scorer.signature
     with pytest.raises(ValueError, match="the same signature as in the earlier run"):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
@@ -77,7 +75,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
 def stopped(table: Path, tmp_path: Path, scorer: EstimeScorer) -> Job:
     """A job that has kept two chunks."""
     job = Job(inputs=(table,), output=tmp_path / "out.jsonl", look_ahead=8)
-    score(job, scorer, stop_after=2)
+    score_chunks(job, scorer, 2)
     return job
 
 
@@ -145,7 +143,7 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
         assert row["note"] == rows(1)[0]["note"]
         assert "estime_alarms" in row
         assert row["estime_source_id"] == plain["source_id"]
-    assert files.read_signature(table) is None
+    assert files.read_meta(table) == {}
 
 
 def test_columns_of_parquet_keep_the_types_that_json_has(
@@ -180,7 +178,7 @@ def test_means_have_intervals_by_source(table: Path, scorer: EstimeScorer) -> No
     assert report.interval("alarms").mean == statistics.fmean(result.values("alarms").tolist())
     assert report.few_sources == len({row["source"] for row in rows(40)})
     with pytest.raises(ValueError, match="Expected argument `measure` to be one of inconsistency"):
-        report.interval("copied")
+        report.interval("soft")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
@@ -192,36 +190,45 @@ def test_a_report_has_single_pairs_also_of_earlier_runs(
     straight = score(job, scorer, worst=3)
     texts = [(row["source"], row["summary"]) for row in rows(30)]
     values = result_of(scorer, rows(30)).values("inconsistency").tolist()
-    assert straight.values.tolist() == pytest.approx(values, abs=1e-6)
-    assert [pair.texts for pair in straight.first] == texts
-    assert [pair.line for pair in straight.first] == list(range(1, 31))
+    shown = score(replace(job, output=None), scorer)
+    assert [pair.texts for pair in shown.first] == texts
+    assert [pair.line for pair in shown.first] == list(range(1, 31))
     worst = sorted(range(30), key=lambda index: -values[index])[:3]
     assert [pair.line for pair in straight.worst] == [index + 1 for index in worst]
     assert straight.worst[0].texts == texts[worst[0]]
-    score(job, scorer, "overwrite", stop_after=2)
+    score_chunks(job, scorer, 2, "overwrite")
     for _ in range(2):  # the second time it is finished
         resumed = score(job, scorer, "resume", worst=3)
-        for name in ("totals", "means", "few_sources", "worst", "first", "values"):
-            assert getattr(resumed, name) == getattr(straight, name)  # to the last digit
+        assert resumed.to_dict() == straight.to_dict()  # to the last digit
+        assert resumed.worst == straight.worst
 
 
-def test_sources_that_come_back_are_counted(tmp_path: Path, scorer: EstimeScorer) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", [*rows(12), *rows(12)])
-    report = score(Job(inputs=(table,), look_ahead=3), scorer)
-    assert (report.repeated, report.encoded) == (4, 8)
-
-
-def test_a_finished_output_that_was_changed_is_not_called_complete(
+def test_a_finished_output_is_compared_by_its_record_alone(
     table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    for ending, last in (("jsonl", b'{"line": 40'), ("csv", b"40,")):
-        job = Job(inputs=(table,), output=tmp_path / f"out.{ending}")
-        score(job, scorer)
-        out = tmp_path / f"out.{ending}"
-        whole = out.read_bytes()
-        out.write_bytes(whole[: whole.rindex(last)])
-        with pytest.raises(ValueError, match=r"to have the rows that the earlier run wrote, but"):
-            score(job, scorer, "resume")
+    """Neither its rows nor its input are read again."""
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
+    finished = score(job, scorer)
+    table.unlink()
+    (tmp_path / "out.jsonl").write_text("anything\n")
+    again = score(job, scorer, "resume")
+    assert again.to_dict() == finished.to_dict()
+    assert (again.resumed, again.interval("alarms")) == (40, finished.interval("alarms"))
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"finished": true}'])
+def test_a_damaged_record_is_not_resumed_but_overwritten(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, content: str
+) -> None:
+    out = tmp_path / "out.jsonl"
+    score(Job(inputs=(table,), output=out), scorer)
+    files.meta_path(out).write_text(content)
+    inputs = expand([tmp_path / "*"], out)
+    assert inputs == (table,)
+    job = Job(inputs=inputs, output=out)
+    with pytest.raises(ValueError, match="Use `overwrite` to"):
+        score(job, scorer, "resume")
+    assert score(job, scorer, "overwrite").pairs == 40
 
 
 def test_another_setting_or_input_is_not_mixed(
@@ -240,7 +247,7 @@ def test_another_setting_or_input_is_not_mixed(
         with pytest.raises(ValueError, match=f"the same {named} as in the earlier run"):
             score(changed, scorer, "resume")
     with pytest.raises(ValueError, match="the same measures as in the earlier run"):
-        score(job, EstimeScorer(scorer.config, measures="copied"), "resume")
+        score(job, EstimeScorer(scorer.config, measures="soft"), "resume")
     for package in ("torch", "transformers", "tokenizers", "regex"):
         with (
             mock.patch(
@@ -252,7 +259,6 @@ def test_another_setting_or_input_is_not_mixed(
             score(job, scorer, "resume")
     with pytest.raises(FileExistsError, match="Use `resume` to continue it"):
         score(job, scorer)
-    content = table.read_text()
     write_jsonl(table, [*rows(1), *rows(39)])
     with pytest.raises(ValueError, match="rows scored by the earlier run to be unchanged"):
         score(job, scorer, "resume")
@@ -261,14 +267,9 @@ def test_another_setting_or_input_is_not_mixed(
         score(replace(job, inputs=(other,)), scorer, "resume")
     assert rows_path(out).read_bytes() == before
     write_jsonl(table, rows(41))  # lines that are not scored yet may change until they are
-    assert score(job, scorer, "resume").totals.pairs == 41
+    assert score(job, scorer, "resume").pairs == 41
     with mock.patch("estime_metric.jobs.job_record._PACKAGES", ()):  # nothing is computed any more
-        assert score(job, scorer, "resume").done
-    table.write_text(content)
-    with pytest.raises(
-        ValueError, match=r"the input that .*out\.jsonl was made from, but its lines"
-    ):
-        score(job, scorer, "resume")
+        assert score(job, scorer, "resume").pairs == 41
 
 
 def test_an_output_that_exists_is_not_touched_unasked(
@@ -279,15 +280,14 @@ def test_an_output_that_exists_is_not_touched_unasked(
     job = Job(inputs=(table,), output=out)
     with pytest.raises(FileExistsError, match="`overwrite`"):
         score(job, scorer)
-    with pytest.raises(ValueError, match="to be an unfinished run, but it cannot be resumed"):
+    with pytest.raises(ValueError, match="to have the record of a run, but it has none"):
         score(job, scorer, "resume")
     assert out.read_text() == "precious\n"
     score(job, scorer, "overwrite")
     assert len(out.read_text().splitlines()) == 40
-    table.rename(rows_path(out))
-    with pytest.raises(ValueError, match="the output to differ from the input"):
-        score(Job(inputs=(rows_path(out),), output=out), scorer, "overwrite")
-    rows_path(out).rename(table)
+    for own in (rows_path(out), files.meta_path(out), files.lock_path(out)):
+        with pytest.raises(ValueError, match="other files than those that belong to"):
+            Job(inputs=expand([own], out), output=out)
     (tmp_path / "link.jsonl").symlink_to(table)
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=(table,), output=tmp_path / "link.jsonl")
@@ -311,11 +311,14 @@ def test_our_names_in_the_input_are_refused_before_scoring(
 def test_a_jobs_own_files_are_not_its_inputs(tmp_path: Path, scorer: EstimeScorer) -> None:
     write_jsonl(tmp_path / "a.jsonl", rows(9))
     out = tmp_path / "scores.jsonl"
-    for existing, stop_after in (("refuse", 1), ("resume", None), ("resume", None)):
+    for existing in ("refuse", "resume", "resume"):
         inputs = expand([tmp_path / "*"], out)
         assert inputs == (tmp_path / "a.jsonl",)
         job = Job(inputs=inputs, output=out, look_ahead=3)
-        score(job, scorer, existing, stop_after=stop_after)
+        if existing == "refuse":
+            score_chunks(job, scorer, 1)
+        else:
+            score(job, scorer, existing)
     assert len(json_rows(out)) == 9
     assert expand([tmp_path / "*.jsonl"], tmp_path / "other.jsonl") == (tmp_path / "a.jsonl", out)
     with pytest.raises(ValueError, match="matches none"):
@@ -357,10 +360,7 @@ def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path
     write_jsonl(out, rows(1))
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=expand([*paths, out], out), output=out)
-    files.write_meta(out, {"finished": True, "inputs": ["another.jsonl"]})
-    with pytest.raises(ValueError, match="the output to differ from the input"):
-        Job(inputs=expand([*paths, out], out), output=out)
-    files.write_meta(out, {"finished": True, "inputs": [str(paths[1])]})
+    files.write_meta(out, {"finished": True})
     assert expand([*paths, out], out) == paths
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=expand([out], out), output=out)
@@ -433,7 +433,8 @@ def check_whole(long_table: Path, out: Path, whole: Path) -> None:
         assert resumed.schema.equals(uninterrupted.schema)
     else:
         assert out.read_bytes() == whole.read_bytes()
-    expected = {out.name} | ({f"{out.name}.meta.json"} if out.suffix != ".parquet" else set())
+    expected = {out.name, f"{out.name}.lock"}
+    expected |= {f"{out.name}.meta.json"} if out.suffix != ".parquet" else set()
     assert {path.name for path in out.parent.glob("*out*")} == expected
 
 
@@ -492,7 +493,7 @@ def test_kill_9_in_the_last_pass_in_the_conversion_and_once_everything_is_writte
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
+def test_a_signal_ends_at_once_and_says_how_to_resume(
     long_table: Path, wholes: dict[str, Path], tmp_path: Path, number: signal.Signals
 ) -> None:
     """Stopped meanwhile, it keeps every other run from its output."""
@@ -515,12 +516,9 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
     written = [row for chunk in json_rows(kept)[1:] for row in chunk["rows"]]
     assert written == json_rows(wholes[".jsonl"])[: len(written)]
     assert len(written) < 300
-    assert (
-        f"{len(written)} pairs already scored in {out}. Run the command again with --resume"
-        in printed
-    )
-    assert not Path(f"{out}.lock").exists()
+    assert f"What was scored for {out} is kept. Run the command again with --resume" in printed
     assert "Traceback" not in printed
+    check_whole(long_table, out, wholes[".jsonl"])
 
 
 def test_a_chunk_is_bounded_by_its_work(
@@ -535,7 +533,7 @@ def test_a_chunk_is_bounded_by_its_work(
 
     def sizes(job: Job, scorer: EstimeScorer) -> list[int]:
         watched = Watched()
-        score(job, scorer, watched=watched)
+        score(job, scorer, progress=watched)
         return watched.chunks
 
     heavy = sizes(Job(inputs=(table,)), scorer)

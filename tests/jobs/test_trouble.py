@@ -31,10 +31,15 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     assert "Traceback" not in shown.stderr
     assert f"error: File too large: '{out}" in shown.stderr
     if size > 1_000:
-        assert f"already scored in {out}. Run the command again with --resume" in shown.stderr
+        assert (
+            f"What was scored for {out} is kept. Run the command again with --resume"
+            in shown.stderr
+        )
     run_command("score", table, "-o", out, *options, "--resume")
     assert table_rows(out) == table_rows(whole)
-    sidecars = [] if ending == "parquet" else [files.meta_path(path).name for path in (whole, out)]
+    sidecars = [files.lock_path(path).name for path in (whole, out)]
+    if ending != "parquet":
+        sidecars += [files.meta_path(path).name for path in (whole, out)]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["pairs.jsonl", whole.name, out.name, *sidecars]
     )
@@ -59,7 +64,7 @@ def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
     assert 0 < progress.kept < 40
     write_jsonl(second, rows(20))
     report = score_files(job, scorer, existing="resume")
-    assert (report.resumed, report.totals.pairs) == (progress.kept, 40)
+    assert (report.resumed, report.pairs) == (progress.kept, 40)
 
 
 def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class BlockTaps:
         for by_key in [True, False] if self.fused else [False]:
             self.mask_by_key = by_key
             states = self._try(padded, layers)
-            if _all_near([of_layer[-len(alone.row) :] for of_layer in states], expected):
+            if _all_near([state[-len(alone.row) :] for state in states], expected):
                 return True
         return False
 

@@ -266,7 +266,7 @@ def revision_of(model: str, revision: str | None) -> str:
                 f"are {content} now."
             )
         return content
-    check_model(model, revision)
+    _check_model(model, revision)
     from transformers.utils import cached_file
     from transformers.utils.hub import extract_commit_hash
 
@@ -286,11 +286,17 @@ def revision_of(model: str, revision: str | None) -> str:
     return commit or revision or "main"
 
 
-def check_model(model: str, revision: str | None) -> None:
+def check_models(config: EstimeConfig) -> None:
     """Raises `EncoderUnavailableError` if it is certain, before anything is loaded or downloaded, that
-    there is no such model: a name that is nearly a bundled encoder's, a path that is not a folder,
-    or, offline, a name that is not in the Hub's cache.
+    there is no such ``model`` or ``soft_model``: a name that is nearly a bundled encoder's, a path
+    that is not a folder, or, offline, a name that is not in the Hub's cache.
     """
+    _check_model(config.model, config.revision)
+    if config.soft_model is not None:
+        _check_model(config.soft_model, config.soft_revision)
+
+
+def _check_model(model: str, revision: str | None) -> None:
     if os.path.isdir(_origin(model)):
         return
     if _is_path(model):

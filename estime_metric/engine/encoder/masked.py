@@ -185,8 +185,8 @@ class MaskedEncoder:
         it needed is free when it returns.
         """
         batch = batch.to(self.device)
-        for number, of_layer in enumerate(self.taps.read(batch, layers)):
-            states[number].index_copy_(0, batch.target, of_layer)
+        for number, layer_states in enumerate(self.taps.read(batch, layers)):
+            states[number].index_copy_(0, batch.target, layer_states)
 
 
 def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
@@ -212,12 +212,17 @@ def choose_device(device: str | None) -> torch.device:
         chosen = torch.device(device)
     except RuntimeError as error:
         raise ValueError(
-            f"Expected argument `device` to name a torch device, but got {device!r}."
+            f"Expected argument `device` to name a torch device, such as cpu, cuda, cuda:1 or mps, "
+            f"but got {device!r}."
         ) from error
     number = _number_of(chosen.type)
     if number == 0:
+        is_for_cpu = (
+            chosen.type == "cuda" and torch.version.cuda is None and torch.version.hip is None
+        )
+        reason = "this PyTorch is a build for the CPU" if is_for_cpu else "PyTorch finds none"
         raise ValueError(
-            f"Expected argument `device` to be a device of this machine, but PyTorch finds no {device!r}."
+            f"Expected argument `device` to be a device of this machine, but got {device!r}: {reason}."
         )
     if chosen.type == "cuda" and chosen.index is not None and chosen.index >= number:
         raise ValueError(

@@ -83,8 +83,8 @@ class PairBatch:
     @property
     def to_embed(self) -> list[Units]:
         """All sets of units to embed, the sources first."""
-        of_predictions = [prediction.embedded for prediction in self.predictions]
-        return [*self.sources, *chain.from_iterable(of_predictions)]
+        sets_of_predictions = [prediction.embedded for prediction in self.predictions]
+        return [*self.sources, *chain.from_iterable(sets_of_predictions)]
 
 
 def pair_batches(

@@ -64,7 +64,7 @@ class Units:
         return self.tokens[self.first]
 
     @property
-    def of_words(self) -> bool:
+    def are_words(self) -> bool:
         """Whether the units are words."""
         return bool(self.names.dtype == object)
 
@@ -178,7 +178,7 @@ def leave_out_tags(
     if not kept:
         return units.only(np.zeros(len(units), dtype=np.bool_))
     kept_word = np.asarray(kept, dtype=np.bool_)
-    if units.of_words:  # numbered as these are
+    if units.are_words:  # numbered as these are
         return units.only(kept_word[units.index])
     starts = np.asarray([start for start, _ in spans], dtype=np.int64)
     word = np.searchsorted(starts, units.spans[:, 0], side="right") - 1

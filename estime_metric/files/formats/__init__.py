@@ -28,7 +28,6 @@ READERS: dict[str, Reader] = {
 }
 READABLE = tuple(ending for ending in READERS if ending != ".ndjson")
 _DELIMITED = (".csv", ".tsv")  # formats whose cells are all text
-_ENCODED = (*_DELIMITED, ".txt")  # formats that `Layout.encoding` applies to
 
 
 def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
@@ -38,8 +37,8 @@ def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
     is JSON Lines on standard input.
 
     Raises:
-        ValueError: another ending; an encoding that the format does not have; UTF-16 without
-            ``encoding``; a column twice in a header or a schema; a file that is damaged.
+        ValueError: another ending; an encoding other than UTF-8 and UTF-16; a column twice in a
+            header or a schema; a file that is damaged.
         ImportError: Parquet without pyarrow.
         OSError: the file cannot be read.
     """
@@ -51,11 +50,6 @@ def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
         raise ValueError(
             f"Expected a file name that ends in {', '.join(READABLE)} (all except .parquet can be "
             f"followed by {GZIP}), but got {path.name!r}.{hint}"
-        )
-    if layout.encoding and ending not in _ENCODED:
-        raise ValueError(
-            f"Expected `encoding` with {', '.join(_ENCODED)}, but got it with {path.name}, which "
-            "is always UTF-8."
         )
     return READERS[ending](path, layout)
 

@@ -103,11 +103,13 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 f"Expected argument `config_name` to be omitted, but got {config_name!r}; "
                 "options are set by name, as in model=... or layers=..."
             )
-        of_module = {name: arguments.pop(name) for name in _EVALUATE_ARGUMENTS & {*arguments}}
+        module_arguments = {
+            name: arguments.pop(name) for name in _EVALUATE_ARGUMENTS & {*arguments}
+        }
         if model_revision is not None:
             arguments["revision"] = model_revision
         self._scorer = EstimeScorer(EstimeConfig.from_options(None, arguments), cache=cache)
-        super().__init__(config_name=config_name, **of_module)
+        super().__init__(config_name=config_name, **module_arguments)
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
@@ -129,7 +131,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         """Adds one summary (``prediction``) and its source (``sources``).
 
         Raises:
-            TypeError, ValueError: a text is missing or not a string, or the source is empty; the
+            TypeError, ValueError: a text is missing or not a string, or the source has no words; the
                 message names the argument and the index.
         """
         summary = named.pop("predictions", prediction)  # so named by `evaluate.combine`

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from estime_metric.engine.text.words import Tagger, find_tagger, split_words, tags_of
+from estime_metric.stats.checks import Floats
 from estime_metric.studies.meta.shuffle import split_sentences
 
 #: A sentence -> its entities, each with the weight of its role there.
@@ -85,6 +86,25 @@ def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
         >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")
         0.6666666666666666
     """
+    edges = _edges(text, entities)
+    return float(edges.sum() / len(edges)) if len(edges) else 0.0
+
+
+def unlinked_sentences(text: str, entities: EntityFinder = content_words) -> float:
+    """The share of the sentences of a text that have no entity in common with another one, 0 to 1; 1
+    for a text without sentences (Steen & Markert 2022, Table 6).
+
+    Example:
+        >>> round(unlinked_sentences("The bridge is old. The mayor closed the bridge. Bees fly."), 3)
+        0.333
+    """
+    edges = _edges(text, entities)
+    linked = (edges + edges.T).any(axis=1)
+    return float(1 - linked.mean()) if len(edges) else 1.0
+
+
+def _edges(text: str, entities: EntityFinder) -> Floats:
+    """The weight of the edge from each sentence to each later one, (sentences, sentences)."""
     by_sentence = [entities(sentence) for sentence in split_sentences(text)]
     edges = np.zeros((len(by_sentence), len(by_sentence)))
     for i, j in combinations(range(len(by_sentence)), 2):
@@ -92,4 +112,4 @@ def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
         edges[i, j] = sum(by_sentence[i][entity] * by_sentence[j][entity] for entity in common) / (
             j - i
         )
-    return float(edges.sum() / len(by_sentence)) if by_sentence else 0.0
+    return edges

@@ -138,5 +138,5 @@ def _read(
 
 def _print_rows(read: files.Pairs, scores_of: Mapping[str, NDArray[Any]]) -> None:
     beginnings = [shortened(summary, 36) for summary in read.summaries]
-    scores = {name: of_measure.tolist() for name, of_measure in scores_of.items()}
+    scores = {name: values.tolist() for name, values in scores_of.items()}
     print_columns({"line": read.lines, "summary": beginnings, **scores}, texts=("line", "summary"))

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
-from estime_metric.cli.screen import print_sections
+from estime_metric.cli.screen import print_table
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from estime_metric.report.tables import Table
     from estime_metric.studies.meta import Grid
 
-WRITABLE = (".csv", ".md", ".tex")
 #: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
 #: it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
@@ -52,7 +51,7 @@ def meta_evaluate(
     seed: options.Seed = 0,
     significance: str | None = None,
     drop_missing: bool = False,
-    output: options.Output = None,
+    output: Annotated[Path | None, Parameter(alias="-o")] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Correlate scores with human judgements on four levels, with bootstrap intervals.
@@ -82,9 +81,12 @@ def meta_evaluate(
         n: Number of resamples or permutations.
         significance: Also test every two measures: permutation, bootstrap or williams.
         drop_missing: Drop rows that are in only one of the tables, and list them.
-        output: A .csv, .md or .tex file for the agreement, or a folder for everything.
+        output: Folder for tidy tables: agreement.csv and, with --significance, differences.csv.
     """
-    _check_output(output, significance, [scores, judgements], overwrite)
+    if output is not None:
+        if output.suffix:
+            raise ValueError(f"Expected --output to be a folder, but got {output.name!r}.")
+        files.make_folder(output, overwrite=overwrite)
     from estime_metric.studies.meta import (  # imports pandas: slow
         LEVELS,
         METHODS,
@@ -133,14 +135,16 @@ def meta_evaluate(
         frames["differences"] = compare_all(grids, test=significance, **chosen)
         tables.append(_difference_table(frames["differences"], significance))
     if output is not None:
-        _write(output, tables, frames)
+        for name, frame in frames.items():
+            text = frame.to_csv(index=False, lineterminator="\n")
+            files.write_text(output / f"{name}.csv", text)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"excluded: {line}")
     for table in tables:
-        print_sections(table, f"{table.title}: ")
+        print_table(table)
         say("\n".join([*table.notes, ""]))
     if output is not None:
-        say_wrote("everything" if not output.suffix else "the agreement", output)
+        say_wrote(", ".join(f"{name}.csv" for name in frames), output)
 
 
 def _name_pair(text: str | None) -> tuple[str | None, str | None]:
@@ -192,41 +196,6 @@ def _check_significance(
         _check_names("--methods", methods, WILLIAMS_METHODS, ending)
 
 
-def _check_output(
-    output: Path | None, significance: str | None, inputs: list[Path], overwrite: bool
-) -> None:
-    if output is None:
-        return
-    is_folder = not output.suffix and not files.is_standard(output)
-    if is_folder:
-        files.make_folder(output, overwrite=overwrite)
-        return
-    if output.suffix.lower() not in WRITABLE:
-        wanted = f"be a folder or to end in {', '.join(WRITABLE)}"
-        raise ValueError(f"Expected the output to {wanted}, but got {output.name!r}.")
-    if significance is not None:
-        raise ValueError(
-            "Expected the output to be a folder, since --significance makes a second table."
-        )
-    files.check_writable(output, inputs, overwrite=overwrite, endings=WRITABLE)
-
-
-def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
-    """CSV is tidy, with all numbers; Markdown and LaTeX are the tables on the screen."""
-    from estime_metric.report.tables import FORMATS, write_table
-
-    tidy = {name: frame.to_csv(index=False, lineterminator="\n") for name, frame in frames.items()}
-    ending = output.suffix.lower()
-    if ending:
-        files.write_text(
-            output, tidy["agreement"] if ending == ".csv" else FORMATS[ending](tables[0])
-        )
-        return
-    for table in tables:
-        write_table(table, output)
-        files.write_text(output / f"{table.name}.csv", tidy[table.name])
-
-
 def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.report.tables import Cell, Column, Section, Table
@@ -242,9 +211,9 @@ def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str)
     sections = []
     for names, part in frame.groupby(["judgement", "method"], sort=False):
         rows = []
-        for measure, of_measure in part.groupby("measure", sort=False):
+        for measure, by_level in part.groupby("measure", sort=False):
             cells: list[Cell] = [str(measure)]
-            for row in of_measure.itertuples():
+            for row in by_level.itertuples():
                 cells += [row.value, _interval(row)]
             rows.append(tuple(cells))
         sections.append(Section(", ".join(names), tuple(rows)))
@@ -293,7 +262,8 @@ def _difference_table(frame: DataFrame, test: str) -> Table:
             cells += [_interval(row)] if bounded else []
             rows.append((*cells, p_value(row.p_value), p_value(row.p_holm)))
         sections.append(Section(", ".join(names), tuple(rows)))
-    notes = ("p is two-sided; Holm: corrected for the pairs of its section.",)
+    notes = ["p is two-sided; Holm: corrected for the pairs of its section."]
+    notes += [f"Empty cells: {note}" for note in dict.fromkeys(frame["note"]) if note]
     return Table(
         "differences",
         f"Differences between measures, {test} test",

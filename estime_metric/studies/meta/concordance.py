@@ -76,10 +76,11 @@ def tally(
     of shape (k,), or (n, k) if they differ by weighting. Values within their tolerance are equal.
     """
     x, y = dense(scores, score_tolerance), dense(judgements, judgement_tolerance)
-    of_x, of_y = by_class(weights, x), by_class(weights, y)
-    of_both = by_class(weights, dense(x * (int(y.max(initial=-1)) + 1) + y))
+    score_classes, judgement_classes = by_class(weights, x), by_class(weights, y)
+    joint_classes = by_class(weights, dense(x * (int(y.max(initial=-1)) + 1) + y))
     tied_x, tied_y, tied_both = (
-        (of_class * (of_class - 1)).sum(axis=1) / 2 for of_class in (of_x, of_y, of_both)
+        (class_items * (class_items - 1)).sum(axis=1) / 2
+        for class_items in (score_classes, judgement_classes, joint_classes)
     )
     items = weights.sum(axis=1)
     pairs = items * (items - 1) / 2
@@ -90,8 +91,10 @@ def tally(
         ordered_judgements=pairs - tied_y,
         ordered_both=pairs - tied_x - tied_y + tied_both,
         items=items,
-        classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
-        ranks=_products(weights, mid_ranks(of_x, x), mid_ranks(of_y, y)),
+        classes=np.minimum(
+            (score_classes > 0).sum(axis=1), (judgement_classes > 0).sum(axis=1)
+        ).astype(np.float64),
+        ranks=_products(weights, mid_ranks(score_classes, x), mid_ranks(judgement_classes, y)),
         moments=_products(weights, _centered(weights, scores), _centered(weights, judgements)),
     )
 

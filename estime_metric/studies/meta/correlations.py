@@ -103,18 +103,19 @@ def p_value(scores: Floats, judgements: Floats, level: str, method: str) -> floa
     """
     if level not in ("summary", "system") or method == "accuracy":
         return float("nan")
-    x, y = scores.ravel(), judgements.ravel()
-    if level == "system":
-        x, y = scores.mean(axis=0), judgements.mean(axis=0)
-    if method != "pearson":  # ranks, with means tied as in `tallies`
-        x, y = (
-            dense(means, tolerance(values) if level == "system" else 0.0)
-            for means, values in ((x, scores), (y, judgements))
-        )
+    x, y = (_items(values, level, ranked=method != "pearson") for values in (scores, judgements))
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
     test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}.get(method, stats.kendalltau)
     return float(test(x, y).pvalue)
+
+
+def _items(values: Floats, level: str, *, ranked: bool) -> Floats:
+    """The values that are correlated on a level of one group, or their ranks, tied as in `tallies`."""
+    if level == "summary":
+        return dense(values.ravel()).astype(np.float64) if ranked else values.ravel()
+    means: Floats = values.mean(axis=0)
+    return dense(means, tolerance(values)).astype(np.float64) if ranked else means
 
 
 def weighted(
@@ -148,16 +149,16 @@ def tallies(
     systems: Floats | None = None,
 ) -> Iterator[Tally]:
     """The counts of each group of a level, under the samples of `weighted`."""
-    of_documents = np.ones((1, scores.shape[0])) if documents is None else documents
-    of_systems = np.ones((1, scores.shape[1])) if systems is None else systems
+    document_counts = np.ones((1, scores.shape[0])) if documents is None else documents
+    system_counts = np.ones((1, scores.shape[1])) if systems is None else systems
     if level == "summary":
-        items = of_documents[:, :, None] * of_systems[:, None, :]  # (n, D, S)
+        items = document_counts[:, :, None] * system_counts[:, None, :]  # (n, D, S)
         yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
     elif level == "system":
         samples = np.broadcast_to(
-            of_systems, (sample_count(of_documents, of_systems), scores.shape[1])
+            system_counts, (sample_count(document_counts, system_counts), scores.shape[1])
         )
-        x, y = _means(scores, of_documents), _means(judgements, of_documents)
+        x, y = _means(scores, document_counts), _means(judgements, document_counts)
         yield tally(
             samples,
             x,
@@ -167,10 +168,10 @@ def tallies(
         )
     elif level == "pairwise":
         for row, judged in zip(scores, judgements, strict=True):
-            yield tally(of_systems, row, judged)
+            yield tally(system_counts, row, judged)
     else:
         for column, judged in zip(scores.T, judgements.T, strict=True):
-            yield tally(of_documents, column, judged)
+            yield tally(document_counts, column, judged)
 
 
 def tolerance(values: Floats) -> float:

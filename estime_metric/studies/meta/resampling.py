@@ -62,11 +62,11 @@ def resampled(
         documents = None if samples.documents is None else samples.documents[part]
         systems = None if samples.systems is None else samples.systems[part]
         for level, values in by_level.items():
-            of_level = weighted(
+            by_method = weighted(
                 grid.scores, grid.judgements, level, methods, documents=documents, systems=systems
             )
             for index, method in enumerate(methods):
-                values[index, part] = of_level[method]
+                values[index, part] = by_method[method]
     return by_level
 
 
@@ -127,7 +127,11 @@ def evaluate_all(grids: Iterable[Grid], **options: Any) -> pd.DataFrame:
         bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement)
         for grid in grids
     ]
-    return pd.concat(parts, ignore_index=True)[_AGREEMENT]
+    return (
+        pd.concat(parts, ignore_index=True)[_AGREEMENT]
+        if parts
+        else pd.DataFrame(columns=_AGREEMENT)
+    )
 
 
 def bootstrap_groups(grid: Grid, *, method: str, n: int = 1000, seed: int = 0) -> pd.DataFrame:

@@ -197,8 +197,8 @@ def _read_authors(folder: Path) -> pd.DataFrame:
     spans = {} if marked is None else dict(zip(_identity(marked), marked["spans"], strict=True))
     cliff = table["dataset"] == "CLIFF"
     table["spans"] = [
-        spans.get(key) if of_cliff else None
-        for key, of_cliff in zip(_identity(table), cliff, strict=True)
+        spans.get(key) if is_cliff else None
+        for key, is_cliff in zip(_identity(table), cliff, strict=True)
     ]
     scores = table.filter(regex=f"{SCORE}$").apply(pd.to_numeric)
     return table[_READ].join(scores.rename(columns=lambda name: name.removesuffix(SCORE)))

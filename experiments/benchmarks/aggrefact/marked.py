@@ -64,12 +64,14 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
 
 def parts(data: AggreFact, words: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All words, the words of each of `ORIGINS`, and the words of its summaries with an error."""
-    of_word = data.table.loc[words["summary"], ["origin", "label"]].set_index(words.index)
+    summary_by_word = data.table.loc[words["summary"], ["origin", "label"]].set_index(words.index)
     by_part = {"all": words}
     for origin, name in ORIGINS.items():
-        inside = of_word["origin"] == origin
+        inside = summary_by_word["origin"] == origin
         by_part[name] = words[inside]
-        by_part[f"{name}, only summaries with an error"] = words[inside & (of_word["label"] == 0)]
+        by_part[f"{name}, only summaries with an error"] = words[
+            inside & (summary_by_word["label"] == 0)
+        ]
     return {name: part for name, part in by_part.items() if len(part)}
 
 
@@ -94,8 +96,8 @@ def make_word_tables(data: AggreFact, explanations: Sequence[Explanation]) -> li
     rows = []
     for part, words in by_part.items():
         alarms = words[words["verdict"] == "alarm"]
-        of_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
-        rows.append((part, *alarms["marked"].groupby(of_range, observed=False).mean()))
+        margin_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
+        rows.append((part, *alarms["marked"].groupby(margin_range, observed=False).mean()))
     margins = Table(
         "words-margins",
         "Share of alarms that are marked, by margin.",

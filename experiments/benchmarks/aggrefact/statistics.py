@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.detection import choose_threshold
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import Frames, ids_of
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from experiments.benchmarks.accuracy import choose_threshold
 from experiments.benchmarks.aggrefact.data import AggreFact, Place
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from experiments.benchmarks.detection import DETECTION, MEAN, detect

@@ -56,10 +56,10 @@ def _cells(frame: pd.DataFrame, all_notes: tuple[str, ...]) -> Table:
     }
     texts = with_interval_texts(frame, "accuracy", "area")
     sections = []
-    for place, of_cell in texts.groupby(PLACE, sort=False):
+    for place, cell_rows in texts.groupby(PLACE, sort=False):
         name = MEAN if MEAN in place else Place(*place).name
-        title = f"{name}: {of_cell['summaries'].max()} summaries"
-        sections.append(Section(title, list(of_cell[list(shown)].itertuples(index=False))))
+        title = f"{name}: {cell_rows['summaries'].max()} summaries"
+        sections.append(Section(title, list(cell_rows[list(shown)].itertuples(index=False))))
     title = "AggreFact: all that was found in each cell."
     return Table("aggrefact-cells", title, list(shown.values()), sections, all_notes)
 

@@ -187,14 +187,14 @@ def _published(scores: pd.Series, version: str, path: Path) -> pd.DataFrame:
     """The scores of published measures of one version: those that the first pair has."""
     ending = f"_{version}"
     table = pd.DataFrame(list(scores), index=scores.index)
-    of_first = [name for name in scores.iloc[0] if name.endswith(ending)]
+    score_columns = [name for name in scores.iloc[0] if name.endswith(ending)]
     try:
-        numbers = table[of_first].astype(float)
+        numbers = table[score_columns].astype(float)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"Expected scores in {path.name} to be numbers, but got {error}."
         ) from error
-    for name in of_first:
+    for name in score_columns:
         if len(lacking := numbers.index[numbers[name].isna()]):
             raise ValueError(
                 f"Expected a score {name!r} for each pair in {path.name}, but record {lacking[0] + 1} lacks it."

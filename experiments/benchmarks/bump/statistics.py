@@ -14,7 +14,6 @@ import pandas as pd
 from scipy import stats
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.detection import areas
 from estime_metric.stats.paired import p_of_sign
 from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
@@ -26,6 +25,7 @@ from estime_metric.studies.benchmarks.shared.frames import (
     with_interval,
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from experiments.benchmarks.accuracy import areas
 from experiments.benchmarks.bump.data import EDITED, REFERENCE, error_types
 
 #: In place of a type of error: all pairs.
@@ -70,8 +70,8 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
     curve over the references and the edited summaries of these pairs, in percent), and of both the
     ends of the 95% interval, ``NAME_low`` and ``NAME_high``. ``tests.csv``: see `tests`.
     """
-    of_pairs = scores.data.table.iloc[::2].reset_index(drop=True)
-    articles, errors = Resamples(of_pairs["article"], resamples, seed), of_pairs["error"]
+    pairs_table = scores.data.table.iloc[::2].reset_index(drop=True)
+    articles, errors = Resamples(pairs_table["article"], resamples, seed), pairs_table["error"]
 
     def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
         known = pair_scores(scores, column).dropna()
@@ -129,7 +129,9 @@ def tests(scores: Scores[Summaries], articles: Resamples) -> pd.DataFrame:
 
 
 def compare(first: pd.DataFrame, second: pd.DataFrame, articles: Resamples) -> dict[str, Any]:
-    """Both tests of two measures' consistency, see `tests`; NaN if no pair has scores of both."""
+    """Both tests of two measures' consistency, see `tests`; NaN if no pair has scores of both, and from
+    the bootstrap if there is one article, which every resample repeats.
+    """
     both = first.notna().all(axis=1) & second.notna().all(axis=1)
     first, second = first[both], second[both]
     weights = articles.weights(first.index)
@@ -138,9 +140,11 @@ def compare(first: pd.DataFrame, second: pd.DataFrame, articles: Resamples) -> d
     only_first, only_second = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
     discordant = only_first + only_second
     mcnemar = stats.binomtest(only_first, discordant).pvalue if discordant else 1.0
+    difference = with_interval(drawn, "difference")
+    has_interval = np.isfinite(difference["difference_low"])
     return {
-        **with_interval(drawn, "difference"),
-        "p_bootstrap": p_of_sign(drawn[1:]) if len(first) else float("nan"),
+        **difference,
+        "p_bootstrap": p_of_sign(drawn[1:]) if has_interval else float("nan"),
         "only_first": only_first,
         "only_second": only_second,
         "p_mcnemar": float(mcnemar) if len(first) else float("nan"),

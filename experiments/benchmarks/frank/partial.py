@@ -58,11 +58,11 @@ def weighted_partial(
         _residuals(weights, _ranked(weights, values, method), categories)
         for values in (first, second)
     )
-    products, of_x, of_y = (
+    products, x_squares, y_squares = (
         (weights * left * right).sum(axis=1) for left, right in ((x, y), (x, x), (y, y))
     )
-    defined = (of_x > _ROUNDING * len(first)) & (of_y > _ROUNDING * len(first))
-    return np.clip(ratio(products, np.sqrt(of_x * of_y), defined), -1, 1)
+    defined = (x_squares > _ROUNDING * len(first)) & (y_squares > _ROUNDING * len(first))
+    return np.clip(ratio(products, np.sqrt(x_squares * y_squares), defined), -1, 1)
 
 
 def _ranked(weights: Floats, values: Floats, method: str) -> Floats:

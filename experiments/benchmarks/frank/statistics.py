@@ -137,14 +137,14 @@ def compare(
     if items < 4:
         return nothing
     columns = (first[inside.index], second[inside.index], inside["factuality"])
-    between, of_first, of_second = (
+    between, first_value, second_value = (
         partial_correlation(x, y, inside["system"], method=method)
         for x, y in combinations(columns, 2)
     )
-    if np.isnan([of_first, of_second, between]).any() or between <= _OPPOSITE:
+    if np.isnan([first_value, second_value, between]).any() or between <= _OPPOSITE:
         return nothing
-    test = williams(of_first, of_second, between, items)
-    return {"difference": of_first - of_second, "p_value": test.p_value}
+    test = williams(first_value, second_value, between, items)
+    return {"difference": first_value - second_value, "p_value": test.p_value}
 
 
 def _inside(table: pd.DataFrame, part: str, *columns: Floats) -> pd.DataFrame:

@@ -103,8 +103,8 @@ def _ablation(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, 
     labels = {name: label for of in labels_of(scores).values() for name, label in of.items()}
     known = {name: labels[name] for name in labels if name in scores.values}
     sections = []
-    for part, of_part in frame.groupby("part", sort=False):
-        cells = measure_cells(of_part, ["error"], shown)
+    for part, part_frame in frame.groupby("part", sort=False):
+        cells = measure_cells(part_frame, ["error"], shown)
         sections.append(Section(part_name(part), measure_rows(cells, known)))
     about = (
         "Partial Pearson correlation with factuality minus the one with the labels of one type of error flipped: the "

@@ -24,7 +24,9 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     """
     data, frame = scores.data, frames[DETECTION]
     about = f"{data.origin}, {len(data)} summaries of {data.table['text'].nunique()} documents"
-    columns = {(name,): Column(DOMAINS.get(name, name)) for name in data.documents}
+    columns: dict[tuple[str, ...], Column] = {
+        (name,): Column(DOMAINS.get(name, name)) for name in data.documents
+    }
     overall = PUBLISHED_ACCURACIES["overall"]
     labels = labels_of(scores)
     published = {

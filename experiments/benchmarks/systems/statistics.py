@@ -91,10 +91,13 @@ def contrasts(scores: Floats, weights: Floats, seed: int = 0) -> Contrasts:
     differences = scores[:, first] - scores[:, second]
     differences[np.abs(differences) <= LAST_DIGIT] = 0.0
     zeros = np.zeros(len(scores))
-    of_sample = [approximate_randomization(of_pair, zeros, seed=seed) for of_pair in differences.T]
+    sampled = [
+        approximate_randomization(pair_differences, zeros, seed=seed)
+        for pair_differences in differences.T
+    ]
     sums, squares = weights[1:] @ differences, weights[1:] @ differences**2
     z = np.divide(np.abs(sums), np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
-    p_values = np.vstack([of_sample, erfc(z / np.sqrt(2))])
+    p_values = np.vstack([sampled, erfc(z / np.sqrt(2))])
     sums = np.vstack([differences.sum(axis=0), sums])
     return Contrasts(
         signs=np.sign(np.where(np.abs(sums) > 1e-9, sums, 0.0)),  # not the sign of rounding
@@ -117,8 +120,8 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
     copied = np.array(novelty(scores.data.summaries, scores.data.sources)["copied_density"])
     cells = {
         (data, part): Cell(rows, copied, resamples, seed)
-        for data, of_data in table.groupby("data", sort=False)
-        for part, rows in ((ALL, of_data), *of_data.groupby("part", sort=False))
+        for data, data_rows in table.groupby("data", sort=False)
+        for part, rows in ((ALL, data_rows), *data_rows.groupby("part", sort=False))
     }
 
     def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
@@ -149,9 +152,9 @@ class Cell:
         self._shape = rows["document"].nunique(), rows["system"].nunique()
         self._judgements = rows["judgement"].loc[self._order].to_numpy().reshape(self._shape)
         self._weights = drawn_weights(self._shape[0], resamples, seed)
-        of_systems = drawn_weights(self._shape[1], resamples, seed)
+        system_weights = drawn_weights(self._shape[1], resamples, seed)
         first, second = np.array(list(combinations(range(self._shape[1]), 2))).T
-        self._pair_weights = of_systems[:, first] * of_systems[:, second]
+        self._pair_weights = system_weights[:, first] * system_weights[:, second]
         self._people: dict[bytes, Contrasts] = {}
         means = copied[self._order].reshape(self._shape).mean(axis=0)
         more, less = (
@@ -176,15 +179,15 @@ class Cell:
         separated = people.significant(holm=False)[0] != 0
         for name, band in BANDS.items():
             inside = band.contains(self.ratios)
-            signs, of_people = measure.signs[0, inside], people.signs[0, inside]
-            spread = np.sqrt((signs**2).sum() * (of_people**2).sum())
+            signs, people_signs = measure.signs[0, inside], people.signs[0, inside]
+            spread = np.sqrt((signs**2).sum() * (people_signs**2).sum())
             uncorrected = self.agreement(measure, people, inside, holm=False)
             yield {
                 "band": name,
                 "pairs": int(inside.sum()),
                 "separated": int(separated[inside].sum()),
-                "ordered": int((separated[inside] & (signs == of_people)).sum()),
-                "tau": (signs * of_people).sum() / spread if spread else np.nan,
+                "ordered": int((separated[inside] & (signs == people_signs)).sum()),
+                "tau": (signs * people_signs).sum() / spread if spread else np.nan,
                 **self.agreement(measure, people, inside, holm=True),
                 **{f"{key}_uncorrected": number for key, number in uncorrected.items()},
             }

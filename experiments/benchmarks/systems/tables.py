@@ -54,16 +54,16 @@ def _agreement(
             if band != ALL
         },
     }
-    of_part = frame[frame["part"] == part]
-    texts = with_interval_texts(of_part, "share", "share_systems").assign(
-        right_of=_of(of_part["right"], of_part["significant"])
+    part_frame = frame[frame["part"] == part]
+    texts = with_interval_texts(part_frame, "share", "share_systems").assign(
+        right_of=_of(part_frame["right"], part_frame["significant"])
     )
     few = texts["pairs"] <= FEW_PAIRS
     texts.loc[few, ["share_interval", "share_systems_interval"]] = ""
     labels = {column.name: column.label for column in scores.columns}
     sections = []
-    for data, of_data in texts.groupby("data", sort=False):
-        cells = measure_cells(of_data, ["band"], shown)
+    for data, data_texts in texts.groupby("data", sort=False):
+        cells = measure_cells(data_texts, ["band"], shown)
         known = {column: labels[column] for column in labels if column in cells.index}
         sections.append(Section(str(data), measure_rows(cells, known)))
     title = f"Significant differences between two systems that have people's order, {documents}."

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
-from estime_metric.stats.detection import areas, choose_threshold
 from estime_metric.studies.benchmarks.shared.benchmark import run
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from experiments.benchmarks.accuracy import areas, choose_threshold
 from experiments.benchmarks.aggrefact import BENCHMARK, data
 from experiments.benchmarks.aggrefact.data import Place
 from experiments.benchmarks.aggrefact.marked import locate, signals

@@ -193,3 +193,12 @@ def test_tests_against_the_nearest_published_measure(results: Results[Summaries]
     assert dae["p_bootstrap"] == pytest.approx(min(1, 2 * (1 + less) / 41))
     (row,) = (row for row in rows(results.tables["bump-tests"]) if row["measure"] == "guess [mine]")
     assert row["nearest published"] == "DAE"
+
+
+def test_one_article_has_no_interval_and_no_p_value_of_the_bootstrap() -> None:
+    data = read(DATA / "bump", limit=1)
+    guess = pd.DataFrame(data.keys, columns=["pair", "version"]).assign(guess=[1.0, 0.0, 1.0, 0.0])
+    blocks = [published_block(data), own_block(guess, "mine")]
+    tests = run(BENCHMARK, data, blocks, resamples=20).frames[TESTS]
+    assert tests[["difference_low", "difference_high", "p_bootstrap"]].isna().all(axis=None)
+    assert tests["p_mcnemar"].notna().all()

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.stats.detection import choose_threshold
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from experiments.benchmarks import limits
+from experiments.benchmarks.accuracy import choose_threshold
 from experiments.benchmarks.detection import DETECTION
 from experiments.benchmarks.ragtruth import BENCHMARK
 from experiments.benchmarks.ragtruth.data import read

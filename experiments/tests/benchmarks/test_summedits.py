@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.stats.detection import choose_threshold
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from experiments.benchmarks.accuracy import choose_threshold
 from experiments.benchmarks.detection import DETECTION, MEAN, cross_validated, f1_scores
 from experiments.benchmarks.summedits import BENCHMARK
 from experiments.benchmarks.summedits.data import DOMAINS, read
@@ -139,8 +139,8 @@ def test_thresholds_come_from_the_other_documents(
 def test_a_document_is_not_judged_by_its_own_scores() -> None:
     # The threshold that suits a alone is above all of b's scores, and the other way round.
     summaries = pd.DataFrame({"label": [0, 1, 0, 1], "score": [10.0, 11.0, 0.0, 1.0]})
-    of_two = summaries.assign(text=["a", "a", "b", "b"])
-    assert cross_validated(of_two, "text")["predicted"].tolist() == [True, True, False, False]
+    two_texts = summaries.assign(text=["a", "a", "b", "b"])
+    assert cross_validated(two_texts, "text")["predicted"].tolist() == [True, True, False, False]
     assert cross_validated(summaries.assign(text="a"), "text")["predicted"].isna().all()
 
 
@@ -173,9 +173,9 @@ def test_intervals_draw_documents(
     frame = rows_of(results, "mine:guess")
     areas, labels = [], data.table["label"].to_numpy()
     for drawn in drawn_rows(data.table["text"], 30):
-        of_news = [row for row in drawn if data.keys[row][0] == "news"]
-        if of_news:
-            areas.append(area(labels[of_news], guesses[of_news]))
+        news_rows = [row for row in drawn if data.keys[row][0] == "news"]
+        if news_rows:
+            areas.append(area(labels[news_rows], guesses[news_rows]))
     assert ends(areas) == (frame.loc["news", "area_low"], frame.loc["news", "area_high"])
 
 

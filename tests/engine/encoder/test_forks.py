@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 import os
-import textwrap
 
 import pytest
 
-from tests.command import run_python
+from tests.command import run_with_forks
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork"),
 ]
-
-FORK = """
-    import os, signal, sys, warnings
-
-    def in_child(function):
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)  # ends a child that hangs
-            try:
-                function()
-            except RuntimeError as error:
-                print(error, flush=True)
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
-"""
-
-
-def run_with_forks(script: str, *arguments: str) -> str:
-    return run_python(textwrap.dedent(FORK) + textwrap.dedent(script), *arguments).stdout
 
 
 def test_the_parent_has_imported_the_package_and_others_have_computed(
@@ -39,7 +19,7 @@ def test_the_parent_has_imported_the_package_and_others_have_computed(
 ) -> None:
     """With texts of real lengths: products of short ones are too small for several threads."""
     script = """
-        import torch, estime_metric
+        import torch, warnings, estime_metric
 
         def score():
             with warnings.catch_warnings(record=True) as caught:
@@ -52,9 +32,10 @@ def test_the_parent_has_imported_the_package_and_others_have_computed(
         block(torch.rand(8, 256, 512))
         in_child(score)
     """
-    tokens, warned = run_with_forks(script, *summeval[0]).split(maxsplit=1)
+    (printed,) = run_with_forks(script, *summeval[0])
+    tokens, warned = printed.split(maxsplit=1)
     assert int(tokens) > 10
-    assert warned == "['This process was forked']\n"
+    assert warned == "['This process was forked']"
 
 
 def test_the_parent_is_loading_or_scoring() -> None:
@@ -72,8 +53,8 @@ def test_the_parent_is_loading_or_scoring() -> None:
             in_child(score)
         in_child(score)
     """
-    alarms, loading, scoring, alarms_of_child = run_with_forks(script).splitlines()
+    alarms, loading, scoring, alarms_of_child = run_with_forks(script)
     assert loading == scoring
-    assert scoring.startswith("This process was forked while its parent was scoring")
+    assert scoring.startswith("RuntimeError: This process was forked while its parent was scoring")
     assert 'multiprocessing.get_context("spawn")' in scoring
     assert alarms_of_child == alarms

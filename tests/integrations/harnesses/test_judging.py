@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.judging import Judge, listed_alarms
-from tests.command import run_python
+from tests.command import run_with_forks
 from tests.integrations.conftest import Pairs, unzip
 
 
@@ -105,69 +104,44 @@ def test_threads_take_turns_and_an_error_is_of_one_sample(bert_folder: str, pair
         assert judgement.measures["alarms"] == judgement.explanation.alarms
 
 
-FORK = """
-    import os, signal, sys, threading, torch
-    from estime_metric.integrations.judging import Judge
-
-    torch.set_num_threads(2)
-    pair = tuple(sys.argv[1:3]) or ("The cat sat.", "The cat sat on the mat.")
-
-    def in_child(ask):
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)  # ends a child that hangs
-            try:
-                code = ask()
-            except BaseException as error:
-                print(f"{type(error).__name__}: {error}", flush=True)
-                code = 1
-            os._exit(code)
-        return os.waitpid(child, 0)[1]
-"""
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@FORKS
 def test_a_process_that_is_forked_while_nothing_is_judged_judges_too() -> None:
     """Before the first pair and afterwards; in the child of a child too."""
     script = """
+        from estime_metric.integrations.judging import Judge
+
         judge = Judge(model="embedded-small", device="cpu")
-        assert in_child(lambda: judge([pair[0]], [pair[1]])[0].measures["tokens"] != 4) == 0
-        expected = judge([pair[0]], [pair[1]])[0].measures
-        def differs():  # by more than rounding: other threads and a cached source round otherwise
-            measures = judge([pair[0]], [pair[1]])[0].measures
-            return any(abs(measures[name] - expected[name]) > 1e-5 for name in expected)
-        assert in_child(differs) == 0
-        assert in_child(lambda: differs() or in_child(differs)) == 0
+        texts = ["The cat sat."], ["The cat sat on the mat."]
+
+        def equals(measures):
+            # other threads and a cached source round otherwise
+            own = judge(*texts)[0].measures
+            assert all(abs(own[name] - measures[name]) < 1e-5 for name in own)
+
+        def nested():
+            equals(expected)
+            assert in_child(lambda: equals(expected)) == 0
+
+        assert in_child(lambda: judge(*texts)) == 0
+        expected = judge(*texts)[0].measures
+        assert in_child(nested) == 0
     """
-    run_python(textwrap.dedent(FORK) + textwrap.dedent(script))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_process_that_is_forked_judges_texts_of_real_lengths(
-    summeval: list[tuple[str, str]],
-) -> None:
-    script = """
-        import warnings
-        judge = Judge(model="embedded-small", device="cpu")
-        expected = [judgement.measures for judgement in judge([pair[0]], [pair[1]])]
-
-        def judged():
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                alarms = [judgement.measures["alarms"] for judgement in judge([pair[0]], [pair[1]])]
-            return alarms != [expected[0]["alarms"]] or len(caught) != 1
-
-        assert in_child(judged) == 0
-    """
-    run_python(textwrap.dedent(FORK) + textwrap.dedent(script), *summeval[0])
+    assert run_with_forks(script) == []
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@FORKS
 def test_a_process_that_is_forked_when_the_thread_of_a_harness_ends_judges_too() -> None:
     """One fork in three hung when pairs were judged in the thread that asked for it."""
     script = """
+        import threading, torch
+        from estime_metric.integrations.judging import Judge
+
+        torch.set_num_threads(2)
         judge = Judge(model="embedded-small", device="cpu")
         source = "Anna saw the cat on the mat while the dog slept in the garden of the old house. " * 2
         for number in range(10):
@@ -175,15 +149,18 @@ def test_a_process_that_is_forked_when_the_thread_of_a_harness_ends_judges_too()
             thread = threading.Thread(target=ask)
             thread.start()
             thread.join()
-            assert in_child(lambda: not ask()) == 0
+            assert in_child(ask) == 0
     """
-    run_python(textwrap.dedent(FORK) + textwrap.dedent(script))
+    assert run_with_forks(script) == []
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@FORKS
 def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned() -> None:
     script = """
+        import threading
+        from estime_metric.integrations.judging import Judge
+
         reached, opened = threading.Event(), threading.Event()
 
         def split(text):
@@ -191,26 +168,25 @@ def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned(
             assert opened.wait(60)
             return text.split()
 
+        texts = ["The cat sat."], ["The cat sat on the mat."]
         judge = Judge(model="embedded-small", device="cpu", unit="word", splitter=split)
         judged = []
-        thread = threading.Thread(target=lambda: judged.extend(judge([pair[0]], [pair[1]])))
+        thread = threading.Thread(target=lambda: judged.extend(judge(*texts)))
         thread.start()
         assert reached.wait(60)
         other = Judge(model="embedded-small", device="cpu")
-        assert in_child(lambda: 0) == 0  # immediately: `opened` is not set
-        assert in_child(lambda: bool(other([pair[0]], [pair[1]]))) == 256
-        assert in_child(lambda: bool(other.scorer.score([pair[0]], [pair[1]]))) == 256
+        assert in_child(lambda: None) == 0  # immediately: `opened` is not set
+        assert in_child(lambda: other(*texts)) == 256
+        assert in_child(lambda: other.scorer.score(*texts)) == 256
         assert not judged
         opened.set()
         thread.join()
         assert judged[0].measures["tokens"] == 3
-        assert in_child(lambda: not other([pair[0]], [pair[1]])) == 0
+        assert in_child(lambda: other(*texts)) == 0
     """
-    of_judge, of_scorer = run_python(
-        textwrap.dedent(FORK) + textwrap.dedent(script)
-    ).stdout.splitlines()
-    assert of_judge == of_scorer
-    assert of_scorer.startswith(
+    judge_message, scorer_message = run_with_forks(script)
+    assert judge_message == scorer_message
+    assert scorer_message.startswith(
         "RuntimeError: This process was forked while its parent was scoring"
     )
-    assert 'multiprocessing.get_context("spawn")' in of_scorer
+    assert 'multiprocessing.get_context("spawn")' in scorer_message

@@ -135,11 +135,11 @@ def test_table_5_on_16_systems(data: CoherenceScores) -> None:
     }
     assert computed.keys() == TABLE_5.keys()
     assert all(abs(value - TABLE_5[pair]) < 0.1 for pair, value in computed.items())
-    of_systems = [
+    system_means = [
         values.groupby(data.table["system"]).mean().round(9)
         for values in (data.components["cola"], data.table["coherence"])
     ]
-    assert computed["cola", "cola"] == pytest.approx(stats.kendalltau(*of_systems).statistic)
+    assert computed["cola", "cola"] == pytest.approx(stats.kendalltau(*system_means).statistic)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:

@@ -40,7 +40,6 @@ CASES = {
     "summeval": Case(
         ["correlations"],
         ["table1", "table2"],
-        [],  # plots show ESTIME
     ),
     "coherence_scores": Case(
         ["agreement", "shuffle", "confounders"],
@@ -52,6 +51,8 @@ CASES = {
                 for kind in ("same-document", "all-documents")
             ),
             "intra-system",
+            "judgements",
+            "lengths",
         ],
     ),
     "subtle_errors": Case(
@@ -84,7 +85,7 @@ def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
             case,
             experiment.benchmark(scorer),
             data,
-            experiment.measure_blocks(scorer, baselines=False),
+            experiment.measure_blocks({"": scorer}, baselines=False),
         )
     if name == "coherence_scores":
         benchmark = coherence_scores.benchmark(runs=2)
@@ -111,11 +112,11 @@ def test_the_folder_has_everything_and_nothing_else(
     assert not results.scores.problems
     assert list(results.frames) == [f"{name}.csv" for name in case.frames]
     assert sorted(results.tables) == sorted(case.tables)
-    # `summeval` shows two more if there are several layers or scores of files.
-    assert set(made.benchmark.shown) - {"own", "layers"} <= set(case.tables)
+    # `summeval` shows two more if there are several layers, scores of files or a second setting.
+    assert set(made.benchmark.shown) - {"differences", "layers"} <= set(case.tables)
     files = {"scores.csv", "run.json", *(f"{name}.csv" for name in case.frames)}
     files |= {f"{name}.{ending}" for name in case.tables for ending in ("md", "csv", "tex")}
-    if case.plots is not None:
+    if case.plots is not None:  # no folder without a plot: those of summeval show ESTIME
         files.add("plots")
         plots = {f"{name}.{ending}" for name in case.plots for ending in ("png", "svg")}
         assert {path.name for path in (out / "plots").iterdir()} == plots

@@ -5,9 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
-from tests.command import csv_rows, run_command
+from estime_metric.studies.benchmarks.coherence_scores.data import read
+from estime_metric.studies.benchmarks.coherence_scores.statistics import analyze
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from tests.command import csv_rows, json_rows, run_command, write_jsonl
 from tests.studies.made import made_folder
 
 
@@ -29,6 +34,52 @@ def test_runs_and_seed_are_options(folder: Path) -> None:
     assert len(intervals) == 2
     rows = csv_rows(folder / "0" / "table4.csv")
     assert [(row["measure"], row["paper"]) for row in rows] == [("BAS", "0.896"), ("GRN", "0.504")]
+
+
+def test_runs_without_a_folder_print_the_confounders(folder: Path) -> None:
+    shown = run_command("benchmark", "coherence", folder, "--runs", 1).stdout
+    assert "Table 1 of Steen & Markert 2022" in shown
+    assert "Table 1" not in run_command("benchmark", "coherence", folder).stdout
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_scores_of_a_file_are_rows(folder: Path) -> None:
+    rows = csv_rows(folder / "coherence_scores" / "gruen.csv")
+    mine = [f"{row['doc']},{row['system']},{row['score']}" for row in rows]
+    (folder / "mine.csv").write_text("\n".join(["document,system,gruen", *mine]), encoding="utf-8")
+    options = ["--resamples", 5, "--runs", 1, "-o", folder / "out", "-q"]
+    shown = run_command(
+        "benchmark", "coherence", folder, *options, "--scores", folder / "mine.csv"
+    ).stdout
+    assert "gruen [mine]" in shown[shown.index("Table 1 of") :]
+    by_name = {row["measure"]: row for row in csv_rows(folder / "out" / "table3.csv")}
+    own, published = by_name["gruen [mine]"], by_name["GRN"]
+    assert own["τ_sum here"] == published["τ_sum here"]
+    assert own["τ_sum paper"] == ""
+
+
+def test_annotators_and_entities(folder: Path) -> None:
+    judged = json_rows(folder / "summeval" / "summeval.jsonl")
+    rng = np.random.default_rng(0)
+    experts = rng.integers(1, 6, size=(len(judged), 3)).tolist()
+    write_jsonl(
+        folder / "summeval" / "annotations.jsonl",
+        [
+            {**row, "expert": {"coherence": ratings}}
+            for row, ratings in zip(judged, experts, strict=True)
+        ],
+    )
+    documents = dict.fromkeys(row["doc_id"] for row in judged)
+    texts = {"references": ["The bridge is old. The mayor saw the bridge.", "Another."]}
+    write_jsonl(
+        folder / "summeval" / "references.jsonl", [{"doc_id": name, **texts} for name in documents]
+    )
+    frames = analyze(Scores(read(folder)), runs=0, intervals=False)
+    expert, others = np.array(experts)[:, 0], np.array(experts)[:, 1:].mean(axis=1)
+    expected = stats.kendalltau(expert, others).statistic
+    assert frames["annotators.csv"].loc[0, "τ_sum"] == pytest.approx(expected)
+    overlap = frames["entities.csv"].set_index("corpus").loc["CNN/DM Ref."]
+    assert (overlap["documents"], overlap["sentences"]) == (0, 0)
 
 
 def test_what_the_data_lack_is_named(folder: Path) -> None:

@@ -58,9 +58,16 @@ def test_real_pairs_show_what_the_paper_leaves_open(tmp_path: Path) -> None:
     assert all(len(row["errors"]) == row["n_errors"] for row in rows)
 
 
-def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> None:
-    models = ["-m", bert_folder, "--generator", bert_folder]
+def test_a_named_generator_several_layers_and_a_second_setting(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    second, out = tmp_path / "second.json", tmp_path / "out"
+    second.write_text('{"distance": 2}', encoding="utf-8")
+    models = ["-m", bert_folder, "--generator", bert_folder, "--compare", second, "-o", out]
     shown = run(table, *models, "-l", "2,4", "-n", "2", "--unit", "word", "--no-baselines", *QUICK)
+    rivals = {row["measure"]: row["than"] for row in csv_rows(out / "agreement.csv")}
+    assert rivals["(-)ESTIME-4 (distance 2)"] == "(-)ESTIME-4 word"
+    assert rivals["(-)ESTIME-4 word"] == "(-)inconsistency-2 word"
     names = [row[0] for row in section(shown.stdout, "*Computed in this run: 2 errors, 5 pairs*")]
     assert {"(-)ESTIME-2 word", "(-)ESTIME-4 word"} <= set(names)
     assert not any("ROUGE" in name for name in names)

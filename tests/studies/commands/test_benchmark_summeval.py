@@ -27,11 +27,14 @@ def quick(folder: Path, encoder: str) -> list[object]:
 def test_the_folder_has_what_the_screen_says(
     folder: Path, bert_folder: str, tmp_path: Path
 ) -> None:
-    out = tmp_path / "new" / "out"
-    shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--unit", "token,word")
+    out, second = tmp_path / "new" / "out", tmp_path / "word.json"
+    second.write_text('{"unit": "word"}', encoding="utf-8")
+    shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--compare", second)
     columns = csv_rows(out / "scores.csv")[0]
     assert {
-        f"estime_{unit}_{layer}" for unit in ("token", "word") for layer in range(BLOCKS + 1)
+        f"estime_{column}"
+        for layer in range(BLOCKS + 1)
+        for column in (f"token_{layer}", f"word_{layer} (unit word)")
     } <= set(columns)
     lines = [line.split() for line in shown.stdout.splitlines()]
     for row in csv_rows(out / "table1.csv"):
@@ -82,4 +85,4 @@ def test_further_measures_and_scores_of_files_are_rows(
     expected = {"soft-2": "here", "(-)alarm_rate-2": "here", "(-)size [mine]": "file"}
     assert {**expected, "BERTScore-F1": "paper"}.items() <= origins.items()
     assert len(csv_rows(out / "scores.csv")) == 6
-    assert "Measures from files minus (-)ESTIME-2" in " ".join(shown.split())
+    assert "Differences of Spearman's ρ" in " ".join(shown.split())

@@ -45,7 +45,7 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_output_and_the_screen_show_the_values(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    out = tmp_path / "agreement.csv"
+    out = tmp_path / "out"
     options = ["--levels", "system", "--methods", "kendall_b,accuracy", "-n", 50, "--seed", 3]
     shown = run(*tables, *options, "-o", out)
     grids = read_grids(*tables, directions={"alarms": False, "soft": True})
@@ -53,10 +53,10 @@ def test_the_output_and_the_screen_show_the_values(
         grids, levels=["system"], methods=["kendall_b", "accuracy"], n=50, seed=3
     )
     pd.testing.assert_frame_equal(
-        read_table(out).reset_index(drop=True), expected, check_dtype=False
+        read_table(out / "agreement.csv").reset_index(drop=True), expected, check_dtype=False
     )
     for title in ("consistency, kendall_b", "fluency, accuracy"):
-        assert f"Agreement with the judgements: {title}" in shown.stdout
+        assert title in shown.stdout
     assert "9 documents, 6 systems; intervals from 50 resamples of documents and s" in shown.stdout
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("alarms"))
     assert f"{expected['value'][0]:.3f}".lstrip("0") in line
@@ -71,34 +71,40 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
     table.assign(mine=-table["alarms"]).to_csv(scores, index=False)
     options = ["--judgements", "fluency", "--levels", "system", "-n", 20]
     refused = run(scores, judgements, *options, status=2).stderr
-    message = r"direction for every measure, but it is unknown for mine.* --higher, --lower"
+    message = r"direction for every measure, but it is unknown for mine.* .--higher, --lower.\."
     assert re.search(message, refused)
-    out = tmp_path / "out.csv"
+    out = tmp_path / "out"
     for direction, sign in (("--higher", 1), ("--lower", -1)):
         run(scores, judgements, *options, direction, "mine", "-o", out, "--overwrite")
-        values = read_table(out).set_index("measure")["value"]
+        values = read_table(out / "agreement.csv").set_index("measure")["value"]
         assert list(values["mine"]) == pytest.approx(list(sign * values["alarms"]))
 
 
-@pytest.mark.slow
-def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_significance_is_a_second_table(tables: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = ["--methods", "kendall_b", "--levels", "system,pairwise", "-n", 40]
-    shown = run(*tables, *options, "--significance", "permutation", "-o", out)
-    names = {
-        f"{table}.{ending}"
-        for table in ("agreement", "differences")
-        for ending in ("csv", "md", "tex")
-    }
-    assert {path.name for path in out.iterdir()} == names
+    options = ["--methods", "pearson", "--levels", "system,summary", "-n", 40]
+    shown = run(*tables, *options, "--significance", "williams", "-o", out)
+    assert {path.name for path in out.iterdir()} == {"agreement.csv", "differences.csv"}
     assert len(read_table(out / "differences.csv")) == 2 * 2  # judgements and levels
-    assert (
-        "Differences between measures, permutation test: fluency, pairwise, kendall_b"
-        in shown.stdout
-    )
-    markdown = (out / "agreement.md").read_text()
-    assert r"| *consistency, kendall\_b* |" in markdown
-    assert r"\begin{tabular}" in (out / "differences.tex").read_text()
+    assert "Differences between measures, williams test" in shown.stdout
+    assert "fluency, system, pearson" in shown.stdout
+    refused = run(*tables, "-o", tmp_path / "agreement.csv", status=2)
+    assert "--output to be a folder, but got 'agreement.csv'" in refused.stderr
+
+
+def test_williams_of_three_systems_is_empty_and_said(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    few = []
+    for path in tables:
+        rows = [
+            line for line in path.read_text().splitlines() if not re.search(r"\bs[345]\b", line)
+        ]
+        few.append(tmp_path / f"few{path.suffix}")
+        few[-1].write_text("\n".join(rows))
+    options = ["--methods", "pearson", "--levels", "system", "-n", 5, "--significance", "williams"]
+    shown = run(*few, *options).stdout
+    assert "Empty cells: Expected at least 4 systems for the test of Williams, but got 3." in shown
 
 
 def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) -> None:
@@ -149,10 +155,10 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(
     scores = tmp_path / "scores-of-estime.csv"
     counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
     read_table(tables[0]).assign(**counts).to_csv(scores, index=False)
-    out = tmp_path / "out.csv"
+    out = tmp_path / "out"
     options = ["--levels", "system", "-n", 5, "-o", out]
     run(scores, tables[1], *options)
-    assert set(read_table(out)["measure"]) == {"alarms", "soft"}
+    assert set(read_table(out / "agreement.csv")["measure"]) == {"alarms", "soft"}
     options += ["--measures", "tokens", "--higher", "tokens", "--overwrite"]
     run(scores, tables[1], *options)
-    assert set(read_table(out)["measure"]) == {"tokens"}
+    assert set(read_table(out / "agreement.csv")["measure"]) == {"tokens"}

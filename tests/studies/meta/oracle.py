@@ -36,7 +36,7 @@ def ordered_pairs(x: Array, y: Array) -> tuple[int, int, int, int]:
     return tuple(int(np.sum(each)) // 2 for each in counts)
 
 
-def of_group(x: Array, y: Array, method: str) -> float:
+def correlation(x: Array, y: Array, method: str) -> float:
     """Much faster than scipy, with which a test compares it."""
     classes = [len(set(side.tolist())) for side in (x, y)]
     if classes[1] < 2 or (classes[0] < 2 and method not in ("accuracy", "kendall_a")):
@@ -68,7 +68,7 @@ def value(scores: Array, judgements: Array, level: str, method: str) -> float:
     if method == "accuracy":
         alike, _, _, judged = np.sum([ordered_pairs(x, y) for x, y in parts], axis=0)
         return alike / judged if judged else np.nan
-    values = [of_group(x, y, method) for x, y in parts]
+    values = [correlation(x, y, method) for x, y in parts]
     known = [each for each in values if not np.isnan(each)]
     return sum(known) / len(known) if known else np.nan
 

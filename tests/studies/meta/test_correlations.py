@@ -47,7 +47,7 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
             expected, **EXACT
         )
     groups = oracle.groups(scores, judgements, level, method)
-    values = [oracle.of_group(x, y, method) for x, y in groups]
+    values = [oracle.correlation(x, y, method) for x, y in groups]
     computed = [METHODS[method](counts)[0] for counts in tallies(scores, judgements, level)]
     np.testing.assert_allclose(computed, values, rtol=0, atol=1e-12)
     if method not in ("kendall_a", "accuracy"):

@@ -51,12 +51,14 @@ FIGURES: dict[str, Callable[[], Figure]] = {
         {"one": np.zeros((16, 2))},
         title="within each system",
     ),
+    "distributions": lambda: plots.plot_distributions(tables()[1], NAMES, "judged", "by system"),
     "layers": lambda: plots.plot_layers(
         {"coherence": [0.1, 0.3, 0.2], "fluency": [0.1, 0.3, 0.2]},
         [0, 1, 2],
         "τ",
         "by layer",
         others={"fluency": [0.0, 0.1, 0.2]},
+        other_layers=[0, 0.5, 1],
         kinds=("thick", "thin"),
     ),
 }

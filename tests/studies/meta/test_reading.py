@@ -40,7 +40,7 @@ def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
     paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
     with pytest.raises(
         ValueError,
-        match=r"column 'alarms' of scores\.csv to contain numbers, but line 2 has 'oops'",
+        match=r"column 'alarms' of scores\.csv to contain finite numbers, but line 2 has 'oops'",
     ):
         read_grids(*paths)
 
@@ -118,7 +118,7 @@ def test_missing_numbers_and_summaries_are_named_or_dropped(paths: tuple[Path, P
         (SCORES.iloc[:-1], r"'alarms' is missing for \(d2, s1\)"),
         (
             SCORES.assign(alarms=[1, 2, 3, 4, None, 5]),
-            r"'alarms' of scores\.csv to contain numbers, but line 5 has none\. With missing=",
+            r"'alarms' of scores\.csv to contain finite numbers, but line 5 has none\. With missing=",
         ),
     ):
         table.to_csv(paths[0], index=False)

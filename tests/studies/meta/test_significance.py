@@ -98,7 +98,7 @@ def test_intervals_of_each_system() -> None:
 
     def by_system(scores: np.ndarray, judgements: np.ndarray) -> list[float]:
         groups = oracle.groups(scores, judgements, "intra_system", "kendall_b")
-        return [oracle.of_group(x, y, "kendall_b") for x, y in groups]
+        return [oracle.correlation(x, y, "kendall_b") for x, y in groups]
 
     np.testing.assert_allclose(computed["value"], by_system(grid.scores, grid.judgements))
     samples = [

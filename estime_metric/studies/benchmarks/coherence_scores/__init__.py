@@ -13,12 +13,16 @@ from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
 
 
-def benchmark(runs: int = 100, *, intervals: bool = True) -> Benchmark:
+def benchmark(
+    runs: int = 100, *, intervals: bool = True, shows_confounders: bool = False
+) -> Benchmark:
     """The comparison; ``runs`` are as in `statistics.analyze`, ``intervals`` says whether documents
-    and systems are resampled for the intervals of Table 3.
+    and systems are resampled for the intervals of Table 3, and ``shows_confounders`` whether Table 1
+    is for the screen, too.
     """
     analyze = partial(statistics.analyze, runs=runs, intervals=intervals)
-    return Benchmark(data.read, analyze, tables.make_tables, plots.draw, shown=["table3", "table4"])
+    shown = ["table3", "table4", *(["table1"] if shows_confounders else [])]
+    return Benchmark(data.read, analyze, tables.make_tables, plots.draw, shown=shown)
 
 
 def published_scores(scored: CoherenceScores) -> Block:

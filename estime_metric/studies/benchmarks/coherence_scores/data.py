@@ -30,12 +30,17 @@ class CoherenceScores(Summaries):
         shuffle: measure -> its scores on the shuffle test, see `read_shuffle_scores`.
         components: a column for each component of GRUEN, and the rows of the table; none if they are
             not available.
+        annotations: the coherence that each expert judged, a column for each expert, and the rows
+            of the table; none if they are not available.
+        references: the summary of CNN/DailyMail of each document; none if they are not available.
         properties: by system, also without judgements: ``name``, ``extractive``,
             ``pretrained_transformer``, ``produces_capitals``.
     """
 
     shuffle: dict[str, pd.DataFrame]
     components: pd.DataFrame
+    annotations: pd.DataFrame
+    references: list[str]
     properties: pd.DataFrame
 
     @property
@@ -74,8 +79,27 @@ def read(folder: Path) -> CoherenceScores:
         components=_read_scores(components, table, list(COMPONENTS))
         if components.is_file()
         else pd.DataFrame(),
+        annotations=_read_annotations(folder / "summeval" / "annotations.jsonl", table),
+        references=_read_references(folder / "summeval" / "references.jsonl"),
         properties=read_frame(folder / "summeval" / "systems.csv", properties).set_index("system"),
     )
+
+
+def _read_annotations(path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Each expert's judgements of coherence of each summary of the table; none without the file."""
+    if not path.is_file():
+        return pd.DataFrame()
+    rows = read_frame(path, ("doc_id", "system", "expert"), doc_id="document")
+    rows = join(table[KEY], rows, KEY, f"{path.name} to have each summary")
+    judgements = [expert["coherence"] for expert in rows["expert"]]
+    return pd.DataFrame(judgements, index=rows.index, dtype=float)
+
+
+def _read_references(path: Path) -> list[str]:
+    """The first reference of each document, which is the summary of CNN/DailyMail."""
+    if not path.is_file():
+        return []
+    return [texts[0] for texts in read_frame(path, ("doc_id", "references"))["references"]]
 
 
 def _read_scores(path: Path, table: pd.DataFrame, fields: list[str]) -> pd.DataFrame:
@@ -92,10 +116,12 @@ def read_shuffle_scores(path: Path) -> pd.DataFrame:
     A text that lacks its original or its shuffled form, or has one twice, is named (ValueError).
     """
     rows = read_frame(path, ("id", "label", "score"))
-    labels = rows.groupby("id", sort=False)["label"].agg(lambda of_text: ", ".join(sorted(of_text)))
-    for name, of_text in labels[labels != "0, 1"].items():
+    labels = rows.groupby("id", sort=False)["label"].agg(
+        lambda text_labels: ", ".join(sorted(text_labels))
+    )
+    for name, text_labels in labels[labels != "0, 1"].items():
         raise ValueError(
-            f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {of_text}."
+            f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {text_labels}."
         )
     scores = rows.astype({"score": float}).pivot(index="id", columns="label", values="score")
     scores = scores.reindex(index=labels.index, columns=["1", "0"])

@@ -1,4 +1,6 @@
-"""What is computed of the published scores: the statistics of Tables 1, 3, 4 and 5."""
+"""What is computed of the published scores and of the texts: the statistics of Tables 1, 3, 4, 5 and
+6, and how the annotators agree.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from estime_metric.studies.benchmarks.coherence_scores.published import LABELS, 
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.frames import Frames, each_column
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.coherence_measures.entity_graph import unlinked_sentences
 from estime_metric.studies.meta import bootstrap, correlate
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.studies.meta.correlations import weighted
@@ -32,6 +35,8 @@ AGREEMENT = "agreement.csv"
 SHUFFLE = "shuffle.csv"
 CONFOUNDERS = "confounders.csv"
 COMPONENTS = "components.csv"
+ENTITIES = "entities.csv"
+ANNOTATORS = "annotators.csv"
 
 
 def analyze(
@@ -42,7 +47,8 @@ def analyze(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Frames:
-    """Tidy tables of what Tables 1, 3, 4 and 5 show.
+    """Tidy tables of what Tables 1, 3, 4, 5 and 6 show, and of the agreement of the annotators, as far
+    as the data has what they need.
 
     ``runs``: over which the confounders with noise are averaged; 0 leaves Table 1 out.
     ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
@@ -59,6 +65,10 @@ def analyze(
     }
     if len(data.components):
         frames[COMPONENTS] = gruen_components(data)
+    if data.references:
+        frames[ENTITIES] = entity_overlap(data)
+    if len(data.annotations):
+        frames[ANNOTATORS] = annotator_agreement(data)
     if runs:
         frames[CONFOUNDERS] = confounder_statistics(data, runs, seed)
     return frames
@@ -83,6 +93,8 @@ def _agreement(
 ) -> Iterator[dict[str, Any]]:
     """Table 3's row of a measure; documents and systems resampled."""
     grid = scores.grid(column, "coherence")
+    if not grid.documents:  # a file of scores lacks a system for each of them
+        return
     for name, value in statistics_of(grid.scores, grid.judgements).items():
         low, high = np.nan, np.nan
         if resamples:
@@ -141,6 +153,43 @@ def _property(data: CoherenceScores, name: str) -> Floats:
     """A property of the systems (0 or 1) as a measure."""
     values = data.properties.loc[data.systems, name].astype(int)
     return from_property(list(values), len(data.documents))
+
+
+def entity_overlap(data: CoherenceScores) -> pd.DataFrame:
+    """Table 6: the share of texts without an entity that two of their sentences have in common, and
+    the mean share of sentences without one. The entities are `content_words`; in the paper, they are
+    nouns that OpenNLP finds.
+    """
+    corpora = {"CNN/DM Ref.": data.references, "SummEval": data.summaries}
+    rows = []
+    for corpus, texts in corpora.items():
+        shares = np.array([unlinked_sentences(text) for text in texts])
+        rows.append(
+            {
+                "corpus": corpus,
+                "texts": len(texts),
+                "documents": float((shares == 1).mean()),
+                "sentences": float(shares.mean()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def annotator_agreement(data: CoherenceScores) -> pd.DataFrame:
+    """The statistics of Table 3 for each expert, against the mean of the other experts. ``published``
+    says whether the scores of the measure ``human`` are this expert's.
+    """
+    shape = judgements_of(data).shape
+    human = data.published.get("human", pd.Series(dtype=float))
+    rows = []
+    for number, expert in data.annotations.items():
+        others = data.annotations.drop(columns=number).mean(axis=1)
+        agreement = statistics_of(
+            expert.to_numpy().reshape(shape), others.to_numpy().reshape(shape)
+        )
+        is_published = bool(np.array_equal(expert, human))
+        rows.append({"expert": number, "published": is_published, **agreement})
+    return pd.DataFrame(rows)
 
 
 def gruen_components(data: CoherenceScores) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables 1, 3, 4 and 5 of Steen & Markert 2022, computed and as published."""
+"""Tables 1, 3, 4, 5 and 6 of Steen & Markert 2022, computed and as published."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from estime_metric.studies.benchmarks.coherence_scores.published import (
     TABLE_3,
     TABLE_4,
     TABLE_5,
+    TABLE_6,
 )
 from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     AGREEMENT,
+    ANNOTATORS,
     COMPONENTS,
     CONFOUNDERS,
+    ENTITIES,
     SHUFFLE,
 )
+from estime_metric.studies.benchmarks.shared.blocks import OWN
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
@@ -32,25 +36,37 @@ _SYSTEMS = (
 )
 
 
+#: Measures whose code or models this package does not have.
+_NOT_RUN = (
+    "All measures of this table except those of files are scores that the authors published; EEG, NEG, UNF, GRA, GRN "
+    "(GRUEN) and SQE (SumQE) cannot be computed by this package."
+)
+
+
 def make_tables(scores: Scores[CoherenceScores], frames: Frames) -> list[Table]:
-    """``table3``, ``table4``, ``table3-intervals``; ``table5`` and ``table1`` if they were computed."""
-    made = [
-        table_3(frames[AGREEMENT]),
-        table_4(frames[SHUFFLE]),
-        table_3_intervals(frames[AGREEMENT]),
-    ]
+    """``table3``, ``table4``, ``table3-intervals``; ``table5``, ``table6``, ``annotators`` and
+    ``table1`` if they were computed.
+    """
+    remarks = [note for notes in scores.notes.values() for note in notes]
+    agreement = frames[AGREEMENT]
+    made = [table_3(agreement, remarks), table_4(frames[SHUFFLE]), table_3_intervals(agreement)]
     if COMPONENTS in frames:
         made.append(table_5(frames[COMPONENTS]))
+    if ENTITIES in frames:
+        made.append(table_6(frames[ENTITIES]))
+    if ANNOTATORS in frames:
+        made.append(annotators(frames[ANNOTATORS]))
     if CONFOUNDERS in frames:
-        made.append(table_1(frames[CONFOUNDERS]))
+        made.append(table_1(frames[CONFOUNDERS], agreement[agreement["section"] == OWN]))
     return made
 
 
-def table_3(frame: pd.DataFrame) -> Table:
+def table_3(frame: pd.DataFrame, remarks: Sequence[str]) -> Table:
     """Table 3: one row for each measure, here and in the paper."""
     rows = _pairs(_by_measure(frame, "value"), _by_measure(TABLE_3, "value"))
     title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
-    return _table("table3", title, _here_and_paper("measure", STATISTICS), rows, _SYSTEMS)
+    columns = _here_and_paper("measure", STATISTICS)
+    return _table("table3", title, columns, rows, _SYSTEMS, _NOT_RUN, *remarks)
 
 
 def table_3_intervals(frame: pd.DataFrame) -> Table:
@@ -88,9 +104,10 @@ def table_4(frame: pd.DataFrame) -> Table:
     return _table("table4", title, columns, rows, *notes)
 
 
-def table_1(frame: pd.DataFrame) -> Table:
-    """Table 1: confounders and upper bound, here and in the paper."""
+def table_1(frame: pd.DataFrame, own: pd.DataFrame) -> Table:
+    """Table 1: confounders and upper bound, here and in the paper, and below them measures of files."""
     rows = _pairs(frame.set_index("confounder"), TABLE_1)
+    rows += _pairs(_by_measure(own, "value"), TABLE_1)
     title = "Table 1 of Steen & Markert 2022: what knowing the system alone gets; (r): ties broken at random."
     note = "Capitalization: here whether the system writes capitals, in the paper their number in each summary."
     columns = _here_and_paper("pseudo-measure", STATISTICS)
@@ -113,6 +130,43 @@ def table_5(frame: pd.DataFrame) -> Table:
     return _table("table5", title, columns, rows, _SYSTEMS)
 
 
+def table_6(frame: pd.DataFrame) -> Table:
+    """Table 6: texts and sentences without entity overlap, here and in the paper."""
+    rows: list[tuple[Cell, ...]] = []
+    for row in frame.itertuples():
+        documents, sentences = TABLE_6[row.corpus]
+        rows.append((row.corpus, row.texts, row.documents, documents, row.sentences, sentences))
+    columns = [Column("corpus", text=True), Column("texts")]
+    for share in ("documents", "sentences"):
+        columns += [Column(name, share) for name in (HERE, PAPER)]
+    title = "Table 6 of Steen & Markert 2022: share of documents, and mean share of sentences, without entity overlap."
+    note = (
+        "Entities: here content words, in the paper the entities that OpenNLP finds. Texts: here the "
+        "references of 100 documents and the summaries of 16 systems, in the paper all of CNN/DailyMail and 17 systems."
+    )
+    return _table("table6", title, columns, rows, note)
+
+
+def annotators(frame: pd.DataFrame) -> Table:
+    """How well each expert agrees with the other two."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"expert {row['expert']}",
+            "HUM" if row["published"] else "",
+            *(row[name] for name in STATISTICS),
+        )
+        for row in frame.to_dict("records")
+    ]
+    columns = [Column("annotator", text=True), Column("published", text=True)]
+    columns += [Column(name) for name in STATISTICS]
+    title = "Agreement of each expert with the mean of the other two on coherence, Kendall's τ-b."
+    note = (
+        "Steen & Markert 2022 take the expert with the worst correlation for HUM; published: whose judgements the "
+        "published file contains. Experts are numbered from 0."
+    )
+    return _table("annotators", title, columns, rows, note)
+
+
 def _by_measure(frame: pd.DataFrame, field: str) -> pd.DataFrame:
     """A row for each measure, a column for each statistic."""
     wide = frame.pivot(index="measure", columns="statistic", values=field)
@@ -121,9 +175,10 @@ def _by_measure(frame: pd.DataFrame, field: str) -> pd.DataFrame:
 
 def _pairs(here: pd.DataFrame, paper: pd.DataFrame) -> list[tuple[Cell, ...]]:
     """For each row of ``here``, each statistic here and in the paper."""
+    published = paper.reindex(here.index)
     rows: list[tuple[Cell, ...]] = []
     for label, values in here.iterrows():
-        pairs = ((values[name], paper.loc[label, name]) for name in STATISTICS)
+        pairs = ((values[name], published.loc[label, name]) for name in STATISTICS)
         rows.append((str(label), *(cell for pair in pairs for cell in pair)))
     return rows
 

@@ -87,8 +87,8 @@ def run(
             try:
                 from estime_metric.studies.meta.plots import save
 
-                (folder / PLOTS).mkdir(exist_ok=True)
                 for name, figure in benchmark.draw(scores, frames, seed=seed):
+                    (folder / PLOTS).mkdir(exist_ok=True)
                     save(figure, folder / PLOTS / name)
             except ImportError as error:
                 scores.problems["plots"] = str(error)

@@ -30,7 +30,9 @@ class ScoreColumn:
         label: what the row is called in tables, with ``(-)`` in front if ``lower_is_better``.
         section: one of `SECTIONS`, or `PUBLISHED`.
         lower_is_better: whether the scores are negated before anything is computed from them.
-        layer, unit: of a measure of ESTIME, otherwise ``None``.
+        measure, layer, blocks: of a measure of ESTIME: its name in `estime_metric.measures`, the
+            layer, and how many blocks its encoder has; otherwise ``None``.
+        setting: what differs in a second setting of ESTIME, such as ``"distance 8"``.
         main: whether the row is in the main tables; if not, it is only in the table of layers.
     """
 
@@ -38,8 +40,10 @@ class ScoreColumn:
     label: str
     section: str
     lower_is_better: bool = False
+    measure: str | None = None
     layer: int | None = None
-    unit: str | None = None
+    blocks: int | None = None
+    setting: str = ""
     main: bool = True
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+from estime_metric.config import EstimeConfig
+from estime_metric.config_file import OF_ENCODER, read_config
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
@@ -17,9 +21,6 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
 
-if TYPE_CHECKING:
-    pass
-
 #: Layers of the paper's rows; they are shown for an encoder with as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
 
@@ -28,16 +29,18 @@ def estime_block(
     scorer: EstimeScorer,
     *,
     every_measure: bool = False,
+    setting: str = "",
     progress: bool = False,
 ) -> Block:
-    """ESTIME with one unit, all layers in one pass: alarms, `RECOMMENDED`, and the measures that the
+    """ESTIME in one setting, all layers in one pass: alarms, `RECOMMENDED`, and the measures that the
     configuration names.
 
     With ``layers="all"``, only the default layer is in the main tables (with an encoder of 24 blocks
     also the paper's layers), and `RECOMMENDED` is computed only for these layers. With
     ``every_measure``, all measures of quality that the scorer computes become rows, in the order in
-    which they should be read, except `NEW_NGRAMS`, which the trivial baselines have. ``progress``
-    shows the scorer's own bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
+    which they should be read, except `NEW_NGRAMS`, which the trivial baselines have. ``setting`` says
+    what differs from the first setting, if this is a second one. ``progress`` shows the scorer's own
+    bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     info = scorer.encoder.info
     config = info.resolve(scorer.config)
@@ -47,17 +50,19 @@ def estime_block(
     names = dict.fromkeys((PAPER_MEASURE, RECOMMENDED, *config.measures))
     if every_measure:
         not_computed = {*FURTHER_MEASURES} - {*config.measures}
-        of_quality = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
-        names = dict.fromkeys((*of_quality, *config.measures))
+        judging = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
+        names = dict.fromkeys((*judging, *config.measures))
     lower_is_better = {name: HIGHER_IS_BETTER.get(name) is False for name in names}
     measures = {
         ScoreColumn(
-            name=column_of(name, layer, config.unit),
-            label=_label_of(name, layer, config.unit, lower),
+            name=column_of(name, layer, config.unit, setting),
+            label=_label_of(name, layer, config.unit, setting, lower_is_better=lower),
             section=REFERENCE_FREE,
             lower_is_better=lower,
+            measure=name,
             layer=layer,
-            unit=config.unit,
+            blocks=info.blocks,
+            setting=setting,
             main=layer in main_layers,
         ): (name, layer)
         for name, lower in lower_is_better.items()
@@ -73,18 +78,67 @@ def estime_block(
         }
 
     prepared = Prepared(scorer.signature, compute)
-    return Block(f"ESTIME by {config.unit}", tuple(measures), lambda: prepared, own_bar=True)
+    block_name = f"ESTIME by {config.unit}{f', {setting}' if setting else ''}"
+    return Block(block_name, tuple(measures), lambda: prepared, own_bar=True)
 
 
-def _label_of(name: str, layer: int, unit: str, lower_is_better: bool) -> str:
+def _label_of(name: str, layer: int, unit: str, setting: str, *, lower_is_better: bool) -> str:
     """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
     direction is not negated.
     """
     negated = "(-)" if lower_is_better else ""
     label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
+    if setting:
+        return f"{label} ({setting})"
     return label if unit == "token" else f"{label} {unit}"
 
 
-def column_of(name: str, layer: int, unit: str) -> str:
+def column_of(name: str, layer: int, unit: str, setting: str = "") -> str:
     """The column of a measure of ESTIME."""
-    return f"{'estime' if name == 'alarms' else name}_{unit}_{layer}"
+    column = f"{'estime' if name == 'alarms' else name}_{unit}_{layer}"
+    return f"{column} ({setting})" if setting else column
+
+
+def second_setting(first: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], str]:
+    """The options of a second setting, and what differs in it.
+
+    Args:
+        first: options of `EstimeConfig`, which the second setting shares unless the file has them.
+            With another ``model``, only ``layers="all"`` is shared of what belongs to the encoder;
+            ``measures`` are never shared.
+        path: as for `read_config`.
+
+    Raises:
+        TypeError, ValueError, OSError: as `read_config`, and ValueError if nothing differs.
+    """
+    default = EstimeConfig()
+    in_file = {
+        name: value
+        for name, value in vars(read_config(path)).items()
+        if value != getattr(default, name)
+    }
+    shared = {name: value for name, value in first.items() if name != "measures"}
+    if in_file.get("model", first.get("model")) != first.get("model"):
+        shared = {
+            name: value
+            for name, value in shared.items()
+            if name not in OF_ENCODER or value == "all"
+        }
+    second = {**shared, **in_file}
+    first_config, second_config = (EstimeConfig(**options) for options in (first, second))
+    changed = [
+        _option_text(name, value)
+        for name, value in vars(second_config).items()
+        if value != getattr(first_config, name) and (name != "measures" or value)
+    ]
+    if not changed:
+        raise ValueError(f"Expected {path.name} to change an option, but it changes none.")
+    return second, ", ".join(changed)
+
+
+def _option_text(name: str, value: Any) -> str:
+    """An option as a setting is called by: ``distance 8``, ``normalize``."""
+    if value is True:
+        return name
+    is_list = isinstance(value, (tuple, frozenset))
+    return f"{name} {'+'.join(map(str, sorted(value))) if is_list else value}"

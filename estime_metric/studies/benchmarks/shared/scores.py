@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric._version import __version__
+from estime_metric.measures import PAPER_MEASURE
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     Advance,
@@ -81,6 +82,21 @@ class Scores(Generic[Data]):
         }
         gaps = ", ".join(f"{label} {number}" for label, number in missing.items() if number)
         return (f"Summaries without a score, excluded from that row: {gaps}.",) if gaps else ()
+
+    def rival_of(self, column: ScoreColumn) -> ScoreColumn | None:
+        """What a measure is compared with: the same measure in the first setting of ESTIME, in the
+        same layer if it is there, or alarms if only a second setting has the measure. For any other
+        measure, the first column of ESTIME.
+        """
+        first = [
+            rival for rival in self.known if rival.measure and rival.main and not rival.setting
+        ]
+        if not column.setting:
+            return next(iter(first), None)
+        same = [rival for rival in first if rival.measure == column.measure]
+        alarms = [rival for rival in first if rival.measure == PAPER_MEASURE]
+        in_layer = [rival for rival in same if rival.layer == column.layer]
+        return next(iter((*in_layer, *same, *alarms)), None)
 
     def oriented(self, column: ScoreColumn) -> Floats:
         """The scores of each summary, higher is better; float64 of shape (summaries,)."""

@@ -77,8 +77,8 @@ def measure_table(
     """
     cells = measure_cells(frame, by, shown)
     sections = [
-        Section(heading, measure_rows(cells, of_section))
-        for heading, of_section in labels.items()
-        if of_section
+        Section(heading, measure_rows(cells, section_labels))
+        for heading, section_labels in labels.items()
+        if section_labels
     ]
     return Table(name, title, [Column("measure", text=True), *shown.values()], sections, notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from estime_metric.scorer import EstimeScorer
@@ -29,13 +30,15 @@ def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
 
 
 def measure_blocks(
-    scorer: EstimeScorer, *, baselines: bool = True, progress: bool = False
+    scorers: Mapping[str, EstimeScorer], *, baselines: bool = True, progress: bool = False
 ) -> list[Block]:
-    """ESTIME with every measure that the scorer computes, then, with ``baselines``, measures that
+    """ESTIME in each setting (``""`` is the first) with every measure that its scorer computes, then, with ``baselines``, measures that
     need no model: Jensen-Shannon, trivial baselines, and ROUGE against the source.
     """
-    computed = estime_block(scorer, every_measure=True, progress=progress)
     return [
-        computed,
+        *(
+            estime_block(scorer, every_measure=True, setting=setting, progress=progress)
+            for setting, scorer in scorers.items()
+        ),
         *([divergence_block(), trivial_block(), rouge_block(None)] if baselines else []),
     ]

@@ -22,6 +22,7 @@ from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
 from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.meta import correlations
 from estime_metric.studies.meta.concordance import METHODS, tally
 
 if TYPE_CHECKING:
@@ -69,21 +70,26 @@ def located_layer(scorer: EstimeScorer) -> int:
 
 
 def _agreement(scores: Scores[Versions], resamples: int, seed: int) -> pd.DataFrame:
-    """`agree` of each measure and of the first one on the same pairs: those that have a score."""
+    """`agree` of each measure and of its rival (`Scores.rival_of`, or the first measure) on the pairs
+    for which it has scores.
+    """
     data = scores.data
-    tables = [scores.oriented(column).reshape(-1, len(data.systems)) for column in scores.known]
+    tables = {
+        column.name: scores.oriented(column).reshape(-1, len(data.systems))
+        for column in scores.known
+    }
     rows = []
     for index, number in enumerate(data.numbers, start=1):
-        for column, table in zip(scores.known, tables, strict=True):
-            clean_and_corrupted = table[:, [0, index]]
-            complete = data.complete(number)
-            pairs = [pair for pair in complete if np.isfinite(clean_and_corrupted[pair]).all()]
+        for column in scores.known:
+            rival = scores.rival_of(column) or scores.known[0]
+            both = tables[column.name][:, [0, index]]
+            pairs = [pair for pair in data.complete(number) if np.isfinite(both[pair]).all()]
             weights = drawn_weights(len(pairs), resamples, seed)
-            first = tables[0][pairs][:, [0, index]]
-            agreement = agree(clean_and_corrupted[pairs], first, weights, seed)
+            agreement = agree(both[pairs], tables[rival.name][pairs][:, [0, index]], weights, seed)
             names = {"n_errors": number, "column": column.name, "measure": column.label}
-            rows.append({**names, "pairs": len(pairs), **agreement})
-    return pd.DataFrame(rows, columns=None if rows else ["n_errors", "column", "measure", "pairs"])
+            rows.append({**names, "pairs": len(pairs), "than": rival.label, **agreement})
+    columns = ["n_errors", "column", "measure", "pairs", "than"]
+    return pd.DataFrame(rows, columns=None if rows else columns)
 
 
 def _rise(
@@ -111,13 +117,13 @@ def _positions(
     rows = []
     for index, number in enumerate(data.numbers, start=1):
         places = [pair * len(data.systems) + index for pair in data.complete(number)]
-        of_number = detect(
+        near_errors = detect(
             [data.versions[place] for place in places],
             [explained[place] for place in places],
             resamples=resamples,
             seed=seed,
         )
-        rows += [{"n_errors": number, "pairs": len(places), **of_reach} for of_reach in of_number]
+        rows += [{"n_errors": number, "pairs": len(places), **row} for row in near_errors]
     return pd.DataFrame(rows)
 
 
@@ -134,40 +140,43 @@ def mean(weights: Floats, values: npt.ArrayLike) -> Floats:
     return ratio(weights @ np.asarray(values, dtype=np.float64), weights.sum(axis=1))
 
 
-def agree(pairs: Floats, first: Floats, weights: Floats, seed: int = 0) -> dict[str, float]:
+def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[str, float]:
     """The paper's Table 3 (section 4): does a measure distinguish clean summaries (1) from the same
     summaries with errors (0)?
 
     Args:
         pairs: the measure's scores of clean summaries and of the same with errors, finite, (d, 2);
             higher is better.
-        first: the scores of the first measure, with which it is compared.
+        rival: the scores of the measure with which it is compared.
         weights: how often the sample itself, and then each resample, contains each pair, (1 + n, d).
         seed: of the paired test.
 
     Returns:
         ``spearman`` and ``kendall_c``, the correlation with the labels over all summaries, NaN if all
-        scores are equal; ``behind``, how much lower its Spearman correlation is than the first
-        measure's; ``auc``, the chance that a clean summary scores higher than a corrupted one of any
+        scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much lower
+        its Spearman correlation is than the rival's; ``auc``, the chance that a clean summary scores higher than a corrupted one of any
         pair, ties as one half; ``preferred``, the same within pairs; ``p_value`` of the mean
         difference within pairs by approximate randomization, two-sided.
     """
     judgements = np.repeat([1.0, 0.0], len(pairs))
-    of_measure, of_first = (
+    counts, rival_counts = (
         tally(weights=np.tile(weights, 2), scores=scores.T.ravel(), judgements=judgements)
-        for scores in (pairs, first)
+        for scores in (pairs, rival)
     )
-    spearman = METHODS["spearman"](of_measure)
-    ordered = of_measure.ordered_judgements
+    spearman = METHODS["spearman"](counts)
+    ordered = counts.ordered_judgements
     clean, corrupted = pairs.T
     p_value = approximate_randomization(clean, corrupted, seed=seed) if len(pairs) else 1.0
     return {
         **with_intervals(
             spearman=spearman,
-            kendall_c=METHODS["kendall_c"](of_measure),
-            behind=METHODS["spearman"](of_first) - spearman,
-            auc=ratio(ordered + of_measure.balance, 2 * ordered),
+            kendall_c=METHODS["kendall_c"](counts),
+            behind=METHODS["spearman"](rival_counts) - spearman,
+            auc=ratio(ordered + counts.balance, 2 * ordered),
             preferred=mean(weights, (np.sign(clean - corrupted) + 1) / 2),
+        ),
+        "spearman_p_value": correlations.p_value(
+            pairs.T, judgements.reshape(2, -1), "summary", "spearman"
         ),
         "p_value": p_value,
     }

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from estime_metric._wording import counted
 from estime_metric.report.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
@@ -25,37 +26,38 @@ Shown = Mapping[str, str]
 INTERVAL = "_interval"
 _AGREEMENT = {
     "spearman": "ρ",
-    "spearman_interval": "95%",
+    "spearman_interval": "ρ, 95%",
+    "spearman_p_value": "ρ, p",
     "kendall_c": "τ-c",
-    "behind": "ρ behind the first",
-    "behind_interval": "95%",
+    "behind": "ρ behind",
+    "behind_interval": "ρ behind, 95%",
     "auc": "AUC",
-    "auc_interval": "95%",
+    "auc_interval": "AUC, 95%",
     "preferred": "clean preferred",
-    "p_value": "p",
+    "p_value": "difference, p",
 }
 _RISE = {
     "mean": "mean",
-    "mean_interval": "95%",
+    "mean_interval": "mean, 95%",
     "rise": "more than clean",
-    "rise_interval": "95%",
+    "rise_interval": "more than clean, 95%",
     "step": "more than the row above",
-    "step_interval": "95%",
+    "step_interval": "more than the row above, 95%",
 }
 _PRECISION = {
     "precision": "precision",
-    "precision_interval": "95%",
+    "precision_interval": "precision, 95%",
     "precision_by_chance": "by chance",
     "precision_lift": "lift",
-    "precision_lift_interval": "95%",
+    "precision_lift_interval": "lift, 95%",
 }
 _RECALL = {
     "checkable_share": "checkable errors",
     "recall": "recall of them",
-    "recall_interval": "95%",
+    "recall_interval": "recall, 95%",
     "recall_by_chance": "by chance",
     "recall_lift": "lift",
-    "recall_lift_interval": "95%",
+    "recall_lift_interval": "lift, 95%",
 }
 _BY_CHANCE = "By chance: if the alarms of each summary fell on its checked units at random."
 _INTERVALS = "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them."
@@ -78,18 +80,19 @@ def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
     data = scores.data
     sections = []
     for number, rows in frame.groupby("n_errors"):
-        title = f"Computed in this run: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}"
+        title = f"Computed in this run: {counted(number, 'error')}, {counted(rows['pairs'].iloc[0], 'pair')}"
         sections.append(Section(title, _rows(rows, "measure", _AGREEMENT)))
     sections.append(_printed_section())
     pairs = len(data.documents)
     complete = {number: len(data.complete(number)) for number in data.numbers}
     notes = (
-        "Higher is better; (-): the measure is negated. Behind the first: ρ of the first row minus ρ of this row. Clean "
-        "preferred: fraction of the pairs in which the clean summary scores higher; ties count as one half. p: paired "
-        "test of the mean difference by approximate randomization, two-sided.",
+        f"Higher is better; (-): the measure is negated. ρ, p: two-sided, of no correlation, with summaries treated as "
+        f"independent. ρ behind: {_behind(scores)}. Clean preferred: fraction of the pairs in which the clean summary "
+        "scores higher; ties count as one half. Difference, p: paired test of the mean difference by approximate "
+        "randomization, two-sided.",
         _about_intervals(frame),
         *(
-            f"{_count(pairs - known, 'pair')} of {pairs} excluded: too few whole words for {_count(number, 'error')}."
+            f"{counted(pairs - known, 'pair')} of {pairs} excluded: too few whole words for {counted(number, 'error')}."
             for number, known in complete.items()
             if known < pairs
         ),
@@ -98,6 +101,14 @@ def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
     )
     title = "Subtle errors (Table 3 of the paper): correlation with clean = 1, corrupted = 0"
     return _table("table-3", title, Column("measure", text=True), _AGREEMENT, sections, notes)
+
+
+def _behind(scores: Scores[Versions]) -> str:
+    second = any(column.setting for column in scores.known)
+    text = "ρ of the first row minus ρ of this row"
+    return (
+        f"{text}; in the second setting, ρ of the same measure in the first one" if second else text
+    )
 
 
 def _printed_section() -> Section:
@@ -115,7 +126,7 @@ def rise_table(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Tab
         nothing: list[Cell] = [None] * (len(clean) - 3)
         sections.append(Section(str(measure), [(*clean[:3], *nothing), *others]))
         notes.append(f"{measure}: {_verdict(rows)}")
-    pairs = _count(len(scores.data.complete(scores.data.numbers[-1])), "pair")
+    pairs = counted(len(scores.data.complete(scores.data.numbers[-1])), "pair")
     title = f"Rise with the number of errors, layer {layer}, {pairs} that have enough words for all of them"
     return _table("rise", title, Column("errors"), _RISE, sections, notes)
 
@@ -145,8 +156,8 @@ def _position_table(name: str, title: str, frame: pd.DataFrame, shown: Shown, no
     sections = []
     for number, rows in frame.groupby("n_errors"):
         errors, alarms = rows["errors"].iloc[0], rows["alarms"].iloc[0]
-        counts = f"{_count(errors, 'error')}, {_count(alarms, 'alarm')}"
-        heading = f"{_count(number, 'error')} in a summary: {counts}"
+        counts = f"{counted(errors, 'error')}, {counted(alarms, 'alarm')}"
+        heading = f"{counted(number, 'error')} in a summary: {counts}"
         sections.append(Section(heading, _rows(rows, "reach", shown)))
     notes = (note, _about_intervals(frame))
     return _table(name, title, Column("units to each side"), shown, sections, notes)
@@ -161,7 +172,9 @@ def _table(
     notes: Iterable[str],
 ) -> Table:
     columns = [
-        Column(heading, decimals=4 if field == "p_value" else 3, text=field.endswith(INTERVAL))
+        Column(
+            heading, decimals=4 if field.endswith("p_value") else 3, text=field.endswith(INTERVAL)
+        )
         for field, heading in shown.items()
     ]
     return Table(f"subtle-errors-{name}", title, [first, *columns], sections, tuple(notes))
@@ -189,7 +202,3 @@ def _verdict(rows: pd.DataFrame) -> str:
 def _about_intervals(frame: pd.DataFrame) -> str:
     few = len(frame) and frame["pairs"].min() < LEAST_PAIRS
     return f"{_INTERVALS} Fewer than {LEAST_PAIRS} pairs have no interval." if few else _INTERVALS
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -11,5 +11,5 @@ BENCHMARK = Benchmark(
     statistics.analyze,
     tables.make_tables,
     plots.draw,
-    shown=["table1", "table2", "own", "layers"],
+    shown=["table1", "table2", "differences", "layers"],
 )

@@ -14,39 +14,34 @@ from estime_metric.studies.benchmarks.summeval.data import SummEval
 
 
 def measure_blocks(
-    options: Mapping[str, Any],
+    settings: Mapping[str, Mapping[str, Any]],
     *,
-    units: Sequence[str] = ("token",),
     bert_model: str | None = None,
     progress: bool = False,
 ) -> list[Block]:
-    """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is
+    """ESTIME, then the other measures. The encoder is loaded, so that a bad option is
     known before anything is computed.
 
     Args:
-        options: options of `EstimeConfig` except ``unit``.
-        units: some of ``token`` and ``word``, each once.
+        settings: options of `EstimeConfig` for each setting of ESTIME: under ``""`` the first, under
+            what differs in it a second one, see `second_setting`.
         bert_model: encoder of `BertScorer`; ``None`` omits BERTScore.
         progress: whether the scorer shows its own bar.
 
     Raises:
-        EncoderUnavailableError, ValueError: as `EstimeScorer`, and ValueError for ``units``.
+        EncoderUnavailableError, ValueError: as `EstimeScorer`.
     """
-    if not units or len(set(units)) < len(units):
-        raise ValueError(
-            f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}."
-        )
 
     def references(data: SummEval) -> Sequence[Sequence[str]]:
         return list(data.table["references"])
 
     bertscore = []
     if bert_model is not None:
-        bertscore.append(bertscore_block(bert_model, references, device=options.get("device")))
+        bertscore.append(bertscore_block(bert_model, references, device=settings[""].get("device")))
     return [
         *(
-            estime_block(EstimeScorer(**_with_unit(options, unit)), progress=progress)
-            for unit in units
+            estime_block(EstimeScorer(**options), setting=setting, progress=progress)
+            for setting, options in settings.items()
         ),
         baselines.divergence_block(),
         *bertscore,
@@ -54,10 +49,3 @@ def measure_blocks(
         baselines.rouge_block(references),
         baselines.trivial_block(),
     ]
-
-
-def _with_unit(options: Mapping[str, Any], unit: str) -> dict[str, Any]:
-    chosen = {**options, "unit": unit}
-    if unit == "token" and options.get("tagger") is None:
-        chosen.pop("splitter", None)  # it splits nothing
-    return chosen

@@ -23,7 +23,7 @@ from estime_metric.studies.meta.significance import bootstrap_difference, willia
 LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
 CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
-_CORRELATIONS = ["quality", "level", "method", "value", "low", "high", "undefined"]
+_CORRELATIONS = ["quality", "level", "method", "value", "low", "high", "p_value", "undefined"]
 _DIFFERENCES = ["than", "quality", "documents", "difference", "low", "high", "p_value"]
 
 
@@ -33,13 +33,15 @@ def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -
 
     ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``,
     ``method``, ``value`` (NaN if all scores or all judgements are equal), ``low``, ``high``, and
-    ``undefined``, the resamples without a value. ``differences.csv``, if scores of files were read
-    in addition to ESTIME: see `differences`.
+    ``p_value`` (see `correlations.p_value`), and ``undefined``, the resamples without a value.
+    ``differences.csv``, if there is a second setting or scores of files in addition to ESTIME: see
+    `differences`.
     """
 
     def rows_of(column: ScoreColumn) -> list[dict[str, Any]]:
+        grids = [scores.grid(column, quality) for quality in QUALITIES]
         agreement = evaluate_all(
-            (scores.grid(column, quality) for quality in QUALITIES),
+            [grid for grid in grids if grid.documents],  # a file may lack a system for each
             levels=LEVELS,
             methods=METHODS,
             resample="documents",
@@ -56,26 +58,26 @@ def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -
 
 
 def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """Each measure from a file minus ESTIME's first row, Spearman's rho at the summary level.
+    """Each measure from a file minus ESTIME's first row, and a second setting of ESTIME minus the
+    first one, Spearman's rho at the summary level.
 
     Both are computed on the documents for which both score every system.
 
     Tidy: ``column``, ``measure``, ``section``, ``than`` (ESTIME's row), ``quality``, ``documents``,
     ``difference``, ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test); no
-    rows if no file was read or ESTIME was not computed, NaN if scores are constant or documents too
+    rows if there is nothing to compare or ESTIME was not computed, NaN if scores are constant or documents too
     few.
     """
-    ours = next(
-        (column for column in scores.known if column.main and column.layer is not None), None
-    )
 
     def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
-        if ours is None or column.section != OWN:
+        is_second_setting = bool(column.setting) and column.main
+        rival = scores.rival_of(column) if is_second_setting or column.section == OWN else None
+        if rival is None:
             return
         for quality in QUALITIES:
-            first = scores.grid(column, quality, among=scores.values[ours.name])
-            second = scores.grid(ours, quality, among=scores.values[column.name])
-            names = {"than": ours.label, "quality": quality, "documents": len(first.documents)}
+            first = scores.grid(column, quality, among=scores.values[rival.name])
+            second = scores.grid(rival, quality, among=scores.values[column.name])
+            names = {"than": rival.label, "quality": quality, "documents": len(first.documents)}
             yield {**names, **_compare(first, second, resamples, seed)}
 
     return each_column(scores, rows_of, _DIFFERENCES)

@@ -5,12 +5,11 @@ files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table
+from estime_metric.report.tables import Cell, Column, Section, Table, p_value
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     OWN,
@@ -46,31 +45,34 @@ FIRST_ESTIME = "(-)ESTIME-12"
 
 
 def make_tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
-    """``table1`` and ``table2`` of the paper; ``layers`` if several were read, ``own`` if scores of
-    files were.
+    """``table1`` and ``table2`` of the paper; ``layers`` if several were read, ``differences`` if
+    there is a second setting or scores of files.
     """
     frame = with_interval_texts(frames[CORRELATIONS], "value")
+    frame = frame.assign(p_text=frame["p_value"].map(p_value))
     made = [table_1(scores, frame), table_2(scores, frame)]
-    of_layers = [column for column in scores.known if column.layer is not None]
-    if len({column.layer for column in of_layers}) > 1:
-        made.append(layers(scores, of_layers, frame))
+    in_layers = [column for column in scores.known if column.layer is not None]
+    if len({column.layer for column in in_layers}) > 1:
+        made.append(layers(scores, in_layers, frame))
     if DIFFERENCES in frames:
-        made.append(own(scores, frames[DIFFERENCES]))
+        made.append(differences(scores, frames[DIFFERENCES]))
     return made
 
 
 def table_1(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
-    interval = "value_interval", "consistency", "summary", "spearman"
+    spearman = "consistency", "summary", "spearman"
     shown = {
         **_correlation_columns("summary", *QUALITIES),
-        interval: Column("95% interval", text=True),
+        ("value_interval", *spearman): Column("ρ, 95% interval", "consistency", text=True),
+        ("p_text", *spearman): Column("ρ, p", "consistency", decimals=4),
     }
     title = (
         "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
         f"Kendall's τ-c, {len(scores.data)} summaries."
     )
-    return _paper_table("table1", title, scores, shown, frame, _notes(scores))
+    notes = [_about_p_values(scores, frame), *_notes(scores)]
+    return _paper_table("table1", title, scores, shown, frame, notes)
 
 
 def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
@@ -78,9 +80,10 @@ def table_2(scores: Scores[SummEval], frame: pd.DataFrame) -> Table:
     data = scores.data
     shown = {}
     for method, symbol in SYMBOLS.items():
-        shown["value", "consistency", "system", method] = Column(symbol)
-        interval = "value_interval", "consistency", "system", method
-        shown[interval] = Column(f"{symbol}, 95% interval", text=True)
+        key = "consistency", "system", method
+        shown["value", *key] = Column(symbol)
+        shown["value_interval", *key] = Column(f"{symbol}, 95% interval", text=True)
+        shown["p_text", *key] = Column(f"{symbol}, p", decimals=4)
     title = (
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
         f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
@@ -112,29 +115,48 @@ def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], frame: pd.D
         "layers",
         title,
         [*headings, *shown.values()],
-        [Section(measure, of_measure) for measure, of_measure in rows.items()],
+        [Section(measure, layer_rows) for measure, layer_rows in rows.items()],
         _notes(scores),
     )
 
 
-def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
-    """Scores of files compared with ESTIME: the rows of `statistics.differences`."""
-    shown = {("documents", QUALITIES[0]): Column("documents")}
+def differences(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
+    """Scores of files and a second setting, compared with ESTIME: `statistics.differences`."""
+    shown = {("than", QUALITIES[0]): Column("minus", text=True)}
+    shown["documents", QUALITIES[0]] = Column("documents")
     for quality in QUALITIES:
         shown["difference", quality] = Column("ρ more", quality)
-        shown["value_interval", quality] = Column("95% interval", quality, text=True)
+        shown["value_interval", quality] = Column("ρ more, 95% interval", quality, text=True)
         shown["p_value", quality] = Column("p", quality, decimals=4)
     cells = measure_cells(with_interval_texts(compared, "value"), ["quality"], shown)
     rows = measure_rows(cells, dict(zip(compared["column"], compared["measure"], strict=True)))
-    ours = compared["than"].iloc[0]
     notes = (
-        f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
-        "Williams, two-sided, which treats summaries as independent and is approximate for ρ.",
+        "Positive: the measure agrees better than the one that is subtracted. Intervals: bootstrap over documents. p: the "
+        "test of Williams, two-sided, which treats summaries as independent and is approximate for ρ.",
         *(note for notes in scores.notes.values() for note in notes),
     )
-    title = f"Measures from files minus {ours}: Spearman's ρ with the experts, summary level."
+    title = "Differences of Spearman's ρ with the experts, summary level."
     return Table(
-        "own", title, [Column("measure", text=True), *shown.values()], [Section("", rows)], notes
+        "differences",
+        title,
+        [Column("measure", text=True), *shown.values()],
+        [Section("", rows)],
+        notes,
+    )
+
+
+def _about_p_values(scores: Scores[SummEval], frame: pd.DataFrame) -> str:
+    """The p-values that the paper's caption names: those above .01."""
+    main = [column.name for column in scores.known if column.main]
+    rows = frame[frame["column"].isin(main) & (frame["level"] == "summary")]
+    rows = rows[rows["method"].isin(SYMBOLS) & (rows["p_value"] > 0.01)]
+    above = ", ".join(
+        f"{row.measure} {row.quality} {SYMBOLS[row.method]} {row.p_value:.2f}"
+        for row in rows.itertuples()
+    )
+    return (
+        f"p: two-sided, of no correlation, with summaries treated as independent. Computed p-values above .01 "
+        f"in all columns: {above or 'none'}."
     )
 
 
@@ -159,8 +181,8 @@ def _paper_table(
     labels = {column.name: column.label for column in scores.columns}
     cells = measure_cells(frame, _BY, shown)
     computed = dict(zip(labels, measure_rows(cells, labels), strict=True))
-    of_paper = pd.concat({"value": PAPER_CORRELATIONS}, axis=1).reindex(columns=cells.columns)
-    printed = {row[0]: row[1:] for row in of_paper.itertuples(name=None)}
+    printed_cells = pd.concat({"value": PAPER_CORRELATIONS}, axis=1).reindex(columns=cells.columns)
+    printed = {row[0]: row[1:] for row in printed_cells.itertuples(name=None)}
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):
@@ -181,19 +203,13 @@ def _paper_table(
     )
 
 
-class _PlaceInTable(NamedTuple):
+def _place_of(column: ScoreColumn) -> tuple[str, str | None]:
     """The section of a row, and the paper's row above which it is shown; ``None``: below all."""
-
-    section: str
-    above: str | None
-
-
-def _place_of(column: ScoreColumn) -> _PlaceInTable:
     name = column.label.split(" [")[0] if column.section == OWN else column.label
     for section, labels in PRINTED.items():
         if name in labels and column.section in (section, OWN):
-            return _PlaceInTable(section, name)
-    return _PlaceInTable(column.section, FIRST_ESTIME if column.layer is not None else None)
+            return section, name
+    return column.section, FIRST_ESTIME if column.layer is not None else None
 
 
 def _origin_of(column: ScoreColumn, scores: Scores[SummEval]) -> str:

@@ -13,13 +13,17 @@ from estime_metric.cli.console import make_app
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.studies.commands.benchmark.shared import (
     OTHERS,
+    OWN,
     RUN,
+    Compare,
     OtherMeasures,
+    OwnScores,
     RunOptions,
 )
 from estime_metric.studies.commands.benchmark.subtle_errors import subtle_errors
 
 NONE = "none"  # in place of an encoder: without BERTScore
+RUNS = 100  # of the confounders with noise, as in the paper
 
 app = make_app(
     "benchmark",
@@ -34,14 +38,16 @@ def summeval(
     data: Annotated[Path | None, Parameter(alias="-d")] = None,
     limit: options.PositiveCount | None = None,
     bertscore_model: str | None = None,
+    compare: Compare = None,
     run: RunOptions = RUN,
     others: OtherMeasures = OTHERS,
     measure: options.MeasureOptions = options.MEASURE,
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 
-    --unit token,word computes both units. Rows marked 'here' are computed in this run, 'paper' rows
-    are published values, and 'file' rows come from --scores.
+    Rows marked 'here' are computed in this run, 'paper' rows are published values, and 'file' rows
+    come from --scores. With --compare and --layers all, the plots have curves of both settings, as
+    in appendices B to F.
 
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
@@ -57,18 +63,21 @@ def summeval(
     """
     run.make_folder()
     config = measure.settings()
-    units = options.parse_names(config.pop("unit", "token")) or ()  # computed one after the other
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
+    from estime_metric.studies.benchmarks.shared.estime_block import second_setting
     from estime_metric.studies.benchmarks.summeval import BENCHMARK  # imports torch: slow
     from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 
+    settings = {"": config}
+    if compare is not None:
+        second, changed = second_setting(config, compare)
+        settings[changed] = second
     summaries = BENCHMARK.read(data, limit)
     if bertscore_model is None:
         model = measure.model or EMBEDDED_MODEL
         bertscore_model = model if model in embedded.PATHS else PAPER_ENCODER
     blocks = measure_blocks(
-        config,
-        units=units,
+        settings,
         bert_model=None if bertscore_model == NONE else bertscore_model,
         progress=not run.quiet,
     )
@@ -79,11 +88,20 @@ app.command(subtle_errors)
 
 
 @app.command
-def coherence(folder: Path, /, *, runs: options.Count = 100, run: RunOptions = RUN) -> int:
+def coherence(
+    folder: Path,
+    /,
+    *,
+    runs: options.Count | None = None,
+    run: RunOptions = RUN,
+    others: OwnScores = OWN,
+) -> int:
     """Recompute the tables of Steen & Markert 2022 and print them next to the published values.
 
-    Prints Tables 3 and 4. With --output, also writes the intervals of Table 3, Tables 1 and 5, and
-    plots.
+    Prints Tables 3 and 4, and Table 1 with --runs or --scores. With --output, also writes the
+    intervals of Table 3, Tables 1, 5 and 6, the agreement of the annotators, and plots. The measures
+    of --scores have rows in Tables 1 and 3, bias matrices and a plot of their agreement within each
+    system.
 
     Exit status: 0 on success, 1 if plots could not be drawn (the rest is written), 2 on failure.
 
@@ -91,12 +109,17 @@ def coherence(folder: Path, /, *, runs: options.Count = 100, run: RunOptions = R
 
     Args:
         folder: Folder with summeval/, coherence_scores/ and shuffle/.
-        runs: Runs of the confounders with noise; 0 leaves Table 1 out.
+        runs: Runs of the confounders with noise; 0 leaves Table 1 out. (default: 100 if Table 1 is
+            printed or written)
     """
     run.make_folder()
     from estime_metric.studies.benchmarks.coherence_scores import benchmark, published_scores
 
+    added = others.blocks(device=None)
     written = run.output is not None
-    chosen = benchmark(runs if written else 0, intervals=written)
+    shows_confounders = bool(added) if runs is None else runs > 0
+    if runs is None:
+        runs = RUNS if written or added else 0
+    chosen = benchmark(runs, intervals=written, shows_confounders=shows_confounders)
     data = chosen.read(folder)
-    return run.run(chosen, data, [published_scores(data)])
+    return run.run(chosen, data, [published_scores(data), *added])

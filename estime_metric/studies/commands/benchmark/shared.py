@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 
 _OTHERS = Group("Other measures", sort_key=4)
 
+#: A second setting of ESTIME in the same run.
+Compare = Annotated[
+    Path | None,
+    Parameter(
+        name="--compare",
+        metavar="CONFIG",
+        group=_OTHERS,
+        help="ESTIME in a second setting, next to the first: a JSON file with the options that differ, such as "
+        '{"distance": 8}, or a scored file (or its .meta.json).',
+    ),
+]
+
 
 def _repeatable(name: str, help: str) -> Parameter:
     return Parameter(name=name, help=f"{help}. Can be given several times.", show_default=False)

@@ -15,10 +15,11 @@ from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark.shared import (
     MEASURE,
-    OWN,
+    OTHERS,
     RUN,
+    Compare,
     EveryMeasure,
-    OwnScores,
+    OtherMeasures,
     RunOptions,
 )
 from estime_metric.studies.commands.corrupt import Errors, Order, parse_numbers
@@ -44,8 +45,9 @@ def subtle_errors(
     errors: Errors = "1,3,5",
     order: Order = "sequential",
     baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
+    compare: Compare = None,
     run: RunOptions = RUN,
-    others: OwnScores = OWN,
+    others: OtherMeasures = OTHERS,
     measure: EveryMeasure = MEASURE,
 ) -> int:
     """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
@@ -53,7 +55,8 @@ def subtle_errors(
 
     Prints Markdown tables: correlations with clean = 1 and corrupted = 0 next to the paper's, the
     rise of alarms with the number of errors, and whether alarms fall on the errors. If several
-    layers are given, the positions of alarms are analyzed for the first one. The files of --scores
+    layers are given, the positions of alarms are analyzed for the first one. With --compare, each
+    measure of the second setting is compared with the same measure of the first. The files of --scores
     name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
 
     Exit status: 0 if all measures were computed, 1 if some rows are invalid or some measures failed
@@ -82,6 +85,7 @@ def subtle_errors(
         raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.report.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
+    from estime_metric.studies.benchmarks.shared.estime_block import second_setting
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
@@ -89,6 +93,10 @@ def subtle_errors(
 
     added = others.blocks(measure.device)
     scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **config)
+    scorers = {"": scorer}
+    if compare is not None:
+        second, changed = second_setting(config, compare)
+        scorers[changed] = EstimeScorer(**{"measures": FURTHER_MEASURES, **second})
     is_bundled = scorer.config.model in embedded.PATHS
     default_generator = EMBEDDED_SMALL_MODEL if is_bundled else PAPER_GENERATOR
     maker = SubtleErrors(
@@ -103,7 +111,7 @@ def subtle_errors(
     if run.output is not None:
         rows = labeled_rows(list(clean["source"]), data.corrupted, numbers, list(clean["document"]))
         files.write_rows(run.output / "pairs.jsonl", rows)
-    blocks = experiment.measure_blocks(scorer, baselines=baselines, progress=progress)
+    blocks = experiment.measure_blocks(scorers, baselines=baselines, progress=progress)
     status = run.run(
         experiment.benchmark(scorer, progress=progress),
         data,

@@ -26,12 +26,13 @@ def plot_layers(
     statistic: str,
     title: str,
     others: Mapping[str, ArrayLike] | None = None,
+    other_layers: Sequence[float] = (),
     kinds: tuple[str, str] = ("", ""),
 ) -> Figure:
     """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer
     of each ringed. ``curves``: what was judged -> a value for each of the rising ``layers``, thick
-    lines, NaN leaves a gap; ``others``: a second set to compare with, thin dashed lines in the same
-    colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
+    lines, NaN leaves a gap; ``others``: a second set to compare with, over ``other_layers``, thin
+    dashed lines in the same colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
     what the values are, for the axis."""
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
@@ -45,9 +46,9 @@ def plot_layers(
             axes.plot(
                 layers[best], heights[best], "o", markersize=11, fillstyle="none", color=color
             )
-        if others is not None and label in others:
-            axes.plot(layers, others[label], color=color, linewidth=0.9, linestyle="--")
-    if others is not None and any(kinds):
+        if others and label in others:
+            axes.plot(other_layers, others[label], color=color, linewidth=0.9, linestyle="--")
+    if any(kinds):
         for kind, width, dashes in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
             axes.plot([], [], color=GRAY, linewidth=width, linestyle=dashes, label=kind)
     make_grid(axes, "layer", statistic, title)

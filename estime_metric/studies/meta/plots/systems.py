@@ -1,8 +1,9 @@
-"""Pictures by system: bias matrix, agreement within each."""
+"""Pictures by system: bias matrix, agreement within each, distributions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -96,8 +97,8 @@ def plot_intra_system(
     lower and upper ends, NaN if there is none; a measure without an entry has bars alone."""
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    for panel, (measure, of_measure) in zip(panels, values.items(), strict=True):
-        heights = np.asarray(of_measure, dtype=np.float64)
+    for panel, (measure, system_values) in zip(panels, values.items(), strict=True):
+        heights = np.asarray(system_values, dtype=np.float64)
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
         panel.bar(range(len(systems)), heights, width=0.72, color=COLORS[0])
         if measure in intervals:
@@ -116,4 +117,21 @@ def plot_intra_system(
         range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
     figure.supylabel("Kendall's τ-b", fontsize=LABEL)
+    return figure
+
+
+def plot_distributions(values: ArrayLike, systems: Sequence[str], label: str, title: str) -> Figure:
+    """The distribution of a number of the summaries of each system, with its mean (Steen & Markert
+    2022, Figures 1 and 6). ``values``: (d, s), finite; ``label``: what they are, for the axis."""
+    table = np.asarray(values, dtype=np.float64)
+    places = range(len(systems))
+    figure = new_figure(WIDTH, 3.4)
+    axes = figure.add_subplot()
+    bodies: Any = axes.violinplot(table, places, widths=0.85, showextrema=False)["bodies"]
+    for body in bodies:
+        body.set(facecolor=COLORS[0], edgecolor=GRAY, alpha=0.5)
+    axes.scatter(places, table.mean(axis=0), s=16, color=COLORS[1], zorder=3, label="mean")
+    make_grid(axes, y_label=label, title=title, lines="y")
+    axes.set_xticks(places, systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK)
+    axes.legend(fontsize=TICK, frameon=False, loc="upper right")
     return figure

@@ -23,7 +23,7 @@ REFERENCES = [
 ]
 
 
-def of_torchmetrics(folder: str, summary: str, reference: str, layer: int) -> list[float]:
+def torchmetrics_score(folder: str, summary: str, reference: str, layer: int) -> list[float]:
     """F1, precision, recall of one pair."""
     model = transformers.AutoModel.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -37,7 +37,7 @@ def test_a_pair_has_the_score_of_torchmetrics(bert_folder: str, layer: int) -> N
     scorer = BertScorer(bert_folder, layer=layer)
     for summary, references in zip(SUMMARIES[:3], REFERENCES, strict=False):
         computed = scorer.score([summary], [references[:1]])
-        expected = of_torchmetrics(bert_folder, summary, references[0], layer)
+        expected = torchmetrics_score(bert_folder, summary, references[0], layer)
         assert [computed[name][0] for name in NAMES] == pytest.approx(expected, abs=1e-4)
 
 
@@ -61,7 +61,7 @@ def test_several_references_have_their_mean_and_empty_texts_have_0(bert_folder: 
     alone = [scorer.score([SUMMARIES[0]], [[text]]) for text in REFERENCES[0]]
     computed = scorer.score([SUMMARIES[0]], [REFERENCES[0]])
     for name in NAMES:
-        expected = np.mean([of_one[name][0] for of_one in alone])
+        expected = np.mean([single[name][0] for single in alone])
         assert computed[name][0] == pytest.approx(expected, abs=1e-5)
     computed = scorer.score(["", "a cat"], [["the cat"], [" "]])
     assert {name: computed[name].tolist() for name in NAMES} == {name: [0.0, 0.0] for name in NAMES}

@@ -69,7 +69,9 @@ def test_own_scores_are_compared_with_ours(
     )
     judged = data.table["fluency"].to_numpy()
     theirs = stats.spearmanr(-table["errors"], judged).statistic
-    (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
+    (row,) = (
+        row for row in rows(result.tables["differences"]) if row["measure"] == "(-)errors [mine]"
+    )
     alarms = scorer.score(data.summaries, data.sources).values("alarms").numpy()
     assert float(row["fluency ρ more"]) == pytest.approx(
         theirs - stats.spearmanr(-alarms, judged).statistic
@@ -104,7 +106,7 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
 
 
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
-    from estime_metric.files import Pairs, score_rows, write_rows
+    from estime_metric.files import Pairs, measure_values, rows_with, write_rows
 
     others = [
         {"doc_id": document, "system": system, "consistency": 5.0} for document, system in data.keys
@@ -115,8 +117,9 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
         result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(
             pairs.summaries, pairs.sources
         )
-        rows = score_rows(pairs, result.columns(), result.signature)
-        write_rows(tmp_path / f"layer{layer}.jsonl", rows[::-1])
+        rows = rows_with(pairs, measure_values(result.columns()))
+        meta = {"signature": result.signature}
+        write_rows(tmp_path / f"layer{layer}.jsonl", rows[::-1], meta)
         blocks.append(tmp_path / f"layer{layer}.jsonl")
     scores = compute_scores(data, own_blocks(blocks))
     labels = [column.label for column in scores.columns]

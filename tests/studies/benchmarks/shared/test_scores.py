@@ -18,7 +18,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     Prepared,
     ScoreColumn,
 )
-from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block, second_setting
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
@@ -46,7 +46,8 @@ def broken(name: str, error: BaseException) -> Block:
 
 def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
     options = {"model": bert_folder, "layers": (1, 3), "measures": ("soft", "alarm_rate")}
-    blocks = measure_blocks(options, units=["token", "word"], bert_model=bert_folder)
+    settings = {"": options, "unit word": {**options, "unit": "word"}}
+    blocks = measure_blocks(settings, bert_model=bert_folder)
     scores = compute_scores(data, blocks)
     assert not scores.problems
     texts, sources, references = data.summaries, data.sources, data.table["references"]
@@ -65,10 +66,11 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
         result = EstimeScorer(**options, unit=unit).score(texts, sources)
         for column, measure in (("estime", "alarms"), ("soft", "soft"), ("alarm_rate",) * 2):
             for layer in (1, 3):
-                name = f"{column}_{unit}_{layer}"
+                setting = " (unit word)" if unit == "word" else ""
+                name = f"{column}_{unit}_{layer}{setting}"
                 expected[name] = result.values(measure, layer).numpy()
                 label = {"estime": "(-)ESTIME", "soft": "soft"}.get(column, "(-)alarm_rate")
-                labels[name] = f"{label}-{layer}{' word' if unit == 'word' else ''}"
+                labels[name] = f"{label}-{layer}{setting}"
     for column, values in expected.items():
         assert scores.values[column] == pytest.approx(values, abs=1e-6), column
     assert labels.items() <= {column.name: column.label for column in scores.columns}.items()
@@ -78,11 +80,35 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
         assert scores.oriented(column).tolist() == (sign * scores.values[column.name]).tolist()
 
 
+def test_a_second_setting_shares_the_options_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "second.json"
+    for first, in_file, second, changed in (
+        ({"dtype": "float32"}, {"distance": 8}, {"dtype": "float32", "distance": 8}, "distance 8"),
+        ({"normalize": True}, {"normalize": True, "unit": "word"}, None, "unit word"),
+        ({"measures": "soft"}, {"measures": ["winners"]}, None, "measures winners"),
+        (
+            {"layers": "all", "distance": 8},
+            {"model": "embedded-small"},
+            None,
+            "model embedded-small",
+        ),
+    ):
+        path.write_text(json.dumps(in_file), encoding="utf-8")
+        options, difference = second_setting(first, path)
+        assert changed in difference
+        if second is not None:
+            assert options == second
+    assert options == {"layers": "all", "model": "embedded-small"}
+    path.write_text('{"normalize": true}', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"second\.json to change an option, but it changes none"):
+        second_setting({"normalize": True}, path)
+
+
 def test_all_layers_are_in_the_table_of_layers_alone(bert_folder: str) -> None:
-    *of_alarms, recommended = estime_block(EstimeScorer(model=bert_folder, layers="all")).columns
+    *alarms, recommended = estime_block(EstimeScorer(model=bert_folder, layers="all")).columns
     default = round(21 / 24 * BLOCKS)
-    assert [column.layer for column in of_alarms] == list(range(BLOCKS + 1))
-    assert [column.layer for column in of_alarms if column.main] == [default]
+    assert [column.layer for column in alarms] == list(range(BLOCKS + 1))
+    assert [column.layer for column in alarms if column.main] == [default]
     assert (recommended.name, recommended.main) == (f"inconsistency_token_{default}", True)
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from estime_metric.report.tables import Table
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
@@ -27,9 +28,9 @@ from tests.studies.meta import oracle
 #: What the paper prints.
 PAPER = paper.CORRELATIONS.sort_index(axis=1)
 COLUMNS = (
-    ScoreColumn("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
+    ScoreColumn("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, measure="alarms", layer=5),
     ScoreColumn(
-        "estime_token_6", "(-)ESTIME-6", REFERENCE_FREE, True, layer=6, unit="token", main=False
+        "estime_token_6", "(-)ESTIME-6", REFERENCE_FREE, True, measure="alarms", layer=6, main=False
     ),
     ScoreColumn("rouge_1", "ROUGE-1", REFERENCE_BASED),
     ScoreColumn("gone", "BLEU", REFERENCE_BASED),
@@ -159,40 +160,72 @@ def test_unnamed_systems_are_said_to_be_so(data: SummEval) -> None:
         assert any("does not name the systems" in note for note in notes) != named
 
 
-def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, Frames]:
-    """Scores of ESTIME at random, for (column, layer, unit)."""
+def made(data: SummEval, columns: list[tuple[int, str]], blocks: int = 3) -> tuple[Scores, Frames]:
+    """Alarms at random, for (layer, setting); the encoder of a second setting has ``blocks``."""
     rng = np.random.default_rng(4)
     made_columns = tuple(
-        ScoreColumn(column, f"(-)ESTIME-{layer}", REFERENCE_FREE, True, layer=layer, unit=unit)
-        for column, layer, unit in columns
+        ScoreColumn(
+            f"estime_token_{layer}{setting}",
+            f"(-)ESTIME-{layer}{setting}",
+            REFERENCE_FREE,
+            True,
+            measure="alarms",
+            layer=layer,
+            blocks=blocks if setting else 3,
+            setting=setting,
+        )
+        for layer, setting in columns
     )
-    values = {one.name: rng.normal(size=len(data)) for one in made_columns}
+    values = {column.name: rng.normal(size=len(data)) for column in made_columns}
     scores = Scores(data, made_columns, values)
     return scores, BENCHMARK.analyze(scores, resamples=2)
 
 
-@pytest.mark.parametrize("units", [("token",), ("token", "word")])
-def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[str, ...]) -> None:
-    columns = [(f"estime_{unit}_{layer}", layer, unit) for unit in units for layer in (3, 1, 2)]
-    scores, correlations = made(data, columns)
+@pytest.mark.parametrize("settings", [("",), ("", "distance 8")])
+def test_the_curves_are_the_correlations_by_layer(
+    data: SummEval, settings: tuple[str, ...]
+) -> None:
+    columns = [(layer, setting) for setting in settings for layer in (3, 1, 2)]
+    scores, correlations = made(data, columns, blocks=6)
     figures = dict(BENCHMARK.draw(scores, correlations))
-    assert list(figures) == [
-        "layers_spearman",
-        "layers_kendall",
-        "layers_system",
-    ]
+    assert list(figures) == ["layers_spearman", "layers_kendall", "layers_system"]
     value = correlations["correlations.csv"].set_index(["column", "quality", "level", "method"])[
         "value"
     ]
-    lines = [np.array(line.get_ydata()) for line in figures["layers_kendall"].axes[0].lines]
-    for unit in units:
+    lines = [np.array(line.get_data()) for line in figures["layers_kendall"].axes[0].lines]
+    for setting in settings:
+        places = [0.5, 1, 1.5] if setting else [1, 2, 3]  # at the same relative depth
         for quality in QUALITIES:
-            expected = [
-                value[f"estime_{unit}_{layer}", quality, "summary", "kendall_c"]
+            heights = [
+                value[f"estime_token_{layer}{setting}", quality, "summary", "kendall_c"]
                 for layer in (1, 2, 3)
             ]
-            assert any(len(line) == 3 and np.allclose(line, expected, atol=1e-9) for line in lines)
+            assert any(
+                line.shape == (2, 3) and np.allclose(line, [places, heights], atol=1e-9)
+                for line in lines
+            )
+
+
+def test_a_second_setting_is_compared_with_the_same_measure_of_the_first(data: SummEval) -> None:
+    _, frames = made(data, [(1, ""), (2, ""), (2, "distance 8")])
+    compared = frames["differences.csv"].set_index("quality")
+    assert set(compared["measure"]) == {"(-)ESTIME-2distance 8"}
+    assert set(compared["than"]) == {"(-)ESTIME-2"}
+    value = frames["correlations.csv"].query("level == 'summary' and method == 'spearman'")
+    value = value.set_index(["quality", "column"])["value"]
+    for quality in QUALITIES:
+        expected = value[quality, "estime_token_2distance 8"] - value[quality, "estime_token_2"]
+        assert compared.loc[quality, "difference"] == pytest.approx(expected)
+
+
+def test_p_values_above_a_hundredth_are_named(scores: Scores) -> None:
+    table = tables_of(scores)["table1"]
+    note = next(note for note in table.notes if note.startswith("p: two-sided"))
+    assert "ROUGE-1 fluency ρ 0." in note
+    (row,) = (row for row in rows(table) if (row["measure"], row["from"]) == ("ROUGE-1", "here"))
+    expected = stats.spearmanr(scores.values["rouge_1"], scores.data.table["consistency"]).pvalue
+    assert float(row["consistency ρ, p"]) == pytest.approx(expected)
 
 
 def test_one_layer_has_no_curve(data: SummEval) -> None:
-    assert not list(BENCHMARK.draw(*made(data, [("estime_token_5", 5, "token")])))
+    assert not list(BENCHMARK.draw(*made(data, [(5, "")])))
