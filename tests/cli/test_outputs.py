@@ -28,7 +28,6 @@ FILES = {
     "compare a.csv b.csv": "out.csv",
     "calibrate a.csv": "out.jsonl",
     "coherence a.csv": "out.parquet",
-    "meta-evaluate a.csv b.csv": "out.md",
 }
 
 
