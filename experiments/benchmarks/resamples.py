@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.resampling import draw_items
+from estime_metric.studies.benchmarks.shared.frames import drawn_weights
 
 
 class Resamples:
@@ -31,12 +31,3 @@ class Resamples:
         by their numbers; float64 of shape (1 + resamples, k).
         """
         return self._weights[:, self._group_of_each[rows]]
-
-
-def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
-    """How often the sample itself, and then each resample, contains each item; float64 of shape (1
-    + resamples, items).
-    """
-    if not items:
-        return np.zeros((1 + resamples, 0))
-    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])

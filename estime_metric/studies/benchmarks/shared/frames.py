@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.intervals import interval_of
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.meta.resampling import draw_items
 
 #: Tidy tables by the name of their CSV file.
 Frames = dict[str, pd.DataFrame]
@@ -33,6 +35,15 @@ def each_column(
     """
     rows = [{**ids_of(column), **row} for column in scores.analyzed() for row in rows_of(column)]
     return pd.DataFrame(rows, columns=[*IDS, *names])
+
+
+def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
+    """How often the sample itself, and then each resample, contains each item; float64 of shape (1
+    + resamples, items).
+    """
+    if not items:
+        return np.zeros((1 + resamples, 0))
+    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])
 
 
 def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> dict[str, float]:
