@@ -14,7 +14,6 @@ import pandas as pd
 
 from estime_metric.report.tables import Column, Table
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.ranks import Flags, ratio
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.frames import Resamples, each_column, with_interval
@@ -24,6 +23,7 @@ from estime_metric.studies.benchmarks.shared.tables import (
     measure_table,
     with_interval_texts,
 )
+from estime_metric.studies.meta.ranks import Flags, ratio
 from experiments.benchmarks.accuracy import areas, balanced_accuracies, choose_threshold
 
 DETECTION = "detection.csv"

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.groups import group_codes
+from estime_metric.stats.checks import Floats, group_codes
 from estime_metric.studies.benchmarks.shared.frames import Resamples, with_interval
 from estime_metric.studies.benchmarks.summeval import data as summeval
 from experiments.benchmarks.accuracy import areas

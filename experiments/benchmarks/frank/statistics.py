@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.groups import group_codes
+from estime_metric.stats.checks import Floats, group_codes
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import (

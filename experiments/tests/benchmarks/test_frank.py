@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.stats.groups import group_codes
+from estime_metric.stats.checks import group_codes
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import published_block

@@ -11,9 +11,9 @@ import pandas as pd
 
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.intervals import interval_of
-from estime_metric.stats.resampling import draw_items
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.meta.resampling import draw_items
 
 #: Tidy tables by the name of their CSV file.
 Frames = dict[str, pd.DataFrame]
