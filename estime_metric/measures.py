@@ -472,19 +472,19 @@ HIGHER_IS_BETTER = {
 }
 
 
-def check_threshold(threshold: Any, measure: str) -> float:
-    """A threshold as a float. Raises TypeError unless it is a number, also of NumPy; ValueError unless
+def check_threshold(threshold: Any, measure: str, name: str = "threshold") -> float:
+    """A threshold, the argument ``name``, as a float. Raises TypeError unless it is a number, also of NumPy; ValueError unless
     it is finite and a possible value of the measure.
     """
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
-        raise TypeError(f"Expected argument `threshold` to be a number, but got {threshold!r}.")
+        raise TypeError(f"Expected argument `{name}` to be a number, but got {threshold!r}.")
     low, bound = MEASURES[measure].low, MEASURES[measure].high
     high = math.inf if bound is None or isinstance(bound, str) else bound
     limit = float(threshold)
     if not math.isfinite(limit) or not low <= limit <= high:
         possible = f"at least {low:g}" if math.isinf(high) else f"from {low:g} to {high:g}"
         raise ValueError(
-            f"Expected argument `threshold` to be {possible}, as values of {measure} are, but got "
+            f"Expected argument `{name}` to be {possible}, as values of {measure} are, but got "
             f"{limit:g}."
         )
     return limit

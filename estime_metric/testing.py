@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def assert_consistent(
 
     Raises:
         AssertionError: the summary is not below the limit.
-        TypeError, ValueError, EncoderUnavailableError: as for `EstimeScorer.explain`.
+        TypeError, ValueError, EncoderUnavailableError: ``below`` is not a number from 0 to 1; otherwise
+            as for `EstimeScorer.explain`.
 
     Example:
         >>> source = "The cat sat on the mat while the dog slept."
@@ -37,6 +39,7 @@ def assert_consistent(
         inconsistency 0.176, ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
+    below = check_threshold(below, RECOMMENDED, "below")
     explanation = EstimeScorer(**options).explain(summary, source)
     if not explanation.inconsistency < below:
         raise AssertionError(

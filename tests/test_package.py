@@ -14,10 +14,11 @@ from estime_metric import embedded
 from tests.command import run_python
 
 SCRIPT = """
-    import json, logging, os, sys, warnings
+    import json, logging, os, random, sys, warnings
 
     observed = {}
     levels = {name: logging.getLogger(name).level for name in ("", "transformers", "torch")}
+    drawn = random.getstate()
     handlers, environment, filters = list(logging.root.handlers), dict(os.environ), list(warnings.filters)
     import estime_metric
     dir(estime_metric), estime_metric.__version__, estime_metric.EstimeConfig
@@ -39,6 +40,7 @@ SCRIPT = """
     text = ["The cat sat."]
     small.score(text, text)
     heavy = ("transformers", "huggingface_hub", "torch._dynamo", "sympy", "pandas", "scipy")
+    assert drawn == random.getstate()
     observed["imported for a score"] = [name for name in heavy if name in sys.modules]
 
     def memory():

@@ -23,3 +23,5 @@ def test_the_message_is_the_explanation_in_text() -> None:
         assert_consistent("", SOURCE, below=1, **options)
     with pytest.raises(ValueError, match="`source` to contain words"):
         assert_consistent("Anna.", "", below=0.1)
+    with pytest.raises(ValueError, match="`below` to be from 0 to 1"):  # it would never fail
+        assert_consistent("Anna.", SOURCE, below=3)

@@ -25,7 +25,7 @@ from estime_metric.cli.scored import (
 from estime_metric.cli.waiting import Bar
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Job, Report, expand, score_files
-from estime_metric.measures import RECOMMENDED
+from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class ShownOptions:
     fail_above: Annotated[float | None, Parameter(metavar="VALUE")] = None
 
     def check(self, output: Path | None) -> None:
-        """Refuses two contents of standard output (ValueError)."""
+        """Refuses two contents of standard output, and a limit that no mean can be above (ValueError)."""
+        if self.fail_above is not None:
+            check_threshold(self.fail_above, RECOMMENDED, "fail_above")
         is_rows = output is not None and files.is_standard(output)
         if self.json + self.score_only + is_rows > 1 or (
             self.worst and (self.score_only or is_rows)
@@ -157,7 +159,8 @@ def score(
     if shown.fail_above is not None:
         mean = report.interval(RECOMMENDED).mean
         if math.isnan(mean) or mean > shown.fail_above:
-            warn(f"the mean {RECOMMENDED} {mean:.4f} is above {shown.fail_above:g}")
+            state = "undefined" if math.isnan(mean) else f"above {shown.fail_above:g}"
+            warn(f"the mean {RECOMMENDED} {mean:.4f} is {state}")
             return ABOVE
     return 1 if report.skipped else 0
 

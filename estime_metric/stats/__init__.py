@@ -1,3 +1,3 @@
-"""The few statistics that several parts of the package need: one bootstrap of means by source, the
-paired test, ranks, intervals, and agreement with labels. They know scores, not ESTIME.
+"""The statistics of the commands: the bootstrap of means by source, the paired test, and thresholds.
+They know scores, not ESTIME.
 """

@@ -1,16 +1,17 @@
-"""Checks of scores and judgements: the argument, what was expected, what came."""
+"""Checks of scores, judgements and groups. Each error names the argument, what was expected and what the
+caller passed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-
-LISTED = 5  # offending cells or names that a message lists before it only counts
+Codes = npt.NDArray[np.int64]
 
 
 def finite(name: str, values: Any, dimensions: int) -> Floats:
@@ -48,7 +49,28 @@ def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     return list(arrays.values())
 
 
-def listed(cells: Sequence[Any]) -> str:
-    """The first few of ``cells``, and how many more there are."""
-    shown = ", ".join(map(str, cells[:LISTED]))
-    return shown if len(cells) <= LISTED else f"{shown} and {len(cells) - LISTED} more"
+def group_codes(groups: Iterable[Hashable] | None, examples: int) -> Codes:
+    """The number of the group of each example, from 0 in the order in which the groups first occur, of
+    shape (examples,); ``None`` makes each example a separate group.
+
+    TypeError: a group is not hashable. ValueError: there is not one group for each example.
+
+    Example:
+        >>> group_codes(["x", "y", "x"], 3).tolist(), group_codes(None, 3).tolist()
+        ([0, 1, 0], [0, 1, 2])
+    """
+    if groups is None:
+        return np.arange(examples, dtype=np.int64)
+    group_by_example = list(groups)
+    if len(group_by_example) != examples:
+        raise ValueError(
+            f"Expected argument `groups` to have a value for each of {examples} examples, but got "
+            f"{len(group_by_example)}."
+        )
+    try:
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(group_by_example))}
+    except TypeError as error:
+        raise TypeError(
+            f"Expected argument `groups` to contain hashable values, but got {error}."
+        ) from error
+    return np.array([numbers[group] for group in group_by_example], dtype=np.int64)

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.stats.checks import Floats, alike
-from estime_metric.stats.groups import group_codes
+from estime_metric.stats.checks import Codes, Floats, alike, group_codes
 from estime_metric.stats.intervals import Interval, interval_of
-from estime_metric.stats.ranks import Codes, dense, ratio
 from estime_metric.validation import integer
 
 
@@ -73,13 +71,14 @@ def calibrate(
             )
     if len(wrong := judged[(judged != 0) & (judged != 1)]):
         raise ValueError(f"Expected argument `labels` to contain 0 and 1, but got {wrong[0]:g}.")
-    kinds = np.unique(values)
+    kinds, codes = np.unique(values, return_inverse=True)
     if len(kinds) < 2:
         raise ValueError(
             f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
     integer("resamples", resamples, 1)
-    codes = dense(-values if higher_is_better else values)
+    if higher_is_better:
+        codes = len(kinds) - 1 - codes
     middles = (kinds[1:] + kinds[:-1]) / 2
     candidates = pd.DataFrame(_rates(np.ones(len(values)), codes, judged))
     candidates.insert(0, "threshold", middles[::-1] if higher_is_better else middles)
@@ -108,16 +107,23 @@ def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
     """
     consistent: Floats = np.bincount(codes, weights * judged).astype(np.float64)
     every: Floats = np.bincount(codes, weights).astype(np.float64)
-    found = _share_above(every - consistent)
-    spared = ratio(np.cumsum(consistent)[:-1], consistent.sum())
+    inconsistent = every - consistent
+    found = _share(_above(inconsistent), inconsistent.sum())
+    spared = _share(np.cumsum(consistent)[:-1], consistent.sum())
     return {
         "accuracy": (found + spared) / 2,
         "found": found,
         "spared": spared,
-        "flagged": _share_above(every),
+        "flagged": _share(_above(every), every.sum()),
     }
 
 
-def _share_above(class_weights: Floats) -> Floats:
-    """The share of the weight in the classes above each threshold."""
-    return ratio(class_weights.sum() - np.cumsum(class_weights)[:-1], class_weights.sum())
+def _above(class_weights: Floats) -> Floats:
+    """The weight of the classes above each threshold."""
+    return class_weights.sum() - np.cumsum(class_weights)[:-1]
+
+
+def _share(part: Floats, whole: float) -> Floats:
+    """``part / whole``; NaN if ``whole`` is 0."""
+    with np.errstate(invalid="ignore"):
+        return part / whole

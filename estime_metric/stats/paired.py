@@ -16,9 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.checks import Floats, alike, finite
-from estime_metric.stats.groups import group_codes
-from estime_metric.stats.ranks import Codes
+from estime_metric.stats.checks import Codes, Floats, alike, finite, group_codes
 from estime_metric.validation import integer
 
 LEVEL = 0.05  # a p-value below this is called a difference
@@ -190,16 +188,6 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
     return corrected
-
-
-def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
-    """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0
-    on both sides; NaN without a difference.
-    """
-    if not len(drawn):
-        return math.nan
-    side = min(int((drawn <= slack).sum()), int((drawn >= -slack).sum()))
-    return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
 
 
 def _group_sums(differences: Floats, codes: Codes) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estime_metric.stats.checks import Floats
-from estime_metric.stats.ranks import by_class, dense, ratio
+from estime_metric.studies.meta.ranks import by_class, dense, ratio
 
 Labels = npt.NDArray[np.int64]
 

@@ -15,7 +15,12 @@ from estime_metric.report.tables import Table, write_table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
+from estime_metric.studies.benchmarks.shared.blocks import (
+    PUBLISHED,
+    Block,
+    Prepared,
+    ScoreColumn,
+)
 from estime_metric.studies.benchmarks.shared.data import Data, Summaries
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.commands.benchmark.shared import (
@@ -45,6 +50,14 @@ def blocks_without_encoder(data: Summaries) -> list[Block]:
     """Trivial baselines and the scores that come with the data."""
     published = [published_block(data)] if len(data.published.columns) else []
     return [trivial_block(), *published]
+
+
+def published_block(data: Summaries) -> Block:
+    """The scores that come with the data."""
+    columns = {name: ScoreColumn(f"published:{name}", name, PUBLISHED) for name in data.published}
+    values = {column.name: data.published[name].to_numpy() for name, column in columns.items()}
+    prepared = Prepared(f"{data.origin}|{data.digest}", lambda *_: values)
+    return Block(PUBLISHED, tuple(columns.values()), lambda: prepared)
 
 
 @Parameter(name="*")

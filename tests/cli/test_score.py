@@ -246,6 +246,10 @@ def test_the_gate_has_a_status_of_its_own(table: Path, score: Score, tmp_path: P
     assert "is above 0.4" in score(table, "--fail-above", 0.4, status=3).stderr
     score(table, "--fail-above", 1, status=1)
     score(table, "--fail-above", "x", status=2)
+    for limit in ("nan", "10"):  # the gate would never close
+        assert (
+            "`fail_above` to be from 0 to 1" in score(table, "--fail-above", limit, status=2).stderr
+        )
     out = tmp_path / "out.jsonl"
     for resumed in ([], ["--resume"]):
         score(good, "-o", out, "--fail-above", 0, *resumed, status=0 if mean == 0 else 3)

@@ -14,7 +14,6 @@ with needs_extra("meta", "The meta-evaluation needs scipy"):
     import scipy as _scipy  # noqa: F401
 
 from estime_metric.comparison.reading import read_table
-from estime_metric.stats.resampling import RESAMPLES
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.confounders import (
@@ -35,7 +34,12 @@ from estime_metric.studies.meta.lengths import (
     count_lengths,
 )
 from estime_metric.studies.meta.reading import read_grids
-from estime_metric.studies.meta.resampling import bootstrap, bootstrap_groups, evaluate_all
+from estime_metric.studies.meta.resampling import (
+    RESAMPLES,
+    bootstrap,
+    bootstrap_groups,
+    evaluate_all,
+)
 from estime_metric.studies.meta.shuffle import (
     LengthCurve,
     ShuffledText,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric.stats.checks import Floats, alike
-from estime_metric.stats.ranks import ratio
+from estime_metric.studies.meta.ranks import ratio
 from estime_metric.validation import check_choice
 
 Counts = NDArray[np.int64]

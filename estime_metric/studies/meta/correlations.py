@@ -20,8 +20,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from estime_metric.stats.checks import Floats, alike
-from estime_metric.stats.ranks import dense
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
+from estime_metric.studies.meta.ranks import dense
 from estime_metric.validation import check_choice
 
 #: level -> what it is.

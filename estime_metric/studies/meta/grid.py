@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from estime_metric.comparison.keys import id_of, name_of
-from estime_metric.stats.checks import Floats, finite, listed
+from estime_metric.stats.checks import Floats, finite
 from estime_metric.validation import check_choice
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
+_LISTED = 5  # cells or names that a message lists before it only counts
 _KEY = ["document", "system"]  # what the cells of a grid are called
 _DROP = 'With missing="drop" (--drop-missing)'
 
@@ -176,6 +178,12 @@ def keyed_numbers(
 def cell_names(keys: Iterable[tuple[str, str]]) -> str:
     """Documents and systems, as `listed`."""
     return listed([f"({document}, {system})" for document, system in keys])
+
+
+def listed(cells: Sequence[Any]) -> str:
+    """The first few of ``cells``, and how many more there are."""
+    shown = ", ".join(map(str, cells[:_LISTED]))
+    return shown if len(cells) <= _LISTED else f"{shown} and {len(cells) - _LISTED} more"
 
 
 def _numbers(cells: pd.Series, where: str) -> pd.Series:

@@ -21,8 +21,7 @@ from scipy import stats
 
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.intervals import interval_of
-from estime_metric.stats.paired import holm, p_of_sign
-from estime_metric.stats.resampling import draw
+from estime_metric.stats.paired import holm
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -31,7 +30,7 @@ from estime_metric.studies.meta.correlations import (
     tolerance,
 )
 from estime_metric.studies.meta.grid import Grid
-from estime_metric.studies.meta.resampling import resampled
+from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.validation import check_choice, integer
 
 #: The levels and methods of `williams_test`.
@@ -103,6 +102,16 @@ def bootstrap_difference(
         high=around.high,
         undefined=n - around.count,
     )
+
+
+def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
+    """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0
+    on both sides; NaN without a difference.
+    """
+    if not len(drawn):
+        return math.nan
+    side = min(int((drawn <= slack).sum()), int((drawn >= -slack).sum()))
+    return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
 
 
 def permutation_test(

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import read_frame
+from estime_metric.studies.meta.grid import listed
 from estime_metric.validation import check_choice
 from experiments.benchmarks.frank import data as frank
 

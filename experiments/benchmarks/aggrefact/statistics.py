@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
-from estime_metric.studies.benchmarks.shared.frames import Frames, ids_of
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from experiments.benchmarks.accuracy import choose_threshold
 from experiments.benchmarks.aggrefact.data import AggreFact, Place
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from experiments.benchmarks.detection import DETECTION, MEAN, detect
+from experiments.benchmarks.detection import MEAN, detect, with_published
 
 #: The columns of a `Place`.
 PLACE = list(Place._fields)
@@ -38,13 +37,12 @@ def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) 
         seed=seed,
     )
     printed = [
-        {**ids_of(printed_column(name)), **row}
+        {"measure": f"{name}, printed", **row}
         for name in DETECTORS
         if name not in scores.data.published
         for row in _printed(scores.data, name)
     ]
-    frame = pd.DataFrame(printed, columns=computed.columns)
-    return {DETECTION: pd.concat([computed, frame], ignore_index=True)}
+    return with_published(computed, pd.DataFrame(printed, columns=computed.columns))
 
 
 def classify(summaries: pd.DataFrame) -> pd.DataFrame:
@@ -56,11 +54,6 @@ def classify(summaries: pd.DataFrame) -> pd.DataFrame:
         return val
     threshold = choose_threshold(val["label"].to_numpy(), val["score"].to_numpy())
     return test.assign(predicted=test["score"] > threshold, threshold=threshold)
-
-
-def printed_column(detector: str) -> ScoreColumn:
-    """The row of a detector with the accuracies published in the paper."""
-    return ScoreColumn(f"printed:{detector}", f"{detector}, printed", PUBLISHED)
 
 
 def _printed(data: AggreFact, detector: str) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pandas as pd
 from estime_metric.report.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import TITLES, with_interval_texts
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from experiments.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from experiments.benchmarks.aggrefact.statistics import PLACE
@@ -33,14 +33,10 @@ def make_tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
         ),
         "area": ("aggrefact-area", "AggreFact: area under the ROC curve on test."),
     }
-    tables = []
-    for value, (name, title) in titles.items():
-        known = frame[frame[value].notna()].drop_duplicates("column")
-        labels = {
-            heading: dict(known.loc[known["section"] == section, ["column", "measure"]].to_numpy())
-            for section, heading in TITLES.items()
-        }
-        tables.append(by_part(name, title, frame, PLACE, value, columns, labels, all_notes))
+    tables = [
+        by_part(name, title, scores, frame, PLACE, value, columns, all_notes)
+        for value, (name, title) in titles.items()
+    ]
     return [*tables, _cells(frame, all_notes)]
 
 

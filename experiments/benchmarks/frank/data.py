@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import join, read_frame, read_records
+from estime_metric.studies.meta.grid import listed
 from estime_metric.validation import check_choice
 
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.

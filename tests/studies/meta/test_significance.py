@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from estime_metric.stats.paired import holm
-from estime_metric.stats.resampling import draw
 from estime_metric.studies import meta
 from estime_metric.studies.meta import (
     Grid,
@@ -18,7 +17,7 @@ from estime_metric.studies.meta import (
     bootstrap_difference,
     compare_all,
 )
-from estime_metric.studies.meta.resampling import resampled
+from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.studies.meta.significance import (
     TESTS,
     permutation_test,

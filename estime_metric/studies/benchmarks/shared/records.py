@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from estime_metric import files
-from estime_metric.stats.checks import listed
 from estime_metric.studies.benchmarks.shared.data import KEY
+from estime_metric.studies.meta.grid import listed
 
 Record = dict[str, Any]
 

@@ -18,12 +18,12 @@ import pandas as pd
 from estime_metric.explanation import Explanation
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import approximate_randomization
-from estime_metric.stats.ranks import ratio
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
 from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import correlations
 from estime_metric.studies.meta.concordance import METHODS, tally
+from estime_metric.studies.meta.ranks import ratio
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

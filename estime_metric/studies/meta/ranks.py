@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.checks import Floats
+from estime_metric.stats.checks import Codes, Floats
 
-Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
