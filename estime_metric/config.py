@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -212,7 +211,7 @@ class EstimeConfig:
                     raise ValueError(
                         f"Expected argument `tagger` to be set if `{name}` is set, but got None."
                     )
-        self._set("measures", validation.measure_tuple(self.measures, tuple(MEASURES)))
+        self._set("measures", validation.measure_tuple(self.measures, MEASURES))
         self._set("dtype", validation.dtype_name(self.dtype, DTYPES))
         if self.device is not None:
             self._set("device", str(self.device))
@@ -255,10 +254,9 @@ class EstimeConfig:
             )
         for name in options:
             if name not in OPTIONS:
-                meant = similar_option(name)
-                hint = f" Did you mean `{meant}`?" if meant else ""
                 raise TypeError(
-                    f"Expected an option of EstimeConfig ({', '.join(OPTIONS)}), but got `{name}`.{hint}"
+                    f"Expected an option of EstimeConfig ({', '.join(OPTIONS)}), but got `{name}`."
+                    f"{similar_option(name)}"
                 )
         return dataclasses.replace(config, **options)
 
@@ -339,15 +337,18 @@ OTHER_NAMES = {
 }
 
 
-def similar_option(name: str, further: Iterable[str] = ()) -> str | None:
-    """The option that ``name`` was probably meant to be, if any; ``further`` are options of the
-    caller's own.
+def similar_option(name: str, further: Iterable[str] = ()) -> str:
+    """The end of a message about an option that does not exist: a question with the option, or one of
+    the ``further`` ones, that was probably meant; empty if there is none.
     """
+    if name in OTHER_NAMES:
+        return f" Did you mean `{OTHER_NAMES[name]}`?"
     parts = (
         option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS
     )
-    close = get_close_matches(name, [*further, *OPTIONS], n=1, cutoff=0.8)
-    return OTHER_NAMES.get(name) or next(iter(close), None) or next(parts, None)
+    if close := validation.did_you_mean(name, [*further, *OPTIONS], "`{}`", similarity=0.8):
+        return close
+    return f" Did you mean `{meant}`?" if (meant := next(parts, "")) else ""
 
 
 def default_layer(blocks: int) -> int:

@@ -290,7 +290,7 @@ class EstimeResult:
             TypeError, ValueError: ``threshold`` is not a number, or not a possible value of the
                 measure; the measure has no direction; or as for `values`.
         """
-        check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
+        check_choice("measure", measure, HIGHER_IS_BETTER)
         values = self.values(measure, layer)
         limit = check_threshold(threshold, measure)
         acceptable = values > limit if HIGHER_IS_BETTER[measure] else values < limit
@@ -398,7 +398,7 @@ class EstimeResult:
             >>> result.worst(1)
             [1]
         """
-        check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
+        check_choice("measure", measure, HIGHER_IS_BETTER)
         values = self.values(measure, layer)
         badness = -values if HIGHER_IS_BETTER[measure] else values
         order = badness.nan_to_num(float("inf")).argsort(descending=True, stable=True)

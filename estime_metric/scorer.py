@@ -40,6 +40,7 @@ from estime_metric.validation import (
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
+    from estime_metric.signature import Signature
 
 #: Bytes of embeddings in a batch of pairs, not counting a source that has more summaries in the next batch.
 EMBEDDED_BYTES = 256_000_000
@@ -117,7 +118,7 @@ class EstimeScorer:
         return self.load().encoder
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """The signature of the results. Loads the encoder, because its revision and default layer are
         part of the signature.
         """

@@ -104,16 +104,16 @@ def _check_characters(name: str, text: str, position: str) -> None:
 
 
 def check_pairs(
-    predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
+    predictions: Any, sources: Any, name: str = "predictions"
 ) -> tuple[list[str], list[str]]:
     """Applies `check_texts` and `check_sources`, and raises ValueError if the lengths differ. Errors
-    call the lists ``name`` and ``origin``.
+    call the summaries ``name``.
     """
-    summaries, texts = check_texts(name, predictions), check_sources(origin, sources)
+    summaries, texts = check_texts(name, predictions), check_sources("sources", sources)
     if len(summaries) != len(texts):
         came = f"{len(summaries)} and {len(texts)}"
         raise ValueError(
-            f"Expected arguments `{name}` and `{origin}` to have the same length, but got {came}."
+            f"Expected arguments `{name}` and `sources` to have the same length, but got {came}."
         )
     return summaries, texts
 
@@ -129,7 +129,7 @@ def check_column(column: str, columns: Iterable[str]) -> None:
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raises ValueError if a value is not one of ``choices``; the message suggests a similar one."""
-    if value not in choices:
+    if value not in tuple(choices):  # a value that cannot be hashed is not in a dict either
         listed = ", ".join(map(str, choices))
         raise ValueError(
             f"Expected argument `{name}` to be one of {listed}, but got {value!r}."
@@ -239,20 +239,22 @@ def check_one_layer(layers: Any, reason: str = "") -> None:
         )
 
 
-def listed_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Returns several names, or the names in a string with commas between them, as a tuple."""
+def listed_names(argument: str, names: Any) -> tuple[str, ...]:
+    """Returns several names, or the names in a string with commas between them, as a tuple. Raises
+    TypeError for any other value.
+    """
+    if not isinstance(names, Iterable):
+        raise TypeError(
+            f"Expected argument `{argument}` to be one or more names, but got {names!r}."
+        )
     return tuple(map(str.strip, names.split(","))) if isinstance(names, str) else tuple(names)
 
 
-def measure_tuple(measures: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """Returns the `listed_names` of measures without repetitions. Other types raise TypeError, other
-    names ValueError.
+def measure_tuple(measures: Any, choices: Collection[str]) -> tuple[str, ...]:
+    """Returns the `listed_names` of measures without repetitions. Raises ValueError unless each is one of
+    ``choices``.
     """
-    if not isinstance(measures, Iterable):
-        raise TypeError(
-            f"Expected argument `measures` to be one or more names, but got {measures!r}."
-        )
-    names = listed_names(measures)
+    names = listed_names("measures", measures)
     for name in names:
         check_choice("measures", name, choices)
     return tuple(dict.fromkeys(names))

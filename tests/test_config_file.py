@@ -22,7 +22,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_jsonl(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.meta.json", "a.csv.meta.json"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.meta.json"])
 def test_the_settings_of_a_scored_file(
     name: str, pairs: Path, bert_folder: str, tmp_path: Path
 ) -> None:

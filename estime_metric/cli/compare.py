@@ -136,8 +136,7 @@ def compare(
     figure = None if plot is None else plot_copying(compared, compared.measures[0])
     for problem in compared.unmatched:
         warn(problem)
-    if output is not None:
-        _write(output, compared)
+    written = "" if output is None else _write(output, compared)
     if figure is not None and plot is not None:
         from estime_metric.report.style import save
 
@@ -147,7 +146,7 @@ def compare(
     elif output is None or not files.is_standard(output):
         _print(compared)
         if output is not None:
-            say_wrote(_written(output, compared), output)
+            say_wrote(written, output)
         if plot is not None:
             say_wrote("the plot", plot)
     return 1 if skipped or compared.unmatched else 0
@@ -273,32 +272,26 @@ def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None
     return next((name for path, name in names if baseline in (path.name, str(path))), baseline)
 
 
-def _write(output: Path, compared: "Comparison") -> None:
+def _write(output: Path, compared: "Comparison") -> str:
+    """Writes a comparison by the ending of ``output``; returns what was written."""
     from estime_metric.comparison import to_rows, to_tables
     from estime_metric.report.tables import FORMATS
 
     ending = output.suffix.lower()
     if ending == ".json":
         files.write_text(output, _as_json(compared) + "\n")
-    elif ending in (".md", ".tex"):
+        return "all numbers"
+    if ending in (".md", ".tex"):
         files.write_text(output, "\n".join(map(FORMATS[ending], to_tables(compared))))
-    else:
-        files.write_rows(output, to_rows(compared))
+        return "the tables"
+    files.write_rows(output, to_rows(compared))
+    return counted(len(compared.pairs), "row")
 
 
 def _as_json(compared: "Comparison") -> str:
     from estime_metric.comparison import to_dict
 
     return json.dumps(to_dict(compared), ensure_ascii=False, indent=2)
-
-
-def _written(output: Path, compared: "Comparison") -> str:
-    ending = output.suffix.lower()
-    if ending == ".json":
-        return "all numbers"
-    if ending in (".md", ".tex"):
-        return "the tables"
-    return counted(len(compared.pairs), "row")
 
 
 def _print(compared: "Comparison") -> None:

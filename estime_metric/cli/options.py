@@ -179,7 +179,7 @@ SCORING, MEASURE = ScoringOptions(), MeasureOptions()
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
     """``"soft,coherence"`` as ``("soft", "coherence")``."""
-    return None if text is None else listed_names(text)
+    return None if text is None else listed_names("names", text)
 
 
 def parse_integers(option: str, text: str, otherwise: str = "") -> tuple[int, ...]:

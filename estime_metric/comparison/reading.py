@@ -12,8 +12,6 @@ import pandas as pd
 from estime_metric import files
 from estime_metric.measures import MEASURES, measure_of
 
-READABLE = (".csv", ".jsonl", ".parquet")  # endings of the tables that are found in a folder
-
 #: Cells of CSV that represent a missing number.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 _TRUTHS = {"true": True, "false": False}
@@ -152,9 +150,9 @@ def check_filled(cells: pd.Series, name: str) -> None:
         )
 
 
-def check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing: bool) -> None:
-    """Raises ValueError if a cell of a column is not a finite number, or if it is empty, unless
-    ``allow_missing``. The message names the line and the file ``name``.
+def check_numbers(table: pd.DataFrame, column: str, name: str) -> None:
+    """Raises ValueError if a cell of a column is neither missing nor a finite number; the message names
+    its line and the file ``name``.
     """
     numbers = pd.to_numeric(table[column], errors="coerce").astype(np.float64)
     strange = table[column][~np.isfinite(numbers) & table[column].notna()]
@@ -162,12 +160,6 @@ def check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing:
         raise ValueError(
             f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has "
             f"{quoted(cell)}."
-        )
-    empty = table.index[numbers.isna()]
-    if len(empty) and not allow_missing:
-        raise ValueError(
-            f"Expected column {column!r} of {name} to contain finite numbers, but line {empty[0]} has "
-            'none. With missing="drop" (--drop-missing) its document is excluded.'
         )
 
 

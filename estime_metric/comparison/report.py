@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from estime_metric.comparison.systems import PROPERTIES, Comparison, higher_is_better
-from estime_metric.comparison.wording import notes
+from estime_metric.comparison.systems import PROPERTIES, Comparison
+from estime_metric.comparison.wording import direction, notes
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.report.tables import Column, Section, Table, mean_cells, p_value
 from estime_metric.stats.intervals import Interval
@@ -120,7 +120,7 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
     make_grid(
         axes,
         "copied_density: mean length of the runs that are copied, in words",
-        f"mean of {measure} ({_direction(measure)} is better)",
+        f"mean of {measure} ({direction(measure)} is better)",
         f"{measure} against copying",
     )
     draw_named_points(axes, systems[["copied_density", measure]].to_numpy(), systems.index)
@@ -156,11 +156,7 @@ def _interval(system: pd.Series, measure: str) -> Interval:
 
 
 def _title(measure: str) -> str:
-    return f"{measure} ({_direction(measure)} is better)"
-
-
-def _direction(measure: str) -> str:
-    return "higher" if higher_is_better(measure) else "lower"
+    return f"{measure} ({direction(measure)} is better)"
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -248,29 +248,23 @@ def scores_of(result: EstimeResult, measures: Sequence[str] = ()) -> pd.DataFram
 
 
 def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of measures; ValueError for one that cannot be compared."""
-    names = listed_names(measures)
+    """The names of measures, with or without a layer. Raises ValueError for a measure that does not have
+    a direction, TypeError for anything but names.
+    """
+    names = listed_names("measures", measures)
     for name in names:
-        higher_is_better(name)
+        check_choice("measures", measure_of(str(name)), HIGHER_IS_BETTER)
     return names
 
 
 def higher_is_better(measure: str) -> bool:
-    """The direction of a measure, with or without a layer; ValueError if it does not have a direction
-    or is unknown.
-    """
-    name = measure_of(measure)
-    check_choice("measures", name, HIGHER_IS_BETTER)
-    return HIGHER_IS_BETTER[name]
+    """The direction of a compared measure, with or without a layer."""
+    return HIGHER_IS_BETTER[measure_of(measure)]
 
 
 def _properties(rows: pd.DataFrame) -> dict[str, float]:
     """What a system wrote; of several layers the first, since layers do not differ in this."""
     values = {measure: _property(rows, measure) for measure in PROPERTIES}
-    if "coverage" in map(measure_of, rows):
-        values["coverage"] = values["coverage"].fillna(
-            0.0
-        )  # nothing of a blank summary was checked
     return {
         "summaries": len(rows),
         "blank": int((values["tokens"] == 0).sum()),
@@ -394,7 +388,7 @@ def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.
     numbers = {}
     for column in table:
         if column in columns or measure_of(column) in PROPERTIES:
-            check_numbers(table, column, name, allow_missing=True)
+            check_numbers(table, column, name)
             numbers[column] = pd.to_numeric(table[column]).astype(np.float64).round(6)
     return table.assign(**numbers)
 
@@ -410,7 +404,8 @@ def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]
     }
     if measures is None and any(columns.values()):
         return list(itertools.chain(*columns.values()))
-    return [name for measure, names in columns.items() for name in names or [measure]]
+    named = (name for measure, names in columns.items() for name in names or [measure])
+    return list(dict.fromkeys(named))
 
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:

@@ -73,6 +73,11 @@ def listed(lines: list[str], things: str) -> list[str]:
     return lines if more <= 0 else [*lines[:LISTED], f"{more} more {things} are not listed."]
 
 
+def direction(measure: str) -> str:
+    """Which values of a compared measure are better."""
+    return "higher" if higher_is_better(measure) else "lower"
+
+
 def _sentences(row: dict[str, Any], density: pd.Series) -> list[str]:
     """The sentences on one row of `Comparison.pairs`; ``density`` is `copied_density` of its two
     systems.
@@ -95,7 +100,7 @@ def _difference(row: dict[str, Any]) -> str:
     means = [row["mean_a"], row["mean_b"]] if is_first else [row["mean_b"], row["mean_a"]]
     shown = " and ".join(_unequal(measure, means))
     other = second if is_first else first
-    comparative = "higher" if higher_is_better(measure) else "lower"
+    comparative = direction(measure)
     if row["units"] == 1 and row["difference"]:
         return (
             f"{leader} has {comparative} {measure} than {other} ({shown}); one source cannot show "

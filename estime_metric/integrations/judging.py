@@ -146,7 +146,7 @@ class Judge:
             )
         config = scorer.config
         check_one_layer(config.layers)
-        wanted = measure_tuple(measures, tuple(MEASURES))
+        wanted = measure_tuple(measures, MEASURES)
         if missing := [name for name in wanted if name not in (*BASE_MEASURES, *config.measures)]:
             config = replace(config, measures=(*config.measures, *missing))
             scorer = type(scorer)(config, cache=scorer.cache)  # the encoder is shared

@@ -179,9 +179,7 @@ class ESTIME(Metric):
         }
         for name in others:
             if name not in MetricOptions.__annotations__ and (meant := similar_option(name, _OWN)):
-                raise TypeError(
-                    f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?"
-                )
+                raise TypeError(f"Expected an option of ESTIME, but got `{name}`.{meant}")
         if measure is not None:
             _check_measure(measure, return_dict)
         elif not return_dict:

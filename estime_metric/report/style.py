@@ -50,12 +50,6 @@ def set_title(axes: Axes, text: str) -> None:
     axes.set_title(text, fontsize=TITLE, fontweight="bold", loc="left")
 
 
-def make_plain(axes: Axes) -> None:
-    """Two spines, small numbers."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=TICK)
-
-
 def make_grid(
     axes: Axes,
     x_label: str = "",
@@ -63,12 +57,13 @@ def make_grid(
     title: str = "",
     lines: Literal["both", "y"] = "both",
 ) -> None:
-    """Plain axes with labels and perhaps a title, and a pale grid behind the data."""
+    """Two spines with small numbers, labels and perhaps a title, and a pale grid behind the data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=TICK)
     axes.set_xlabel(x_label, fontsize=LABEL)
     axes.set_ylabel(y_label, fontsize=LABEL)
     axes.grid(axis=lines, color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
-    make_plain(axes)
     if title:
         set_title(axes, title)
 

@@ -14,17 +14,15 @@ import pandas as pd
 
 from estime_metric.report.tables import Column, Table
 from estime_metric.stats.checks import Floats
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Data
-from estime_metric.studies.benchmarks.shared.frames import Resamples, each_column, with_interval
+from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import (
-    Labels,
-    measure_table,
-    with_interval_texts,
-)
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from estime_metric.studies.meta.ranks import Flags, ratio
 from experiments.benchmarks.accuracy import areas, balanced_accuracies, choose_threshold
+from experiments.benchmarks.resamples import Resamples
+from experiments.benchmarks.tables import measure_table
 
 DETECTION = "detection.csv"
 #: In place of the names of a part: the mean of all parts, each with the same weight.
@@ -97,6 +95,14 @@ def detect(
     return each_column(scores, rows_of, [*by, "summaries", "threshold", *ends])
 
 
+def with_published(computed: pd.DataFrame, published: pd.DataFrame) -> Frames:
+    """``detection.csv``: what `detect` computed, and below it published values, in rows that have the
+    ``measure``, the part, and some of `VALUES`.
+    """
+    identified = published.assign(column="published:" + published["measure"], section=PUBLISHED)
+    return {DETECTION: pd.concat([computed, identified], ignore_index=True)}
+
+
 def cross_validated(summaries: pd.DataFrame, fold: str) -> pd.DataFrame:
     """The summaries as `Classify` gives them: the threshold of each is the one that is best for the
     summaries of all other values of the column ``fold`` (`choose_threshold`). With one value,
@@ -144,11 +150,11 @@ def _with_intervals(values: Mapping[str, Floats]) -> dict[str, float]:
 def by_part(
     name: str,
     title: str,
+    scores: Scores[Data],
     frame: pd.DataFrame,
     by: Sequence[str],
     value: str,
     columns: Mapping[tuple[str, ...], Column],
-    labels: Labels,
     notes: Sequence[str],
 ) -> Table:
     """A table of one of `VALUES`: a row per measure, a column for each part and, if there are several,
@@ -161,7 +167,7 @@ def by_part(
         shown |= {(value, *mean): Column("value", MEAN), (f"{value}_interval", *mean): ends}
     known = frame.dropna(subset=value)
     texts = with_interval_texts(known, value)
-    return measure_table(name, title, texts, by, shown, labels, notes)
+    return measure_table(name, title, scores, texts, by, shown, notes)
 
 
 def notes(scores: Scores[Any]) -> tuple[str, ...]:

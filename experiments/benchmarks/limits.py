@@ -16,19 +16,12 @@ from estime_metric.report.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.studies.benchmarks.shared.frames import (
-    Frames,
-    Resamples,
-    each_column,
-    with_interval,
-)
+from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import (
-    labels_of,
-    measure_table,
-    with_interval_texts,
-)
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from experiments.benchmarks.ragtruth import data as ragtruth
+from experiments.benchmarks.resamples import Resamples
+from experiments.benchmarks.tables import measure_table
 
 ANNOUNCEMENT = "This is the summary of the article."
 #: Edits, in the order of tables.
@@ -137,7 +130,7 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
         *scores.remarks,
     )
     title = "What a copied sentence and the removal of an error change."
-    return [measure_table("limits", title, frame, ["edit"], shown, labels_of(scores), notes)]
+    return [measure_table("limits", title, scores, frame, ["edit"], shown, notes)]
 
 
 BENCHMARK = Benchmark(read, analyze, make_tables)

@@ -15,7 +15,12 @@ from estime_metric.report.tables import Table, write_table
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.shared.blocks import Block, published_block
+from estime_metric.studies.benchmarks.shared.blocks import (
+    PUBLISHED,
+    Block,
+    Prepared,
+    ScoreColumn,
+)
 from estime_metric.studies.benchmarks.shared.data import Data, Summaries
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.commands.benchmark.shared import (
@@ -29,22 +34,18 @@ from estime_metric.studies.commands.benchmark.shared import (
 )
 
 
-def standard_blocks(
-    data: Summaries, scorer: EstimeScorer, *, progress: bool = False
-) -> list[Block]:
-    """ESTIME with every measure that the scorer computes, trivial baselines, and the scores that come
-    with the data. ``progress`` shows the scorer's own bar.
-    """
-    return [
-        estime_block(scorer, every_measure=True, progress=progress),
-        *blocks_without_encoder(data),
-    ]
-
-
 def blocks_without_encoder(data: Summaries) -> list[Block]:
     """Trivial baselines and the scores that come with the data."""
     published = [published_block(data)] if len(data.published.columns) else []
     return [trivial_block(), *published]
+
+
+def published_block(data: Summaries) -> Block:
+    """The scores that come with the data."""
+    columns = {name: ScoreColumn(f"published:{name}", name, PUBLISHED) for name in data.published}
+    values = {column.name: data.published[name].to_numpy() for name, column in columns.items()}
+    prepared = Prepared(f"{data.origin}|{data.digest}", lambda *_: values)
+    return Block(PUBLISHED, tuple(columns.values()), lambda: prepared)
 
 
 @Parameter(name="*")
@@ -64,8 +65,8 @@ class BenchmarkOptions:
         measures: Sequence[str] = FURTHER_MEASURES,
         **options: Any,
     ) -> int:
-        """Reads a benchmark, computes the measures of `standard_blocks` and runs it; returns the exit
-        status.
+        """Reads a benchmark, computes ESTIME with every measure of the scorer and
+        `blocks_without_encoder`, and runs it; returns the exit status.
 
         Args:
             benchmark: what is run.
@@ -76,8 +77,8 @@ class BenchmarkOptions:
         data = benchmark.read(folder, **options)
         added = self.others.blocks(self.measure.device)
         scorer = EstimeScorer(measures=measures, **self.measure.settings())
-        blocks = standard_blocks(data, scorer, progress=not self.results.quiet)
-        return self.results.run(benchmark, data, [*blocks, *added])
+        estime = estime_block(scorer, every_measure=True, progress=not self.results.quiet)
+        return self.results.run(benchmark, data, [estime, *blocks_without_encoder(data), *added])
 
     def explain(
         self, data: Data, make_tables: Callable[[Data, list[Explanation]], list[Table]]

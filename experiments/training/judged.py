@@ -11,13 +11,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.stats.checks import Floats, group_codes
-from estime_metric.studies.benchmarks.shared.frames import Resamples, with_interval
+from estime_metric.studies.benchmarks.shared.frames import with_interval
 from estime_metric.studies.benchmarks.summeval import data as summeval
 from experiments.benchmarks.accuracy import areas
 from experiments.benchmarks.aggrefact import data as aggrefact
 from experiments.benchmarks.bump import data as bump
 from experiments.benchmarks.frank import data as frank
 from experiments.benchmarks.frank.partial import weighted_partial
+from experiments.benchmarks.resamples import Resamples
 
 SETS = ("bump", "frank", "cliff", "summeval")
 

@@ -171,13 +171,6 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
         assert refused.stdout == ""
 
 
-def test_a_summary_without_a_value_is_skipped(tmp_path: Path) -> None:
-    rows = [{"alarm_rate": 0.1, "label": 1}, {"alarm_rate": 0.9, "label": 0}]
-    table = write_jsonl(tmp_path / "judged.jsonl", [*rows, {"alarm_rate": None, "label": 0}])
-    shown = run(table, "--score", "alarm_rate", status=1)
-    assert "skipped line 3: column 'alarm_rate' should be a number, but is missing" in shown.stderr
-
-
 def test_standard_output_has_only_the_rows(judged: Path, tmp_path: Path) -> None:
     curve, score = tmp_path / "curve.jsonl", ["--score", "new_words"]
     typed = run("-", *score, stdin=judged.read_text())

@@ -110,26 +110,16 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
 REFUSED = [
     ("nope", "", "nope"),
     ("score", "--config pairs.jsonl", "to contain a JSON object of options, or the record of"),
-    ("score", "--config no.json", "No such file or directory: 'no.json'"),
-    ("explain", "--config table.json", "an option of EstimeConfig"),
-    ("score", "--nope", "--nope"),
     ("score", "--fast", "error: Unknown option: --fast. Did you mean --distance?"),
     ("score", "--layers a", "--layers"),
     ("score --example", "x.jsonl", "Expected either files or --example, but got both"),
-    (
-        "score",
-        "--unit sentence",
-        "Expected argument `unit` to be one of token, word, but got 'sentence'",
-    ),
     ("score -m embedded-small", "", "Expected either files or --example, but got neither"),
-    *(
-        (
-            f"score nothing.{ending}",
-            "-m embedded-small",
-            f"error: No such file or directory: 'nothing.{ending}'",
-        )
-        for ending in ("jsonl", "parquet")
+    (
+        "score nothing.jsonl",
+        "-m embedded-small",
+        "error: No such file or directory: 'nothing.jsonl'",
     ),
+    ("score nothing*.jsonl", "-m embedded-small", "matches none"),
     (
         "score",
         "-o nowhere/x.jsonl",
@@ -147,7 +137,6 @@ REFUSED = [
         "--source-column text",
         "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
     ),
-    ("score", "--summary-column text", "Name the right one with `summary_column`."),
     ("score", "-m nobody/nothing", "nobody/nothing"),
     (
         "score",
@@ -176,12 +165,11 @@ REFUSED = [
     ("corrupt x.jsonl", "", "--output"),
     ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
-    ("score", "--device cuda:99", "`device` to be"),
     ("score", "--device gpu", "such as cpu, cuda, cuda:1 or mps, but got 'gpu'"),
     ("explain", "--layers 1,2", "Expected argument `layers` to be one layer, but got 1, 2."),
     ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
     ("calibrate", "--label none", "Name the right one with `label`."),
-    *(("corrupt", f"--errors {errors}", "errors") for errors in ("0", "1,x", "-1")),
+    *(("corrupt", f"--errors {errors}", "errors") for errors in ("0", "1,x")),
     (
         "coherence",
         "--measures grammar",
@@ -192,23 +180,12 @@ REFUSED = [
         "--measures classifier",
         "Expected argument `classifier` to name a trained classifier, since the measure 'classifier'",
     ),
-    (
-        "coherence",
-        "--summary-column text",
-        "Expected a column 'text' in pairs.jsonl, but its columns are id, source, summary. Name the "
-        "right one with `summary_column`.",
-    ),
     *(
         (command, "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.')
-        for command in ("coherence", "corrupt", "compare", "calibrate", "meta-evaluate")
+        for command in ("corrupt", "compare")
     ),
     ("score", "--json -o -", "Expected one of --json, --score-only and -o -"),
     ("score", "-b --json", "Expected one of --json, --score-only and -o -"),
-    ("score", "-b --worst 1", "Expected one of --json, --score-only and -o - (without --worst)"),
-    *(
-        ("score", option, f"Unknown option: {option}")
-        for option in ("--dry-run", "--plot", "--unquoted")
-    ),
     ("score", "--worst 2 -o -", "Expected one of --json, --score-only and -o - (without --worst)"),
     ("compare", "--measures soft", "a column 'soft' in "),
     ("compare", "-n 0", '"0" for -n. Must be >= 1.'),
@@ -266,9 +243,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         "d1,s1,d,4,4",
     ]
     Path("table.csv").write_text("\n".join(lines))
-    Path("table.json").write_text('{"windows": 3}')
     Path("again.jsonl").write_text(Path("scored.jsonl").read_text())
-    Path("empty.jsonl").touch()
     Path("folder.jsonl").mkdir()
     encoder = ["-m", bert_folder]
     working = {

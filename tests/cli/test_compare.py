@@ -159,7 +159,10 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     missing = ["-m", "nobody/nothing"]
     table = pairs(tmp_path / "pairs.jsonl", "a")
     empty = write_jsonl(tmp_path / "empty.csv", [])
+    without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
     for arguments, message in [
+        ([table, tmp_path / "missing.jsonl"], r"missing\.jsonl"),
+        ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
         ([files[0], empty], "empty.csv to have scores or pairs, but it has no rows"),
         (
             [table],
@@ -274,18 +277,3 @@ def test_columns_of_the_user_are_not_measures(tmp_path: Path, encoder: list[str]
     assert run(*outputs).stderr == ""
     refused = run(*outputs, "--measures", "coherence", status=2).stderr
     assert "Expected a column 'coherence' in a.out" in refused
-
-
-def test_a_score_that_is_not_finite_is_named(files: tuple[Path, Path]) -> None:
-    files[0].write_text(files[0].read_text().replace('"alarms": 3', '"alarms": Infinity'))
-    refused = run(*files, status=2).stderr
-    assert "column 'alarms' of a to contain finite numbers, but line 2 has inf" in refused
-
-
-def test_all_files_are_read_before_any_is_scored(tmp_path: Path) -> None:
-    table = pairs(tmp_path / "pairs.jsonl", "a")
-    refused = run(table, tmp_path / "missing.jsonl", "-m", "nobody/nothing", status=2).stderr
-    assert "missing.jsonl" in refused
-    without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
-    refused = run(table, without, "-m", "nobody/nothing", status=2).stderr
-    assert "a column 'source' in without.jsonl, but its columns are text" in refused

@@ -100,16 +100,6 @@ def test_what_is_not_a_row_format_is_not_written_to_standard_output(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_figure_is_not_written_to_standard_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("-", "/dev/stdout"):
-        with pytest.raises(ValueError, match=f"to be a file for the figure, but got '{name}'"):
-            save(Figure(), name)
-    assert not list(tmp_path.iterdir())
-
-
 def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Path) -> None:
     figure = Figure()
 

@@ -180,6 +180,8 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     layers = table(alarms_layer3=[1, 2], alarms_layer4=[1, 2])
     assert compared(layers, layers).measures == ["alarms_layer3", "alarms_layer4"]
     assert compared(layers, layers, measures=["alarms_layer4"]).measures == ["alarms_layer4"]
+    twice = compared(layers, layers, measures=["alarms", "alarms_layer4"])
+    assert twice.pairs["measure"].tolist() == ["alarms_layer3", "alarms_layer4"]
 
 
 def test_what_was_hardly_checked_ranks_last_where_only_checked_tokens_count() -> None:

@@ -4,26 +4,23 @@ that uploads it.
 
 from __future__ import annotations
 
-import base64
 import gc
 import io
-import json
 import os
 import re
 import runpy
 import shutil
 import subprocess
 import sys
-import threading
 import warnings
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from estime_metric import __version__
+from tests.command import json_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SPACE = ROOT / "hub_space"
@@ -58,48 +55,22 @@ def test_the_card_names_the_script_and_this_gradio_and_it_installs_this_version(
     assert package == f"estime-metric[evaluate,demo]=={__version__}"
 
 
-class Listening(BaseHTTPRequestHandler):
-    """Answers what the client asks on the way to a commit, and keeps the commit."""
+#: Stands in for the Hub's client: keeps the words of each call, and the folder that it is to upload.
+CLIENT = """#!{python}
+import json, shutil, sys
 
-    requests: list[tuple[str, bytes]]
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.requests.append((self.path, body))
-        url = f"http://{self.headers['Host']}/spaces/someone/estime"
-        answer: dict[str, object] = {
-            "url": url,
-            "commitUrl": f"{url}/commit/{'0' * 40}",
-            "commitOid": "0" * 40,
-        }
-        if "/preupload/" in self.path:
-            regular = {"uploadMode": "regular", "shouldIgnore": False}
-            answer = {
-                "files": [{"path": file["path"], **regular} for file in json.loads(body)["files"]]
-            }
-        self._answer(answer)
-
-    def do_GET(self) -> None:
-        self._answer({"id": "someone/estime", "sha": "0" * 40, "siblings": []})
-
-    def _answer(self, answer: object) -> None:
-        body = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Keeps the output of the tests clean."""
+with open("{folder}/calls.jsonl", "a") as calls:
+    print(json.dumps(sys.argv[1:]), file=calls)
+if sys.argv[1] == "upload":
+    shutil.copytree(sys.argv[3], "{folder}/sent")
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the command is a script for bash")
 @pytest.mark.parametrize("wheel", [False, True])
-def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool) -> None:
-    """With the real client, to a Hub that only listens; from a copy of the repository without
-    weights.
-    """
+def test_the_whole_folder_is_uploaded_to_the_space(tmp_path: Path, wheel: bool) -> None:
+    """From a copy of the repository without weights."""
     for name in (".ci", "hub_space", "estime_metric"):
         shutil.copytree(
             ROOT / name,
@@ -108,43 +79,40 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool)
         )
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tmp_path)
-    requests: list[tuple[str, bytes]] = []
-    handler = type("Handler", (Listening,), {"requests": requests})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("HF_")
-        }
-        environment |= {
-            "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
-            "HF_TOKEN": "hf_of_nobody",
-        }
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment |= {
-            "HF_HOME": str(tmp_path / "home"),
-            "PATH": path,
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        }
-        if (
-            int(version("setuptools").split(".")[0]) >= 77
-        ):  # what pyproject.toml asks for: pip need not install it anew
-            environment["PIP_NO_BUILD_ISOLATION"] = "false"
-        done = subprocess.run(
-            ["bash", tmp_path / ".ci" / "space", *["--wheel"] * wheel, "someone/estime"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        server.shutdown()
+    client = tmp_path / "bin" / "hf"
+    client.parent.mkdir()
+    client.write_text(CLIENT.format(python=sys.executable, folder=tmp_path))
+    client.chmod(0o755)
+    folders = [client.parent, Path(sys.executable).parent, os.environ["PATH"]]
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join(map(str, folders)),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    if (
+        int(version("setuptools").split(".")[0]) >= 77
+    ):  # what pyproject.toml asks for: pip need not install it anew
+        environment["PIP_NO_BUILD_ISOLATION"] = "false"
+    done = subprocess.run(
+        ["bash", tmp_path / ".ci" / "space", *["--wheel"] * wheel, "someone/estime"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    made, *_ = [json.loads(body) for path, body in requests if path == "/api/repos/create"]
-    assert (made["name"], made["type"], made["sdk"]) == ("estime", "space", "gradio")
-    [commit] = [body for path, body in requests if path == "/api/spaces/someone/estime/commit/main"]
-    lines = [json.loads(line) for line in commit.splitlines()]
-    assert lines[0]["value"]["summary"] == f"estime-metric {__version__}"
-    files = [line["value"] for line in lines if line["key"] == "file"]
-    sent = {file["path"]: base64.b64decode(file["content"]) for file in files}
+    created, uploaded = json_rows(tmp_path / "calls.jsonl")
+    space = ["--type", "space"]
+    assert created == [
+        *["repos", "create", "someone/estime", *space],
+        *["--space-sdk", "gradio", "--exist-ok"],
+    ]
+    message = f"estime-metric {__version__}"
+    assert (uploaded[:2], uploaded[3:]) == (
+        ["upload", "someone/estime"],
+        [".", *space, "--exclude", "*.pyc", "--commit-message", message],
+    )
+    sent = {path.name: path.read_bytes() for path in (tmp_path / "sent").iterdir()}
     kept = {path.name: path.read_bytes() for path in SPACE.iterdir() if path.is_file()}
     if wheel:
         name = f"estime_metric-{__version__}-py3-none-any.whl"
@@ -156,3 +124,15 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool)
         del kept["requirements.txt"]
     assert sent == kept
     assert {"README.md", "app.py", "estime.py"} <= set(sent)
+
+
+@pytest.mark.slow
+def test_the_client_of_the_hub_has_the_options_of_the_command() -> None:
+    for words, options in (
+        ("repos create", "--type --space-sdk --exist-ok"),
+        ("upload", "--type --exclude --commit-message"),
+    ):
+        shown = subprocess.run(
+            ["hf", *words.split(), "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        assert set(options.split()) <= set(re.findall(r"--[a-z-]+", shown))

@@ -7,7 +7,6 @@ import datetime
 import json
 import math
 import tracemalloc
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -138,23 +137,6 @@ def test_whatever_json_holds_can_be_written_in_every_format(
     with (folder / "o.csv").open(encoding="utf-8", newline="") as stream:
         assert len(list(csv.reader(stream))) == len(rows) + 1
     assert pyarrow.parquet.read_table(folder / "o.parquet").num_rows == len(rows)
-
-
-def test_rows_are_asked_for_twice_whatever_is_in_them(tmp_path: Path) -> None:
-    """Once for the types of the columns, once for the values."""
-    calls = []
-
-    def rows() -> Iterator[files.Row]:
-        calls.append(1)
-        return iter([{"a\ud83d": 1}, {"a\ud83d": 0.5, "b": "\ud83d"}, {"b": 10**30}])
-
-    parquet.write(tmp_path / "o.parquet", rows, {})
-    assert len(calls) == 2
-    assert [row for _, row in table_rows(tmp_path / "o.parquet")] == [
-        {"a\\ud83d": 1.0, "b": None},
-        {"a\\ud83d": 0.5, "b": "\\ud83d"},
-        {"a\\ud83d": None, "b": str(10**30)},
-    ]
 
 
 def test_parquet_is_written_at_the_memory_of_a_row_group(tmp_path: Path) -> None:

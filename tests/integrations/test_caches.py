@@ -34,20 +34,6 @@ def test_copies_have_the_cache_of_the_process(bert_folder: str) -> None:
         Judge(EstimeScorer(model=bert_folder), cache=None)
 
 
-def test_metrics_of_the_same_settings_encode_each_source_once(
-    bert_folder: str, alarms: MakeMetric, pairs: Pairs
-) -> None:
-    """In a collection, in later epochs, and in copies; those of other settings do not share."""
-    metrics = MetricCollection({"alarms": alarms(), "inconsistency": ESTIME(model=bert_folder)})
-    for metric in (metrics, alarms(), pickle.loads(pickle.dumps(metrics))):
-        metric.update(**named(pairs))
-    sources = len({source for _, source in pairs})
-    assert DEFAULT_CACHE.misses == sources
-    for _ in range(2):
-        alarms(distance=4).update(**named(pairs))
-    assert DEFAULT_CACHE.misses == 2 * sources
-
-
 def test_nothing_is_kept_but_the_cache(alarms: MakeMetric, pairs: Pairs) -> None:
     metric = alarms()
     metric.persistent(True)

@@ -116,35 +116,6 @@ def test_training_logs_checkpoints_and_resumes(
     assert again["val/inconsistency"] == pytest.approx(inconsistency(last, bert_folder), rel=1e-6)
 
 
-def test_degenerate_epochs_are_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By the number of alarms the blank and the foreign summaries would beat the faithful ones."""
-    plan = ["", "of", "zqx vrk ploo", "faithful", "of", ""]
-    seen: dict[int, Any] = {}
-
-    class Planned(example.Summarizer):  # type: ignore[name-defined, misc]
-        def write(self, batch: dict[str, Any]) -> list[str]:
-            text = plan[self.current_epoch]
-            return [
-                source.split(".")[0] if text == "faithful" else text for source in batch["source"]
-            ]
-
-        def on_validation_epoch_end(self) -> None:
-            super().on_validation_epoch_end()
-            if not self.trainer.sanity_checking:
-                seen[self.current_epoch] = {
-                    name: float(value) for name, value in self.trainer.callback_metrics.items()
-                }
-
-    monkeypatch.setattr(example, "Summarizer", Planned)
-    outcome = example.main(arguments(tmp_path, "embedded-small", "--epochs", str(len(plan))))
-    assert torch.load(outcome["best"], weights_only=False)["epoch"] == plan.index("faithful")
-    alarms = {plan[epoch]: values["val/alarms"] for epoch, values in seen.items()}
-    assert alarms[""] == alarms["zqx vrk ploo"] == 0 <= alarms["faithful"]
-    rates = {plan[epoch]: values["val/inconsistency"] for epoch, values in seen.items()}
-    assert rates["faithful"] < rates["of"] == rates["zqx vrk ploo"] == rates[""] == 1
-    assert outcome["epochs"] == len(plan)  # an epoch without a value stops nothing
-
-
 def test_the_curve_falls(tmp_path: Path) -> None:
     few = ["--validation", "8", "--epochs", "8", "--plot", f"{tmp_path}/a.svg"]
     example.main(["--accelerator", "cpu", "--folder", str(tmp_path), *few])
@@ -159,17 +130,6 @@ def test_the_curve_falls(tmp_path: Path) -> None:
         result = estime(untrained.write({"source": sources}), sources, model="embedded-small")
         values.append(result.mean("inconsistency"))
     assert values[1] < values[0] / 2
-
-
-@pytest.mark.parametrize("precision", ["bf16-mixed", "bf16-true"])
-def test_precision_of_the_training_does_not_reach_the_encoder(
-    watched: dict[str, Any], bert_folder: str, tmp_path: Path, precision: str
-) -> None:
-    outcome = example.main(
-        arguments(tmp_path, bert_folder, "--epochs", "1", "--precision", precision)
-    )
-    last = watched["epochs"][-1]
-    assert outcome["val/inconsistency"] == pytest.approx(inconsistency(last, bert_folder), rel=1e-6)
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import os
 import pkgutil
 import random
 import signal
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,7 +27,7 @@ from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, expand
 from estime_metric.jobs.rows_file import rows_path
 from estime_metric.stats.bootstrap import source_id
-from tests.command import FORKS, json_rows, run_command, run_in_process, table_rows, write_jsonl
+from tests.command import FORKS, json_rows, run_command, run_in_process, write_jsonl
 from tests.jobs.conftest import QUICK, Watched, result_of, rows, score, score_chunks
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
@@ -49,11 +48,11 @@ def test_chunks_divide_no_source_and_change_no_score(
     assert [(row["line"], row["alarms"]) for row in json_rows(out)] == [*enumerate(alarms, start=1)]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_a_stopped_run_is_resumed_and_the_file_is_equal(
-    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+    table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    whole, parts = tmp_path / f"whole.{ending}", tmp_path / f"parts.{ending}"
+    """For every format where a run is killed, below."""
+    whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     job = Job(inputs=(table,), output=parts, look_ahead=8)
     score(replace(job, output=whole), scorer)
     kept = score_chunks(job, scorer, 2)
@@ -64,8 +63,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     for report, before in ((resumed, kept), (again, 40)):
         assert (report.resumed, report.pairs) == (before, 40)
     assert parts.read_bytes() == written
-    assert table_rows(parts) == table_rows(whole)
-    assert ending == "parquet" or written == whole.read_bytes()
+    assert written == whole.read_bytes()
     assert files.read_meta(parts)["signature"] == scorer.signature
     with pytest.raises(ValueError, match="the same signature as in the earlier run"):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
@@ -169,24 +167,11 @@ def test_columns_of_parquet_keep_the_types_that_json_has(
         assert (name, written[name].to_pylist()) == (name, [value])
 
 
-def test_means_have_intervals_by_source(table: Path, scorer: EstimeScorer) -> None:
-    report = score(Job(inputs=(table,), look_ahead=8), scorer)
-    result = result_of(scorer, rows(40))
-    for measure in ("inconsistency", "alarms", "alarm_rate"):
-        interval, expected = (whole.interval(measure).to_dict() for whole in (report, result))
-        assert interval == pytest.approx(expected, abs=1e-6)
-    assert report.interval("alarms").mean == statistics.fmean(result.values("alarms").tolist())
-    assert report.few_sources == len({row["source"] for row in rows(40)})
-    with pytest.raises(ValueError, match="Expected argument `measure` to be one of inconsistency"):
-        report.interval("soft")
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_a_report_has_single_pairs_also_of_earlier_runs(
-    tmp_path: Path, scorer: EstimeScorer, ending: str
+    tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(30))
-    job = Job(inputs=(table,), output=tmp_path / f"out.{ending}", look_ahead=8, prefix="e_")
+    job = Job(inputs=(table,), output=tmp_path / "out.csv", look_ahead=8, prefix="e_")
     straight = score(job, scorer, worst=3)
     texts = [(row["source"], row["summary"]) for row in rows(30)]
     values = result_of(scorer, rows(30)).values("inconsistency").tolist()
@@ -306,26 +291,6 @@ def test_our_names_in_the_input_are_refused_before_scoring(
     assert not out.exists()
     score(Job(inputs=(path,), output=out, prefix="estime_"), scorer)
     assert json_rows(out)[0]["alarms"] == 1
-
-
-def test_a_jobs_own_files_are_not_its_inputs(tmp_path: Path, scorer: EstimeScorer) -> None:
-    write_jsonl(tmp_path / "a.jsonl", rows(9))
-    out = tmp_path / "scores.jsonl"
-    for existing in ("refuse", "resume", "resume"):
-        inputs = expand([tmp_path / "*"], out)
-        assert inputs == (tmp_path / "a.jsonl",)
-        job = Job(inputs=inputs, output=out, look_ahead=3)
-        if existing == "refuse":
-            score_chunks(job, scorer, 1)
-        else:
-            score(job, scorer, existing)
-    assert len(json_rows(out)) == 9
-    assert expand([tmp_path / "*.jsonl"], tmp_path / "other.jsonl") == (tmp_path / "a.jsonl", out)
-    with pytest.raises(ValueError, match="matches none"):
-        expand([tmp_path / "*.csv"])
-    precious = expand([tmp_path / "*.jsonl"], tmp_path / "a.jsonl")  # it is not the job's
-    with pytest.raises(ValueError, match="the output to differ from the input"):
-        Job(inputs=precious, output=tmp_path / "a.jsonl")
 
 
 @pytest.mark.parametrize("finishing", ["--resume", "--overwrite"])

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.comparison.reading import READABLE, check_numbers, read_table
+from estime_metric.comparison.reading import check_numbers, read_table
 from estime_metric.measures import measure_of
 from estime_metric.studies.meta.grid import Grid, join
+
+READABLE = (".csv", ".jsonl", ".parquet")  # endings of the tables that are found in a folder
 
 #: Names of the columns of documents and of systems that are tried in turn if none is given.
 DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
@@ -164,7 +166,7 @@ def _measures(
         )
     for name in wanted or found:
         column, table, file = found[name]
-        check_numbers(table, column, file.name, allow_missing=allow_missing)
+        _check_numbers(table, column, file.name, allow_missing=allow_missing)
         yield name, column, table
 
 
@@ -178,7 +180,18 @@ def _check_columns(
                 f"Expected argument `{argument}` to name columns of {path.name} ({listed}), but "
                 f"got {name!r}."
             )
-        check_numbers(table, name, path.name, allow_missing=allow_missing)
+        _check_numbers(table, name, path.name, allow_missing=allow_missing)
+
+
+def _check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing: bool) -> None:
+    """As `check_numbers`; raises ValueError also for a missing number, unless ``allow_missing``."""
+    check_numbers(table, column, name)
+    missing = table.index[table[column].isna()]
+    if len(missing) and not allow_missing:
+        raise ValueError(
+            f"Expected column {column!r} of {name} to contain finite numbers, but line {missing[0]} has "
+            'none. With missing="drop" (--drop-missing) its document is excluded.'
+        )
 
 
 def _read(path: Path, document: str | None, system: str | None) -> pd.DataFrame:

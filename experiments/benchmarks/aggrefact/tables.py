@@ -7,10 +7,9 @@ import pandas as pd
 from estime_metric.report.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import TITLES, with_interval_texts
-from experiments.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from experiments.benchmarks.aggrefact.data import ORIGINS, PLACE, AggreFact, Place
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from experiments.benchmarks.aggrefact.statistics import PLACE
 from experiments.benchmarks.detection import DETECTION, MEAN, by_part, notes
 
 
@@ -33,14 +32,10 @@ def make_tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
         ),
         "area": ("aggrefact-area", "AggreFact: area under the ROC curve on test."),
     }
-    tables = []
-    for value, (name, title) in titles.items():
-        known = frame[frame[value].notna()].drop_duplicates("column")
-        labels = {
-            heading: dict(known.loc[known["section"] == section, ["column", "measure"]].to_numpy())
-            for section, heading in TITLES.items()
-        }
-        tables.append(by_part(name, title, frame, PLACE, value, columns, labels, all_notes))
+    tables = [
+        by_part(name, title, scores, frame, PLACE, value, columns, all_notes)
+        for value, (name, title) in titles.items()
+    ]
     return [*tables, _cells(frame, all_notes)]
 
 
@@ -78,10 +73,10 @@ def _notes(scores: Scores[AggreFact], frame: pd.DataFrame) -> tuple[str, ...]:
 def _about_published(frame: pd.DataFrame) -> str:
     """How far accuracies of the detectors' scores are from the printed ones."""
     apart = [
-        abs(row.accuracy - TABLE_8[place].accuracies[row.measure])
+        abs(row.accuracy - TABLE_8.loc[place, row.measure])
         for row in frame[frame["column"].str.startswith("published:")].itertuples()
         if row.measure in DETECTORS
-        and (place := Place(row.origin, row.dataset, row.group)) in TABLE_8
+        and (place := Place(row.origin, row.dataset, row.group)) in TABLE_8.index
     ]
     if apart:
         return f"Published detectors: from their scores in the data, at most {max(apart):.3f} from what is printed."

@@ -8,13 +8,10 @@ from estime_metric.report.tables import Column, Section, Table, interval_cell, p
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import (
-    labels_of,
-    measure_table,
-    with_interval_texts,
-)
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from experiments.benchmarks.bump.data import error_types
 from experiments.benchmarks.bump.statistics import ALL, CONSISTENCY, TESTS
+from experiments.benchmarks.tables import measure_table
 
 
 def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
@@ -36,10 +33,10 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
         measure_table(
             "bump",
             f"BUMP: consistency and area under the ROC curve; {about}.",
+            scores,
             frame,
             ["error"],
             overall,
-            labels_of(scores),
             notes,
         ),
         _by_type(scores, frame, f"BUMP: consistency by type of error; {about}."),
@@ -56,9 +53,7 @@ def _by_type(scores: Scores[Summaries], frame: pd.DataFrame, title: str) -> Tabl
         name = f"{error_type.kind or error_type.what} ({counts[error]})"
         group = error_type.what if error_type.kind else ""
         shown["consistency", error] = Column(name, group, decimals=1)
-    return measure_table(
-        "bump-types", title, frame, ["error"], shown, labels_of(scores), _notes(scores)
-    )
+    return measure_table("bump-types", title, scores, frame, ["error"], shown, _notes(scores))
 
 
 def _tests(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:

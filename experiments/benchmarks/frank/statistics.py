@@ -15,8 +15,8 @@ from estime_metric.stats.checks import Floats, group_codes
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import (
+    IDS,
     Frames,
-    Resamples,
     each_column,
     with_interval,
 )
@@ -28,6 +28,7 @@ from experiments.benchmarks.frank.partial import (
     partial_correlation,
     weighted_partial,
 )
+from experiments.benchmarks.resamples import Resamples
 
 #: All summaries, or the summaries of one dataset.
 PARTS = ("all", *DATASETS)
@@ -109,19 +110,20 @@ def differences(scores: Scores[Summaries], correlations: pd.DataFrame) -> pd.Dat
     treats summaries as independent draws; the number of systems is subtracted from its degrees of
     freedom.
 
-    Tidy: ``column``, ``part``, ``method``, ``best`` (the column of the best), ``difference`` (its
-    correlation minus this one's, over the summaries that both score) and the two-sided ``p_value``;
-    NaN if there is none.
+    Tidy: ``column``, ``measure``, ``section``, ``part``, ``method``, ``best`` (the column of the best),
+    ``difference`` (its correlation minus this one's, over the summaries that both score) and the
+    two-sided ``p_value``; NaN if there is none.
     """
     rows: list[dict[str, Any]] = []
     known = {column.name: scores.oriented(column) for column in scores.known}
     partial = correlations[correlations["kind"] == "partial"].dropna(subset="value")
     for (part, method), group in partial.groupby(["part", "method"], sort=False):
         best = group.loc[group["value"].idxmax(), "column"]
-        for column in group["column"]:
-            names = {"column": column, "part": part, "method": method, "best": best}
-            rows.append({**names, **compare(scores.data, known[best], known[column], part, method)})
-    return pd.DataFrame(rows, columns=["column", "part", "method", "best", "difference", "p_value"])
+        for ids in group[IDS].to_dict("records"):
+            names = {**ids, "part": part, "method": method, "best": best}
+            values = known[ids["column"]]
+            rows.append({**names, **compare(scores.data, known[best], values, part, method)})
+    return pd.DataFrame(rows, columns=[*IDS, "part", "method", "best", "difference", "p_value"])
 
 
 def compare(

@@ -11,11 +11,8 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    Shown,
-    labels_of,
     measure_cells,
     measure_rows,
-    measure_table,
     with_interval_texts,
 )
 from experiments.benchmarks.frank.data import DATASETS, ERRORS, FLIP
@@ -26,6 +23,7 @@ from experiments.benchmarks.frank.statistics import (
     PARTS,
     part_name,
 )
+from experiments.benchmarks.tables import Shown, measure_table
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 _BY = ("part", "method")
@@ -35,7 +33,7 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     """``frank``, ``frank-plain``, ``frank-intervals``, ``frank-differences`` and
     ``frank-ablation``.
     """
-    notes, labels = _notes(scores), labels_of(scores)
+    notes = _notes(scores)
     correlations = with_interval_texts(frames[CORRELATIONS], "value")
     partial = correlations[correlations["kind"] == "partial"]
     plain = correlations[correlations["kind"] == "plain"]
@@ -47,9 +45,9 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     title_plain = f"FRANK: correlation with judged factuality, controlling for nothing; {about}"
     title_intervals = "FRANK: partial correlations with factuality and their 95% intervals, bootstrap over documents."
     return [
-        measure_table("frank", title, partial, _BY, values, labels, notes),
-        measure_table("frank-plain", title_plain, plain, _BY, values, labels, notes),
-        measure_table("frank-intervals", title_intervals, partial, _BY, intervals, labels, notes),
+        measure_table("frank", title, scores, partial, _BY, values, notes),
+        measure_table("frank-plain", title_plain, scores, plain, _BY, values, notes),
+        measure_table("frank-intervals", title_intervals, scores, partial, _BY, intervals, notes),
         _differences(scores, frames[DIFFERENCES], notes),
         _ablation(scores, frames[ABLATION], notes),
     ]
@@ -92,20 +90,17 @@ def _differences(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[st
         "which summaries of one document are not, and is approximate for ρ.",
     )
     title = "FRANK: how far each measure's partial correlation is behind the best one's, and Williams' test."
-    return measure_table(
-        "frank-differences", title, frame, _BY, shown, labels_of(scores), about + notes
-    )
+    return measure_table("frank-differences", title, scores, frame, _BY, shown, about + notes)
 
 
 def _ablation(scores: Scores[Summaries], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     errors = [name.removeprefix(FLIP) for name in scores.data.table if name.startswith(FLIP)]
     shown = {("value", error): Column(ERRORS.get(error, error)) for error in errors}
-    labels = {name: label for of in labels_of(scores).values() for name, label in of.items()}
-    known = {name: labels[name] for name in labels if name in scores.values}
+    labels = {column.name: column.label for column in scores.known}
     sections = []
     for part, part_frame in frame.groupby("part", sort=False):
         cells = measure_cells(part_frame, ["error"], shown)
-        sections.append(Section(part_name(part), measure_rows(cells, known)))
+        sections.append(Section(part_name(part), measure_rows(cells, labels)))
     about = (
         "Partial Pearson correlation with factuality minus the one with the labels of one type of error flipped: the "
         "higher, the more of the agreement rests on errors of this type. The first three are groups of the next seven."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL, ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.studies.benchmarks.shared.frames import Frames, ids_of
+from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from experiments.benchmarks.detection import DETECTION, cross_validated, detect
+from experiments.benchmarks.detection import cross_validated, detect, with_published
 
 #: In place of the name of a part: all summaries are one part.
 ALL = "all"
@@ -52,8 +52,5 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
         resamples=resamples,
         seed=seed,
     )
-    published = [
-        {**ids_of(ScoreColumn(f"published:{name}", name, PUBLISHED)), "part": ALL, **values}
-        for name, values in PUBLISHED_VALUES.items()
-    ]
-    return {DETECTION: pd.concat([computed, pd.DataFrame(published)], ignore_index=True)}
+    published = pd.DataFrame.from_dict(PUBLISHED_VALUES, orient="index").assign(part=ALL)
+    return with_published(computed, published.rename_axis("measure").reset_index())

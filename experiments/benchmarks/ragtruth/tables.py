@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from estime_metric.report.tables import Column, Table
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import (
-    TITLES,
-    labels_of,
-    measure_table,
-    with_interval_texts,
-)
+from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from experiments.benchmarks.detection import DETECTION, VALUES, notes
-from experiments.benchmarks.ragtruth.statistics import ALL, FLAG_EVERYTHING, PUBLISHED_VALUES
+from experiments.benchmarks.ragtruth.statistics import ALL
+from experiments.benchmarks.tables import measure_table
 
 _HEADINGS = {"area": "area", "accuracy": "balanced accuracy", "f1": "F1"}
 
@@ -26,19 +21,16 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     for value, heading in _HEADINGS.items():
         shown[value, ALL] = Column("value", heading)
         shown[f"{value}_interval", ALL] = Column("95% interval", heading, text=True)
-    labels = labels_of(scores)
-    labels[TITLES[TRIVIAL]][FLAG_EVERYTHING.name] = FLAG_EVERYTHING.label
-    labels[TITLES[PUBLISHED]] = {f"published:{name}": name for name in PUBLISHED_VALUES}
     errors = int((data.table["label"] == 0).sum())
     about = f"{data.origin}, {len(data.documents)} articles, {len(data)} summaries, {errors} with an error"
     return [
         measure_table(
             "ragtruth",
             f"RAGTruth: errors in summaries that language models wrote; {about}.",
+            scores,
             frame,
             ["part"],
             shown,
-            labels,
             (_ABOUT, *notes(scores)),
         )
     ]

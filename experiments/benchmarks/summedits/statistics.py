@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from experiments.benchmarks.detection import DETECTION, MEAN, cross_validated, detect
-from experiments.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
+from experiments.benchmarks.detection import MEAN, cross_validated, detect, with_published
+from experiments.benchmarks.summedits.published import PUBLISHED
 
 
 def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) -> Frames:
@@ -31,12 +30,11 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
         resamples=resamples,
         seed=seed,
     )
-    return {DETECTION: pd.concat([computed, published(scores.data.documents)], ignore_index=True)}
+    return with_published(computed, published(scores.data.documents))
 
 
 def published(domains: list[str]) -> pd.DataFrame:
     """The published accuracies as rows of the tidy table; the mean is over the domains in the data."""
-    known = PUBLISHED_ACCURACIES[[name for name in domains if name in PUBLISHED_ACCURACIES]]
+    known = PUBLISHED[[name for name in domains if name in PUBLISHED]]
     accuracies = known.assign(**{MEAN: known.mean(axis=1)}).stack().rename("accuracy")
-    rows = accuracies.rename_axis(["measure", "domain"]).reset_index()
-    return rows.assign(column="published:" + rows["measure"], section=PUBLISHED)
+    return accuracies.rename_axis(["measure", "domain"]).reset_index()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from estime_metric.report.tables import Column, Table
-from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, REFERENCE_FREE, TRIVIAL
+from estime_metric.studies.benchmarks.shared.blocks import REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import TITLES, labels_of
 from experiments.benchmarks.detection import DETECTION, MEAN, by_part, notes
 from experiments.benchmarks.summedits.data import DOMAINS
-from experiments.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
+from experiments.benchmarks.summedits.published import PUBLISHED
 
 #: Area of a measure that says nothing.
 CHANCE = 0.5
@@ -27,31 +26,30 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
     columns: dict[tuple[str, ...], Column] = {
         (name,): Column(DOMAINS.get(name, name)) for name in data.documents
     }
-    overall = PUBLISHED_ACCURACIES["overall"]
-    labels = labels_of(scores)
-    published = {
-        f"published:{name}": f"{name} (ten domains: {mean:.3f})" for name, mean in overall.items()
+    labels = {
+        name: f"{name} (ten domains: {mean:.3f})" for name, mean in PUBLISHED["overall"].items()
     }
+    labelled = frame.assign(measure=frame["measure"].replace(labels))
     all_notes = (*_verdict(frame), _ABOUT_ACCURACY, *notes(scores))
     return [
         by_part(
             "summedits",
             f"SummEdits: balanced accuracy; {about}.",
-            frame,
+            scores,
+            labelled,
             ["domain"],
             "accuracy",
             columns,
-            {**labels, TITLES[PUBLISHED]: published},
             all_notes,
         ),
         by_part(
             "summedits-area",
             f"SummEdits: area under the ROC curve; {about}.",
+            scores,
             frame,
             ["domain"],
             "area",
             columns,
-            labels,
             all_notes,
         ),
     ]

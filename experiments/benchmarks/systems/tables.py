@@ -13,14 +13,13 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
-    labels_of,
     measure_cells,
     measure_rows,
-    measure_table,
     with_interval_texts,
 )
 from experiments.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING
 from experiments.benchmarks.systems.statistics import ALL, BANDS, MEASURES
+from experiments.benchmarks.tables import measure_table
 
 #: With up to this number of pairs of systems, intervals say too little for tables for readers.
 FEW_PAIRS = 10
@@ -43,7 +42,7 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
 def _agreement(
     scores: Scores[Summaries], frame: pd.DataFrame, part: str, name: str, documents: str
 ) -> Table:
-    """A section for each data set, a row for each measure that scores it, a column for each band."""
+    """A section for each dataset, a row for each measure that scores it, a column for each band."""
     shown = {
         ("right_of", ALL): Column("right", "all pairs", text=True),
         ("share_interval", ALL): Column("95%, documents", "all pairs", text=True),
@@ -82,10 +81,10 @@ def _order(scores: Scores[Summaries], frame: pd.DataFrame) -> Table:
         "systems-order",
         "Pairs that people separate significantly and the measure orders as people do, and Kendall's τ-b of the "
         "systems' means, documents for reporting.",
+        scores,
         frame.assign(ordered_of=_of(frame["ordered"], frame["separated"])),
         ["data"],
         shown,
-        labels_of(scores),
         _notes(scores),
     )
 

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
-from estime_metric.studies.benchmarks.shared.blocks import published_block
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from experiments.benchmarks.bump import BENCHMARK
 from experiments.benchmarks.bump.data import chosen_articles, error_types, read
 from experiments.benchmarks.bump.statistics import CONSISTENCY, TESTS
+from experiments.benchmarks.running import published_block
 from experiments.tests.benchmarks.made import DATA, made_folder, made_rows
 from tests.studies.conftest import drawn_rows, ends, rows
 from tests.studies.made import real_folder

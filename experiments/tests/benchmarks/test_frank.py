@@ -15,7 +15,6 @@ from scipy import stats
 from estime_metric.stats.checks import group_codes
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
-from estime_metric.studies.benchmarks.shared.blocks import published_block
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.meta.significance import williams
 from experiments.benchmarks.frank import BENCHMARK
@@ -25,6 +24,7 @@ from experiments.benchmarks.frank.partial import (
     partial_correlation,
     weighted_partial,
 )
+from experiments.benchmarks.running import published_block
 from experiments.tests.benchmarks.made import DATA, made_folder, made_rows
 from tests.command import json_rows
 from tests.studies.conftest import drawn_rows, ends, rows

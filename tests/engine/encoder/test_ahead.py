@@ -163,20 +163,3 @@ def test_an_error_of_any_stage_leaves_no_thread(
         scorer(bert_folder).score(SUMMARIES, SOURCES)
     assert forced
     assert not threads()
-
-
-@pytest.mark.slow
-def test_workers_of_a_data_loader_score(
-    bert_folder: str, plain: list[float], forced: list[Any]
-) -> None:
-    """In worker processes, forked after the parent has scored."""
-    shared = scorer(bert_folder)
-
-    def scored(row: int) -> float:
-        return float(
-            shared.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values("alarms")[0]
-        )
-
-    assert scored(0) == plain[0]
-    how = {"num_workers": 2, "batch_size": None, "multiprocessing_context": "fork", "timeout": 60}
-    assert list(torch.utils.data.DataLoader(range(4), collate_fn=scored, **how)) == plain[:4]

@@ -109,32 +109,6 @@ FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not
 
 @pytest.mark.slow
 @FORKS
-def test_a_process_that_is_forked_while_nothing_is_judged_judges_too() -> None:
-    """Before the first pair and afterwards; in the child of a child too."""
-    script = """
-        from estime_metric.integrations.judging import Judge
-
-        judge = Judge(model="embedded-small", device="cpu")
-        texts = ["The cat sat."], ["The cat sat on the mat."]
-
-        def equals(measures):
-            # other threads and a cached source round otherwise
-            own = judge(*texts)[0].measures
-            assert all(abs(own[name] - measures[name]) < 1e-5 for name in own)
-
-        def nested():
-            equals(expected)
-            assert in_child(lambda: equals(expected)) == 0
-
-        assert in_child(lambda: judge(*texts)) == 0
-        expected = judge(*texts)[0].measures
-        assert in_child(nested) == 0
-    """
-    assert run_with_forks(script) == []
-
-
-@pytest.mark.slow
-@FORKS
 def test_a_process_that_is_forked_when_the_thread_of_a_harness_ends_judges_too() -> None:
     """One fork in three hung when pairs were judged in the thread that asked for it."""
     script = """

@@ -77,7 +77,7 @@ class BlancScorer:
         """BLANC of each summary, float64 between -1 and 1; higher is better. A source that comes
         several times in a row is prepared once; ``advance`` is called with the number of summaries
         done."""
-        texts, originals = check_pairs(list(summaries), list(sources), "summaries", "sources")
+        texts, originals = check_pairs(list(summaries), list(sources), "summaries")
         scores: list[float] = []
         for source, group in groupby(zip(originals, texts, strict=True), key=itemgetter(0)):
             together = [text for _, text in group]

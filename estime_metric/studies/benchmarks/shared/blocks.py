@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from estime_metric.stats.checks import Floats
-from estime_metric.studies.benchmarks.shared.data import Summaries
 
 #: Sections of the tables, in order: what is computed, scores that were read from files, and scores
 #: that come with the data.
@@ -73,11 +72,3 @@ class Block:
     prepare: Callable[[], Prepared]
     own_bar: bool = False
     notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
-
-
-def published_block(data: Summaries) -> Block:
-    """The scores that come with the data."""
-    columns = {name: ScoreColumn(f"published:{name}", name, PUBLISHED) for name in data.published}
-    values = {column.name: data.published[name].to_numpy() for name, column in columns.items()}
-    prepared = Prepared(f"{data.origin}|{data.digest}", lambda *_: values)
-    return Block(PUBLISHED, tuple(columns.values()), lambda: prepared)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.stats.checks import Floats
@@ -36,27 +35,6 @@ def each_column(
     """
     rows = [{**ids_of(column), **row} for column in scores.analyzed() for row in rows_of(column)]
     return pd.DataFrame(rows, columns=[*IDS, *names])
-
-
-class Resamples:
-    """Bootstrap samples of groups of summaries, for example of the documents, the same ones for
-    everything that is computed with them.
-
-    Args:
-        group_of_each: the group of each summary; whole groups are drawn with replacement.
-        resamples, seed: how many, and of the random numbers.
-    """
-
-    def __init__(self, group_of_each: Sequence[str] | pd.Series, resamples: int, seed: int) -> None:
-        codes, groups = pd.factorize(pd.Series(group_of_each, dtype=object))
-        self._group_of_each = codes
-        self._weights = drawn_weights(len(groups), resamples, seed)
-
-    def weights(self, rows: pd.Index | npt.NDArray[np.int64]) -> Floats:
-        """How often the sample itself, and then each resample, contains each of k summaries, given
-        by their numbers; float64 of shape (1 + resamples, k).
-        """
-        return self._weights[:, self._group_of_each[rows]]
 
 
 def drawn_weights(items: int, resamples: int, seed: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Tables for readers from tidy tables: a row per measure, in sections."""
+"""Cells of tables for readers from tidy tables: a row per measure."""
 
 from __future__ import annotations
 
@@ -7,30 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table, interval_cell
-from estime_metric.studies.benchmarks.shared.blocks import OWN, PUBLISHED, REFERENCE_FREE, TRIVIAL
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.report.tables import Cell, Column, interval_cell
 
-#: Section -> its title in the tables, in order.
-TITLES = {
-    REFERENCE_FREE: "Computed in this run",
-    TRIVIAL: "Trivial baselines, computed in this run",
-    OWN: "From files",
-    PUBLISHED: "Published",
-}
-#: Title of a section -> name of a column of scores -> label of its row, in order.
-Labels = Mapping[str, Mapping[str, str]]
 #: What a column of a table for readers shows -> the column. It shows a field of the tidy table, of
 #: the row of a measure with the cells that follow the field's name: ``("value", "all", "pearson")``.
 Shown = Mapping[Any, Column]
-
-
-def labels_of(scores: Scores[Any]) -> dict[str, dict[str, str]]:
-    """All measures that were requested, also those that failed."""
-    return {
-        title: {column.name: column.label for column in scores.columns if column.section == section}
-        for section, title in TITLES.items()
-    }
 
 
 def with_interval_texts(frame: pd.DataFrame, *names: str, decimals: int = 2) -> pd.DataFrame:
@@ -61,24 +42,3 @@ def measure_rows(cells: pd.DataFrame, labels: Mapping[str, str]) -> list[tuple[C
     """A row for each label; without cells for a measure that has none."""
     rows = cells.reindex(list(labels)).itertuples(index=False, name=None)
     return [(label, *row) for label, row in zip(labels.values(), rows, strict=True)]
-
-
-def measure_table(
-    name: str,
-    title: str,
-    frame: pd.DataFrame,
-    by: Sequence[str],
-    shown: Shown,
-    labels: Labels,
-    notes: Sequence[str],
-) -> Table:
-    """A table with these columns behind the labels of its rows; sections without labels are
-    excluded.
-    """
-    cells = measure_cells(frame, by, shown)
-    sections = [
-        Section(heading, measure_rows(cells, section_labels))
-        for heading, section_labels in labels.items()
-        if section_labels
-    ]
-    return Table(name, title, [Column("measure", text=True), *shown.values()], sections, notes)
