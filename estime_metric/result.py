@@ -1,4 +1,4 @@
-"""What a scoring run returns: the statistics of every pair, and all that is computed from them."""
+"""What a scoring run returns: the statistics of every pair, and everything that is computed from them."""
 
 from __future__ import annotations
 

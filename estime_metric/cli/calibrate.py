@@ -72,8 +72,8 @@ def calibrate(
         labeled: Table with one labeled summary per row, in any format of 'estime score'.
         label: Column with the labels: 1 or true for consistent summaries, 0 or false for all
             others.
-        higher: Higher scores are better. Not needed for ESTIME's own measures, except those without
-            a direction, such as copied_density.
+        higher: Higher scores are better. The direction of ESTIME's measures is known, except that of
+            copied_density.
         resamples: Bootstrap samples for the estimate of the accuracy on new summaries.
         output: Write all candidates for the threshold (.csv, .jsonl, .parquet; '-' for JSON Lines on
             standard output, with the report on standard error).
@@ -122,10 +122,10 @@ def calibrate(
 def _read(
     path: Path, score: str, label: str, layout: files.Layout, problems: list[str]
 ) -> DataFrame:
-    """The rows with a score and a label, both as numbers; ``problems`` get a sentence for each other
-    row. ValueError if there is no such row.
+    """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
+    Raises ValueError if no row has both.
     """
-    from estime_metric.comparison.reading import check_column, check_texts, quoted, read_scores
+    from estime_metric.comparison.reading import check_column, quoted, read_scores, rows_with_texts
 
     rows = read_scores(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
@@ -134,7 +134,7 @@ def _read(
         )
     check_column(rows, label, path.name, "Name the right one with `label`.")
     if score not in rows and score in NOVELTY:
-        rows = check_texts(rows, path, layout, problems)
+        rows = rows_with_texts(rows, path, layout, problems)
         texts = rows[layout.summary_column].tolist(), rows[layout.source_column].tolist()
         rows[score] = novelty(*texts)[score]
     advice = f"Name the right one with `score`.{did_you_mean(score, [*rows, *MEASURES])}"
@@ -158,7 +158,7 @@ def _read(
 
 
 def _number(cell: Any) -> float:
-    """A score; NaN if it is missing, not finite, or no number."""
+    """A score; NaN if it is missing or is not a finite number."""
     try:
         number = float(cell)
     except (OverflowError, TypeError, ValueError):
