@@ -26,8 +26,8 @@ class Joined:
         rows: one row per example, in an order that does not depend on the order in the files; the
             columns have two levels, the system and its column: ``rows["A"]["alarms"]``.
         matched_by: the column that identified an example.
-        unmatched: one sentence per source or example that is not compared, beyond `NAMED` of a kind
-            counted.
+        unmatched: one sentence per source or example that is not compared; after `NAMED` of a kind,
+            one sentence counts the others.
         sources: the `source_id` of each example; ``None`` if it is not known which examples share a
             source.
     """
@@ -49,8 +49,9 @@ def join_scores(
     Args:
         systems: the scores of each system, in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
-            `keys.id_of`. Without it, an example is a source and the number of the summary among
-            those of the source; sources with different numbers of summaries are not compared.
+            `keys.id_of`. Without it, an example is identified by its source and by the position of the
+            summary among the summaries of that source; a source is not compared if the systems have
+            different numbers of summaries of it.
         source_column: the column of the sources if there is no column ``source_id``.
 
     Raises:
@@ -139,8 +140,8 @@ def _uneven(counts: pd.DataFrame) -> list[str]:
 
 
 def _unmatched(counts: pd.DataFrame) -> list[str]:
-    """A sentence for each source or example that some system lacks, with the first system that has
-    it, and those that do not.
+    """A sentence for each source or example that a system lacks. It names the first system that has the
+    example, and the systems that lack it.
     """
     problems = []
     for pattern, rows in (counts == 0).groupby(list(counts.columns), sort=False):
