@@ -78,6 +78,10 @@ def calibrate(
         output: Write all candidates for the threshold (.csv, .jsonl, .parquet; '-' for JSON Lines on
             standard output, with the report on standard error).
     """
+    if label == score:
+        raise ValueError(
+            f"Expected argument `label` to name another column than `score`, but both are {label!r}."
+        )
     if output is not None:
         files.check_writable(output, [labeled], overwrite=overwrite)
     # These import pandas: slow.
