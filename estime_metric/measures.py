@@ -99,8 +99,8 @@ class Measure:
 
     @property
     def needs_every_unit(self) -> bool:
-        """Whether the measure needs the embeddings of all units of the summary, also of those that do
-        not occur in the source.
+        """Whether the measure needs the embeddings of all units of the summary, also of units that do not
+        occur in the source.
         """
         return not _OF_EVERY_UNIT.isdisjoint(self.needs)
 

@@ -1,4 +1,4 @@
-"""What a scoring run returns: the statistics of every pair, and all that is computed from them."""
+"""What a scoring run returns: the statistics of every pair, and everything that is computed from them."""
 
 from __future__ import annotations
 
@@ -415,6 +415,7 @@ class EstimeResult:
         Raises:
             ValueError: the result has no texts, as after `EstimeResult` was made from statistics alone;
                 or as for `EstimeScorer.explain`.
+            TypeError: the index is not an integer.
             IndexError: there is no such pair.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
@@ -422,6 +423,11 @@ class EstimeResult:
 
         if self._predictions is None or self._sources is None:
             raise ValueError("Expected a result with its texts to explain, but this one has none.")
+        index = integer("index", index)
+        if not -len(self) <= index < len(self):
+            raise IndexError(
+                f"Expected argument `index` to be that of one of {counted(len(self), 'pair')}, but got {index}."
+            )
         scorer = EstimeScorer(self.config)
         return scorer.explain(self._predictions[index], self._sources[index], layer=layer)
 

@@ -31,7 +31,6 @@ from estime_metric.result import EstimeResult
 from estime_metric.validation import (
     are_mostly_shorter,
     check_choice,
-    check_column,
     check_pairs,
     check_source,
     check_text,
@@ -223,7 +222,10 @@ class EstimeScorer:
                 or as for `score`.
         """
         for column in (source_column, summary_column):
-            check_column(column, batch)
+            if column not in batch:
+                raise ValueError(
+                    f"Expected a column named {column!r}, but got the columns {', '.join(batch)}."
+                )
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         columns: dict[str, Any] = {
             prefix + name: values for name, values in result.columns().items()

@@ -118,15 +118,6 @@ def check_pairs(
     return summaries, texts
 
 
-def check_column(column: str, columns: Iterable[str]) -> None:
-    """Raises ValueError if a table lacks a column."""
-    names = list(columns)
-    if column not in names:
-        raise ValueError(
-            f"Expected a column named {column!r}, but got the columns {', '.join(names)}."
-        )
-
-
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raises ValueError if a value is not one of ``choices``; the message suggests a similar one."""
     if value not in tuple(choices):  # a value that cannot be hashed is not in a dict either

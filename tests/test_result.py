@@ -190,8 +190,10 @@ def test_it_explains_its_pairs_as_its_scorer_does(bert_folder: str) -> None:
     explained = result.explain(-1, layer=2)
     assert explained == scorer.explain("The dog sat.", source, layer=2)
     assert explained.value("alarms") == result["alarms", 2][1]
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="`index` to be that of one of 2 pairs, but got 2"):
         result.explain(2, layer=1)
+    with pytest.raises(TypeError, match="`index` to be an integer, but got 'first'"):
+        result.explain("first")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`layer` to be one of 1, 2"):
         result.explain(0)
     with pytest.raises(ValueError, match="a result with its texts to explain"):

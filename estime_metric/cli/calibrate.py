@@ -24,6 +24,7 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.novelty import NOVELTY, novelty
+from estime_metric.validation import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from estime_metric.stats.detection import Calibration
 
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
+CHANCE = 0.5  # balanced accuracy
 SHOWN = 11  # candidates that are printed
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
@@ -70,11 +72,16 @@ def calibrate(
         labeled: Table with one labeled summary per row, in any format of 'estime score'.
         label: Column with the labels: 1 or true for consistent summaries, 0 or false for all
             others.
-        higher: Higher scores are better. Not needed for ESTIME's own measures.
+        higher: Higher scores are better. The direction of ESTIME's measures is known, except that of
+            copied_density.
         resamples: Bootstrap samples for the estimate of the accuracy on new summaries.
         output: Write all candidates for the threshold (.csv, .jsonl, .parquet; '-' for JSON Lines on
             standard output, with the report on standard error).
     """
+    if label == score:
+        raise ValueError(
+            f"Expected argument `label` to name another column than `score`, but both are {label!r}."
+        )
     if output is not None:
         files.check_writable(output, [labeled], overwrite=overwrite)
     # These import pandas: slow.
@@ -100,6 +107,11 @@ def calibrate(
     different = len(rows) if sources is None else sources.nunique()
     for line in _sentences(calibration, score, labels, different, higher=is_higher_better):
         (note if on_stderr else say)(line)
+    if calibration.chosen["accuracy"] < CHANCE:
+        warn(
+            f"The balanced accuracy is below {CHANCE}, that of chance. Pass --higher if higher scores are "
+            "better, and check that label 1 is that of the consistent summaries."
+        )
     if min(sum(labels), len(labels) - sum(labels)) < FEW:
         warn(
             f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
@@ -114,10 +126,10 @@ def calibrate(
 def _read(
     path: Path, score: str, label: str, layout: files.Layout, problems: list[str]
 ) -> DataFrame:
-    """The rows with a score and a label, both as numbers; ``problems`` get a sentence for each other
-    row. ValueError if there is no such row.
+    """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
+    Raises ValueError if no row has both.
     """
-    from estime_metric.comparison.reading import check_column, check_texts, quoted, read_scores
+    from estime_metric.comparison.reading import check_column, quoted, read_scores, rows_with_texts
 
     rows = read_scores(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
@@ -126,10 +138,10 @@ def _read(
         )
     check_column(rows, label, path.name, "Name the right one with `label`.")
     if score not in rows and score in NOVELTY:
-        rows = check_texts(rows, path, layout, problems)
+        rows = rows_with_texts(rows, path, layout, problems)
         texts = rows[layout.summary_column].tolist(), rows[layout.source_column].tolist()
         rows[score] = novelty(*texts)[score]
-    advice = "Name the right one with `score`."
+    advice = f"Name the right one with `score`.{did_you_mean(score, [*rows, *MEASURES])}"
     if measure_of(score) in MEASURES:
         further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
         advice = f"'estime score {path.name}{further} -o FILE' computes it."
@@ -150,7 +162,7 @@ def _read(
 
 
 def _number(cell: Any) -> float:
-    """A score; NaN if it is missing, not finite, or no number."""
+    """A score; NaN if it is missing or is not a finite number."""
     try:
         number = float(cell)
     except (OverflowError, TypeError, ValueError):

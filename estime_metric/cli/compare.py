@@ -63,7 +63,7 @@ class ComparisonOptions:
             (default: compare all systems with each other)
         system_column: Column of the systems, if one table contains all of them.
         id_column: Column that identifies the example, used to match rows across systems. (default:
-            the source, and the number of the summary among those of the source)
+            the source, and the position of the summary among the summaries of that source)
         swaps: Number of random swaps of the two systems, from which p-values are computed.
     """
 
@@ -193,7 +193,12 @@ def _read_systems(
     scored.
     """
     from estime_metric.comparison.keys import name_of
-    from estime_metric.comparison.reading import check_filled, check_texts, has_scores, read_scores
+    from estime_metric.comparison.reading import (
+        check_filled,
+        has_scores,
+        read_scores,
+        rows_with_texts,
+    )
     from estime_metric.comparison.systems import check_measures
 
     check_measures(measured.compared or ())
@@ -209,7 +214,9 @@ def _read_systems(
                 f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
             )
         _check_columns(table, path, columns)
-        tables[name] = table if has_scores(table) else check_texts(table, path, layout, problems)
+        tables[name] = (
+            table if has_scores(table) else rows_with_texts(table, path, layout, problems)
+        )
     warn_of_rows(problems)
     unscored = {name: table for name, table in tables.items() if not has_scores(table)}
     if unscored:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -26,8 +26,8 @@ class Joined:
         rows: one row per example, in an order that does not depend on the order in the files; the
             columns have two levels, the system and its column: ``rows["A"]["alarms"]``.
         matched_by: the column that identified an example.
-        unmatched: one sentence per source or example that is not compared, beyond `NAMED` of a kind
-            counted.
+        unmatched: one sentence per source or example that is not compared; after `NAMED` of a kind,
+            one sentence counts the others.
         sources: the `source_id` of each example; ``None`` if it is not known which examples share a
             source.
     """
@@ -49,13 +49,14 @@ def join_scores(
     Args:
         systems: the scores of each system, in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
-            `keys.id_of`. Without it, an example is a source and the number of the summary among
-            those of the source; sources with different numbers of summaries are not compared.
+            `keys.id_of`. Without it, an example is identified by its source and by the position of the
+            summary among the summaries of that source; a source is not compared if the systems have
+            different numbers of summaries of it.
         source_column: the column of the sources if there is no column ``source_id``.
 
     Raises:
-        ValueError: a column is missing or has an empty cell, an identifier occurs twice, or the
-            systems have no example in common.
+        ValueError: a column is missing or has an empty cell, an identifier occurs twice or has
+            different sources, or the systems have no example in common.
     """
     keys = {
         name: _ids_of_sources(table, name, source_column)
@@ -87,8 +88,7 @@ def join_scores(
         for name, table in systems.items()
     }
     rows = pd.concat(tables, axis=1, join="inner").sort_index()
-    known = (source_ids(rows[name], source_column) for name in systems)
-    sources = next((ids.tolist() for ids in known if ids is not None), None)
+    sources = _common_sources(rows, list(systems), source_column, matched_by)
     return Joined(rows, matched_by, tuple(unmatched), sources)
 
 
@@ -101,6 +101,25 @@ def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series 
             are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
             return cells if are_ids else cells.map(source_id)
     return None
+
+
+def _common_sources(
+    rows: pd.DataFrame, systems: Sequence[str], source_column: str, matched_by: str
+) -> list[str] | None:
+    """The `source_id` of each example, ``None`` if no system has it. ValueError if two systems have
+    different sources.
+    """
+    ids = {name: source_ids(rows[name], source_column) for name in systems}
+    known = pd.DataFrame({name: cells for name, cells in ids.items() if cells is not None})
+    if known.empty:
+        return None
+    for example, _ in known.index[known.nunique(axis=1) > 1]:
+        raise ValueError(
+            f"Expected {' and '.join(known)} to have the same source in each example, but their sources "
+            f"of {shortened(example)!r} in column {matched_by!r} differ. {_ADVICE}"
+        )
+    cells: list[str] = known.iloc[:, 0].tolist()
+    return cells
 
 
 def _ids_of_sources(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:
@@ -139,8 +158,8 @@ def _uneven(counts: pd.DataFrame) -> list[str]:
 
 
 def _unmatched(counts: pd.DataFrame) -> list[str]:
-    """A sentence for each source or example that some system lacks, with the first system that has
-    it, and those that do not.
+    """A sentence for each source or example that a system lacks. It names the first system that has the
+    example, and the systems that lack it.
     """
     problems = []
     for pattern, rows in (counts == 0).groupby(list(counts.columns), sort=False):

@@ -55,8 +55,8 @@ def read_scores(
     number of each line.
 
     If the table has a record, only the measures that it names are measures: other columns with such
-    names are yours and are dropped. The columns that ``estime score`` has added have their plain
-    names, also if the file has a prefix in front of them. ``signature`` is one of them if it is known.
+    names are yours and are dropped. A prefix that ``estime score`` has put in front of its columns is
+    removed. The column ``signature`` is added if the record has it.
     In CSV, measures become numbers, and other columns stay as written.
 
     Args:
@@ -103,7 +103,7 @@ def has_scores(table: pd.DataFrame) -> bool:
     return files.SIGNATURE in table and str(table[files.SIGNATURE].iloc[0]).startswith("ESTIME|")
 
 
-def check_texts(
+def rows_with_texts(
     table: pd.DataFrame, path: Path, layout: files.Layout, skipped: list[str]
 ) -> pd.DataFrame:
     """The rows of a table that have two texts, for a scorer; ``skipped`` is extended by a sentence for

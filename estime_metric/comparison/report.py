@@ -73,8 +73,8 @@ def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
 
 
 def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """One flat row for each measure and pair of systems, for a file: that of `Comparison.pairs`, what
-    the systems ``a`` and ``b`` wrote, and the signature.
+    """One flat row per measure and pair of systems, for a file: the row of `Comparison.pairs`, what the
+    systems ``a`` and ``b`` wrote, and the signature.
     """
     wrote = comparison.systems[["blank", *PROPERTIES]]
     table = comparison.pairs.join(wrote.add_suffix("_a"), on="system_a")

@@ -58,7 +58,8 @@ class Comparison:
               ``system_b``;
             - ``better``: the system with the significantly better value (``p_holm`` below 0.05);
               ``None`` if there is none or if the measure cannot compare the two;
-            - ``why_not``: why it cannot, as the end of a sentence; otherwise empty;
+            - ``why_not``: why the measure cannot compare them, as the end of a sentence; otherwise
+              empty;
             - ``mean_a``, ``mean_b``; ``difference``: their difference, with scores that differ only
               by rounding made equal, with the ends ``low`` and ``high`` of its 95% interval;
             - ``p_value`` of approximate randomization, and ``p_holm``, corrected by Holm's method for
@@ -97,7 +98,7 @@ class Comparison:
         return names
 
     def ranking(self, measure: str) -> list[str]:
-        """The systems from the best mean of a measure to the worst; last those that the measure
+        """The systems from the best mean of a measure to the worst, then the systems that the measure
         cannot compare. ValueError for a measure that was not compared.
         """
         check_choice("measure", measure, self.measures)
@@ -128,15 +129,15 @@ def compare_scores(
             ``system``: ``dict(list(table.groupby("system")))``.
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
-        measures: name or names of measures, of all layers that there are (default:
-            those of `DEFAULT_MEASURES`).
+        measures: one or more names, as a list or with commas between them. ``alarms`` means all layers
+            that were read, ``alarms_layer12`` one of them (default: `DEFAULT_MEASURES`).
         id_column, source_column: as for `join_scores`.
         swaps, seed: number of random swaps, and their seed.
 
     Raises:
         ValueError: there are fewer than two systems, the baseline is not one of them, the signatures
-            differ, the rows cannot be joined, a measure is unknown or its column is missing, or a
-            cell is not a finite number.
+            differ, the rows cannot be joined, a measure is unknown or has no direction, its column is
+            missing, or a cell is not a finite number.
 
     Example:
         >>> ids = range(8)
@@ -375,8 +376,8 @@ def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
-    """A table with numbers in the ``columns`` and in those of `PROPERTIES`, rounded as in the files of
-    ``estime score``; NaN for an empty cell.
+    """A table with numbers in the ``columns`` and in the columns of `PROPERTIES`, rounded as in the
+    files of ``estime score``; NaN for an empty cell.
     """
     for column in columns:
         check_column(

@@ -45,8 +45,8 @@ def sentences(comparison: Comparison) -> list[list[str]]:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What belongs to the numbers: the `sentences`, of many only those on the first `LISTED` pairs of
-    systems, the `limits`, and the signature.
+    """What readers of the numbers must know: the `sentences` on the first `LISTED` pairs of systems, the
+    `limits`, and the signature.
     """
     lines = [" ".join(lines) for lines in sentences(comparison)]
     return [*listed(lines, "pairs of systems"), *limits(comparison), comparison.signature]

@@ -2,8 +2,9 @@
 
 Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap
 draws the number of times that a resample contains a source from a Poisson distribution with mean 1,
-independently of all other sources: memory does not grow with the number of pairs. The draws depend on the text of the source alone, and all sums are sums of
-whole millionths, which are exact. So neither order nor batches nor a restart change an interval.
+independently of all other sources: memory does not grow with the number of pairs. The draws depend
+only on the text of the source, and all sums are sums of whole millionths, which are exact. So neither
+the order of the pairs nor batches nor a restart change an interval.
 
 Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 """
@@ -55,7 +56,7 @@ class BootstrapMeans:
         self.names = tuple(names)
         self._sums = np.zeros((len(self.names), 1 + RESAMPLES))
         self._counts = np.zeros((len(self.names), 1 + RESAMPLES))
-        # Of each column, some sources with a value, enough to know whether there are few.
+        # For each column, sources with a value, until there are enough.
         self._sources: tuple[set[str], ...] = tuple(set() for _ in self.names)
 
     @property
@@ -102,7 +103,7 @@ class BootstrapMeans:
 def intervals(
     source_ids: Sequence[str], columns: Mapping[Name, Sequence[float | None] | Floats]
 ) -> dict[Name, Interval]:
-    """The mean and the interval of each of some columns; arguments as for `BootstrapMeans.add`."""
+    """The mean and the interval of each column; arguments as for `BootstrapMeans.add`."""
     means = BootstrapMeans(tuple(map(str, columns)))
     means.add(source_ids, {str(name): values for name, values in columns.items()})
     return {name: means.interval(str(name)) for name in columns}

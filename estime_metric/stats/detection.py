@@ -16,17 +16,18 @@ from estime_metric.validation import integer
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A threshold for scores like those that were judged.
+    """A threshold for scores, and its accuracy.
 
     Attributes:
-        threshold: a summary is flagged from this score on (down to it, if higher is better): midway
-            between two scores.
-        out_of_bag: balanced accuracy on the summaries that a bootstrap did not choose its threshold
-            on, with its 95% interval: an estimate for new summaries. NaN if there are too few.
-        candidates: one row for each threshold that was tried: ``threshold``, its ``accuracy`` (balanced,
-            on the summaries that it was chosen on, which flatters it), and the shares of the inconsistent
-            summaries that are flagged (``found``), of the consistent ones that are not (``spared``)
-            and of all that are (``flagged``).
+        threshold: midway between two scores. A summary is flagged if its score is the threshold or
+            worse.
+        out_of_bag: estimate of the balanced accuracy on new summaries, with its 95% interval: each
+            resample of a bootstrap chooses a threshold, which is evaluated on the summaries that were
+            not drawn. NaN if there are too few summaries.
+        candidates: one row per possible threshold: ``threshold``; its balanced ``accuracy`` on the
+            summaries that it was chosen on, which is optimistic; and three shares: ``found`` of the
+            inconsistent summaries are flagged, ``spared`` of the consistent summaries are not, and
+            ``flagged`` of all summaries are.
     """
 
     threshold: float
@@ -48,15 +49,22 @@ def calibrate(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Calibration:
-    """Finds the threshold with the best balanced accuracy, of several the middle one.
+    """Finds the threshold with the best balanced accuracy; if several are best, the middle one.
 
-    ``scores`` are of shape (k,), not all equal; ``labels``, (k,), are 1 for a consistent summary,
-    otherwise 0, and contain both (otherwise ValueError). ``groups`` are the groups of the summaries,
-    such as their sources, of shape (k,): the bootstrap draws whole groups, because the summaries of
-    one source are not independent; if omitted, each summary is a separate group.
-    ``higher_is_better`` is the direction of the scores; ``resamples`` and ``seed`` are of the
-    bootstrap. If no resample leaves out summaries of both classes, there is no estimate for new
-    summaries.
+    If no resample leaves out summaries of both classes, there is no estimate for new summaries.
+
+    Args:
+        scores: of shape (k,), not all equal.
+        labels: 1 for a consistent summary and 0 for any other, of shape (k,); both must occur.
+        groups: the group of each summary, such as its source, of shape (k,). The bootstrap draws whole
+            groups, because the summaries of one source are not independent. If omitted, each summary
+            is a separate group.
+        higher_is_better: the direction of the scores.
+        resamples, seed: the number of resamples of the bootstrap, and their seed.
+
+    Raises:
+        TypeError: the scores or labels are not numbers, or a group is not hashable.
+        ValueError: the shapes differ, or the scores, labels or resamples are not as described.
 
     Example:
         >>> calibration = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
@@ -120,10 +128,12 @@ def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
 
 def _above(class_weights: Floats) -> Floats:
     """The weight of the classes above each threshold."""
-    return class_weights.sum() - np.cumsum(class_weights)[:-1]
+    above: Floats = class_weights.sum() - np.cumsum(class_weights)[:-1]
+    return above
 
 
 def _share(part: Floats, whole: float) -> Floats:
     """``part / whole``; NaN if ``whole`` is 0."""
     with np.errstate(invalid="ignore"):
-        return part / whole
+        share: Floats = part / whole
+    return share

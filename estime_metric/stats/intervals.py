@@ -1,4 +1,4 @@
-"""A mean with its interval, and the one way to make it of resamples."""
+"""A mean with its interval, and how resamples give it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def interval_of(
 ) -> Interval:
     """The 95% percentile interval of what resamples gave, (n,); NaN is excluded.
 
-    ``mean`` and ``count`` are those of the sample; if omitted, the mean of the resamples and their
-    number.
+    ``mean`` and ``count`` describe the sample; if omitted, they are the mean and the number of the
+    resamples.
     """
     import numpy as np
 

@@ -90,8 +90,8 @@ class PairedComparison:
         mean_first, mean_second: means; NaN without examples.
         difference: mean difference, first minus second, with scores within the tolerance made
             equal: what was tested.
-        better_first, ties, better_second: how many examples the first wins, are equal, the second
-            wins.
+        better_first, ties, better_second: in how many examples the first system has the better score,
+            both are equal, and the second has the better one.
         p_value: two-sided p-value of approximate randomization; NaN without examples.
     """
 

@@ -16,7 +16,7 @@ from estime_metric.report.tables import Column, Table
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Data
-from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_interval
+from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_intervals
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from estime_metric.studies.meta.ranks import Flags, ratio
@@ -82,14 +82,14 @@ def detect(
                     **dict(zip(by, names, strict=True)),
                     "summaries": len(reported),
                     "threshold": reported["threshold"].iloc[0],
-                    **_with_intervals(values),
+                    **with_intervals(values),
                 }
                 counts.append(len(reported))
                 drawn.append(values)
         if len(drawn) > 1:
             means = {name: np.mean([values[name] for values in drawn], axis=0) for name in VALUES}
             names_of_mean = dict.fromkeys(by, MEAN)
-            yield {**names_of_mean, "summaries": sum(counts), **_with_intervals(means)}
+            yield {**names_of_mean, "summaries": sum(counts), **with_intervals(means)}
 
     ends = [f"{name}{end}" for name in VALUES for end in ("", "_low", "_high")]
     return each_column(scores, rows_of, [*by, "summaries", "threshold", *ends])
@@ -138,13 +138,6 @@ def _values(reported: pd.DataFrame, weights: Floats) -> dict[str, Floats]:
         accuracies = balanced_accuracies(labels, predicted, weights)
         f1s = f1_scores(labels, predicted, weights)
     return {"accuracy": accuracies, "f1": f1s, "area": areas(labels, scores, weights)}
-
-
-def _with_intervals(values: Mapping[str, Floats]) -> dict[str, float]:
-    ends: dict[str, float] = {}
-    for name, drawn in values.items():
-        ends |= with_interval(drawn, name)
-    return ends
 
 
 def by_part(

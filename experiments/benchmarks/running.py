@@ -34,18 +34,6 @@ from estime_metric.studies.commands.benchmark.shared import (
 )
 
 
-def standard_blocks(
-    data: Summaries, scorer: EstimeScorer, *, progress: bool = False
-) -> list[Block]:
-    """ESTIME with every measure that the scorer computes, trivial baselines, and the scores that come
-    with the data. ``progress`` shows the scorer's own bar.
-    """
-    return [
-        estime_block(scorer, every_measure=True, progress=progress),
-        *blocks_without_encoder(data),
-    ]
-
-
 def blocks_without_encoder(data: Summaries) -> list[Block]:
     """Trivial baselines and the scores that come with the data."""
     published = [published_block(data)] if len(data.published.columns) else []
@@ -77,8 +65,8 @@ class BenchmarkOptions:
         measures: Sequence[str] = FURTHER_MEASURES,
         **options: Any,
     ) -> int:
-        """Reads a benchmark, computes the measures of `standard_blocks` and runs it; returns the exit
-        status.
+        """Reads a benchmark, computes ESTIME with every measure of the scorer and
+        `blocks_without_encoder`, and runs it; returns the exit status.
 
         Args:
             benchmark: what is run.
@@ -89,8 +77,8 @@ class BenchmarkOptions:
         data = benchmark.read(folder, **options)
         added = self.others.blocks(self.measure.device)
         scorer = EstimeScorer(measures=measures, **self.measure.settings())
-        blocks = standard_blocks(data, scorer, progress=not self.results.quiet)
-        return self.results.run(benchmark, data, [*blocks, *added])
+        estime = estime_block(scorer, every_measure=True, progress=not self.results.quiet)
+        return self.results.run(benchmark, data, [estime, *blocks_without_encoder(data), *added])
 
     def explain(
         self, data: Data, make_tables: Callable[[Data, list[Explanation]], list[Table]]

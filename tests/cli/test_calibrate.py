@@ -150,6 +150,13 @@ def test_the_direction_of_a_measure_is_known_with_its_layer_and_its_prefix(
         )
 
 
+def test_scores_in_the_wrong_direction_get_a_warning(judged: Path, tmp_path: Path) -> None:
+    rows = [{"mine": number, "label": number > 9} for number in range(20)]
+    path = write_jsonl(tmp_path / "mine.jsonl", rows)
+    assert "Pass --higher if higher scores are better" in run(path, "--score", "mine").stderr
+    assert not run(path, "--score", "mine", "--higher").stderr
+
+
 def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> None:
     bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x", "label": 1}])
     header = tmp_path / "header.csv"
@@ -161,8 +168,10 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
         ([judged, "--score", "mine"], "Expected a column 'mine' in judged.jsonl"),
         ([judged], "'estime score judged.jsonl -o FILE' computes it"),
         ([judged, "--score", "soft"], "'estime score judged.jsonl --measures soft -o FILE'"),
+        ([scored, "--score", "sotf"], "Did you mean 'soft'?"),
         ([scored, "--score", "coherence"], "Expected a column 'coherence' in scored.jsonl"),
         ([bare, "--score", "new_words"], "Expected a column 'source' in bare.jsonl"),
+        ([bare, "--score", "label"], "`label` to name another column than `score`, but both"),
         ([bare, "--label", "mine"], "Expected a column 'mine' in bare.jsonl"),
         ([header], "it has no rows (the first row is read as the header)"),
     ):

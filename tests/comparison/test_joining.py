@@ -69,7 +69,7 @@ def test_more_than_a_few_are_counted() -> None:
 
 def test_identifiers_are_the_same_as_text_and_as_the_floats_of_pandas() -> None:
     a, b = (
-        scores_by_source("xyz", key=[7, 8, 9]),
+        scores_by_source("yzx", key=[7, 8, 9]),
         scores_by_source("xyz", key=["9.0", "7.0", "8.0"]),
     )
     joined = join_scores({"A": a, "B": b}, id_column="key")
@@ -121,6 +121,12 @@ def test_which_examples_share_a_source(columns: dict[str, Any], known: list[str]
             {"id": [1]},
             "key",
             "a column 'key' in A, but its columns are id. .*`id_column`",
+        ),
+        (
+            {"id": [1, 2], "source": ["x", "y"]},
+            {"id": [1, 2], "source": ["x", "z"]},
+            "id",
+            "A and B to have the same source in each example, but their sources of '2' in column 'id' differ",
         ),
     ],
 )

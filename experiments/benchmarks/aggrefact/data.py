@@ -125,6 +125,10 @@ class Place(NamedTuple):
         )
 
 
+#: The columns of a `Place`.
+PLACE = list(Place._fields)
+
+
 def read(folder: str | Path) -> AggreFact:
     """Reads a folder of either layout.
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from experiments.benchmarks.accuracy import choose_threshold
-from experiments.benchmarks.aggrefact.data import AggreFact, Place
+from experiments.benchmarks.aggrefact.data import PLACE, AggreFact
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from experiments.benchmarks.detection import MEAN, detect, with_published
-
-#: The columns of a `Place`.
-PLACE = list(Place._fields)
 
 
 def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) -> Frames:
@@ -36,13 +29,7 @@ def analyze(scores: Scores[AggreFact], *, resamples: int = 1000, seed: int = 0) 
         resamples=resamples,
         seed=seed,
     )
-    printed = [
-        {"measure": f"{name}, printed", **row}
-        for name in DETECTORS
-        if name not in scores.data.published
-        for row in _printed(scores.data, name)
-    ]
-    return with_published(computed, pd.DataFrame(printed, columns=computed.columns))
+    return with_published(computed, _printed(scores.data))
 
 
 def classify(summaries: pd.DataFrame) -> pd.DataFrame:
@@ -56,16 +43,17 @@ def classify(summaries: pd.DataFrame) -> pd.DataFrame:
     return test.assign(predicted=test["score"] > threshold, threshold=threshold)
 
 
-def _printed(data: AggreFact, detector: str) -> Iterator[dict[str, Any]]:
-    """The printed accuracies of the cells in the data, and their mean if there are several."""
-    rows = {place: TABLE_8[place] for place in data.cells() if place in TABLE_8}
-    for place, row in rows.items():
-        yield {
-            **place._asdict(),
-            "summaries": row.summaries,
-            "accuracy": row.accuracies[detector],
-        }
+def _printed(data: AggreFact) -> pd.DataFrame:
+    """The printed accuracies of the detectors without scores in the data: a row for each detector and
+    cell in the data, and the mean of its cells if there are several.
+    """
+    rows = TABLE_8.loc[[place for place in data.cells() if place in TABLE_8.index]]
     if len(rows) > 1:
-        mean = np.mean([row.accuracies[detector] for row in rows.values()])
-        summaries = sum(row.summaries for row in rows.values())
-        yield {**dict.fromkeys(PLACE, MEAN), "summaries": summaries, "accuracy": mean}
+        mean = rows.mean().to_frame(tuple([MEAN] * len(PLACE))).T
+        mean["summaries"] = rows["summaries"].sum()
+        rows = pd.concat([rows, mean]).rename_axis(PLACE).astype({"summaries": int})
+    detectors = [name for name in DETECTORS if name not in data.published]
+    printed = rows.reset_index().melt(
+        [*PLACE, "summaries"], detectors, var_name="measure", value_name="accuracy"
+    )
+    return printed.assign(measure=printed["measure"].astype(str) + ", printed")

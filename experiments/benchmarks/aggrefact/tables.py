@@ -8,9 +8,8 @@ from estime_metric.report.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
-from experiments.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
+from experiments.benchmarks.aggrefact.data import ORIGINS, PLACE, AggreFact, Place
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
-from experiments.benchmarks.aggrefact.statistics import PLACE
 from experiments.benchmarks.detection import DETECTION, MEAN, by_part, notes
 
 
@@ -74,10 +73,10 @@ def _notes(scores: Scores[AggreFact], frame: pd.DataFrame) -> tuple[str, ...]:
 def _about_published(frame: pd.DataFrame) -> str:
     """How far accuracies of the detectors' scores are from the printed ones."""
     apart = [
-        abs(row.accuracy - TABLE_8[place].accuracies[row.measure])
+        abs(row.accuracy - TABLE_8.loc[place, row.measure])
         for row in frame[frame["column"].str.startswith("published:")].itertuples()
         if row.measure in DETECTORS
-        and (place := Place(row.origin, row.dataset, row.group)) in TABLE_8
+        and (place := Place(row.origin, row.dataset, row.group)) in TABLE_8.index
     ]
     if apart:
         return f"Published detectors: from their scores in the data, at most {max(apart):.3f} from what is printed."

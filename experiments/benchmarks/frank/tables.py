@@ -11,6 +11,7 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
+    Shown,
     measure_cells,
     measure_rows,
     with_interval_texts,
@@ -23,7 +24,7 @@ from experiments.benchmarks.frank.statistics import (
     PARTS,
     part_name,
 )
-from experiments.benchmarks.tables import Shown, measure_table
+from experiments.benchmarks.tables import measure_table
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 _BY = ("part", "method")

@@ -14,7 +14,7 @@ from experiments.benchmarks.ragtruth import data as ragtruth
 
 #: Measures were chosen on the documents of the first part; the others are for reports.
 CHOOSING, REPORTING = "choosing", "reporting"
-#: Data sets, in the order of tables.
+#: Datasets, in the order of tables.
 SUMMEVAL, FRANK_CNNDM, FRANK_XSUM = "SummEval", "FRANK, CNN/DailyMail", "FRANK, XSum"
 RAGTRUTH = "RAGTruth"
 DATA_SETS = (SUMMEVAL, FRANK_CNNDM, FRANK_XSUM, RAGTRUTH)
@@ -25,7 +25,7 @@ COLUMNS = ["data", "part", *KEY, "source", "summary", "judgement"]
 
 
 def read(folder: str | Path) -> Summaries:
-    """Reads the data sets that there are.
+    """Reads the datasets that there are.
 
     The ``document`` of a key is the folder, a slash, and the document's name. Further columns are
     ``data``, one of `DATA_SETS`, ``part``, `CHOOSING` or `REPORTING`, and ``judgement``, higher for a

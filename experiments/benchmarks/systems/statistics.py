@@ -107,14 +107,14 @@ def contrasts(scores: Floats, weights: Floats, seed: int = 0) -> Contrasts:
 
 
 def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) -> Frames:
-    """How often significant differences have people's order, for each data set, part of its documents
+    """How often significant differences have people's order, for each dataset, part of its documents
     and band of the ratio of copying.
 
     ``measures.csv``: ``column``, ``measure``, ``section``, ``data``, ``part`` (or `ALL`), ``band`` (one
     of `BANDS`), ``pairs`` (of systems in the band), ``separated`` (those that people separate
     significantly, without a correction), ``ordered`` (how many of these the measure orders as people
     do), Kendall's ``tau``-b, and the columns of `agreement`: with Holm's correction for all pairs of
-    the data set, as in ``estime compare``, and with the ending ``_uncorrected`` without it.
+    the dataset, as in ``estime compare``, and with the ending ``_uncorrected`` without it.
     """
     table = scores.data.table
     copied = np.array(novelty(scores.data.summaries, scores.data.sources)["copied_density"])
@@ -135,7 +135,7 @@ def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) 
 
 
 class Cell:
-    """The judged summaries of one part of a data set, with its resamples.
+    """The judged summaries of one part of a dataset, with its resamples.
 
     Args:
         rows: the summaries of every document by every system.

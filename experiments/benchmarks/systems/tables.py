@@ -42,7 +42,7 @@ def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
 def _agreement(
     scores: Scores[Summaries], frame: pd.DataFrame, part: str, name: str, documents: str
 ) -> Table:
-    """A section for each data set, a row for each measure that scores it, a column for each band."""
+    """A section for each dataset, a row for each measure that scores it, a column for each band."""
     shown = {
         ("right_of", ALL): Column("right", "all pairs", text=True),
         ("share_interval", ALL): Column("95%, documents", "all pairs", text=True),

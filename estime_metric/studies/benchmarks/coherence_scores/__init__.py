@@ -10,7 +10,7 @@ from estime_metric.studies.benchmarks.coherence_scores import data, plots, stati
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, Block, Prepared, ScoreColumn
 
 
 def benchmark(
@@ -27,7 +27,7 @@ def benchmark(
 
 def published_scores(scored: CoherenceScores) -> Block:
     """The published scores as the measures of the comparison."""
-    columns = tuple(ScoreColumn(name, LABELS[name], "Published") for name in scored.published)
+    columns = tuple(ScoreColumn(name, LABELS[name], PUBLISHED) for name in scored.published)
     return Block(
         "Published scores",
         columns,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,3 +61,11 @@ def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> di
         low, high = min(low, value), max(high, value)
     prefix = f"{name}_" if name else ""
     return {name or "value": value, f"{prefix}low": low, f"{prefix}high": high}
+
+
+def with_intervals(values: Mapping[str, Floats], *, widened: bool = False) -> dict[str, float]:
+    """`with_interval` of each of some values, by its name."""
+    cells: dict[str, float] = {}
+    for name, drawn in values.items():
+        cells |= with_interval(drawn, name, widened=widened)
+    return cells

@@ -13,7 +13,7 @@ import pandas as pd
 
 from estime_metric.comparison.reading import read_table
 from estime_metric.files import read_meta
-from estime_metric.measures import HIGHER_IS_BETTER, measure_of
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
 from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
@@ -26,18 +26,16 @@ from estime_metric.studies.meta.reading import key_columns, numeric_columns
 #: SummEdits ``domain`` and ``id``.
 DOCUMENT = ("document", "doc_id", "hash", "pair", "domain")
 SYSTEM = ("system", "model_name", "n_errors", "version", "id")
-#: Columns without scores: names, what ``estime score`` writes in addition to its measures, and human
-#: judgements.
+#: Columns without scores: names, what ``estime score`` writes in addition to measures of quality, and
+#: human judgements.
 NO_SCORES = {
     *DOCUMENT,
     *SYSTEM,
     *estime_paper.QUALITIES,
     "",
+    *(name for name in MEASURES if name not in HIGHER_IS_BETTER),
     "line",
     "flag",
-    "tokens",
-    "overlap",
-    "blank",
     "signature",
     "dataset",
     "split",

@@ -19,7 +19,7 @@ from estime_metric.explanation import Explanation
 from estime_metric.stats.checks import Floats
 from estime_metric.stats.paired import approximate_randomization
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
-from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_interval
+from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_intervals
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import correlations
 from estime_metric.studies.meta.concordance import METHODS, tally
@@ -127,14 +127,6 @@ def _positions(
     return pd.DataFrame(rows)
 
 
-def with_intervals(**values: Floats) -> dict[str, float]:
-    """Each of the values by its name, with the ends of its interval, see the module."""
-    cells: dict[str, float] = {}
-    for name, drawn in values.items():
-        cells |= with_interval(drawn, name, widened=True)
-    return cells
-
-
 def mean(weights: Floats, values: npt.ArrayLike) -> Floats:
     """Means over the pairs, (d,), of the sample and then of each resample."""
     return ratio(weights @ np.asarray(values, dtype=np.float64), weights.sum(axis=1))
@@ -153,10 +145,11 @@ def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[
 
     Returns:
         ``spearman`` and ``kendall_c``, the correlation with the labels over all summaries, NaN if all
-        scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much lower
-        its Spearman correlation is than the rival's; ``auc``, the chance that a clean summary scores higher than a corrupted one of any
-        pair, ties as one half; ``preferred``, the same within pairs; ``p_value`` of the mean
-        difference within pairs by approximate randomization, two-sided.
+        scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much
+        lower its Spearman correlation is than the rival's; ``auc``, the chance that a clean summary
+        scores higher than a corrupted one of any pair, ties as one half; ``preferred``, the same
+        within pairs; ``p_value`` of the mean difference within pairs by approximate randomization,
+        two-sided.
     """
     judgements = np.repeat([1.0, 0.0], len(pairs))
     counts, rival_counts = (
@@ -167,14 +160,15 @@ def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[
     ordered = counts.ordered_judgements
     clean, corrupted = pairs.T
     p_value = approximate_randomization(clean, corrupted, seed=seed) if len(pairs) else 1.0
+    drawn = {
+        "spearman": spearman,
+        "kendall_c": METHODS["kendall_c"](counts),
+        "behind": METHODS["spearman"](rival_counts) - spearman,
+        "auc": ratio(ordered + counts.balance, 2 * ordered),
+        "preferred": mean(weights, (np.sign(clean - corrupted) + 1) / 2),
+    }
     return {
-        **with_intervals(
-            spearman=spearman,
-            kendall_c=METHODS["kendall_c"](counts),
-            behind=METHODS["spearman"](rival_counts) - spearman,
-            auc=ratio(ordered + counts.balance, 2 * ordered),
-            preferred=mean(weights, (np.sign(clean - corrupted) + 1) / 2),
-        ),
+        **with_intervals(drawn, widened=True),
         "spearman_p_value": correlations.p_value(
             pairs.T, judgements.reshape(2, -1), "summary", "spearman"
         ),
@@ -195,7 +189,7 @@ def rise(values: Floats, numbers: Sequence[int], weights: Floats) -> Iterator[di
     kinds = {"mean": values, "rise": rises, "step": steps}
     for index, number in enumerate(numbers):
         means = {name: mean(weights, kind[:, index]) for name, kind in kinds.items()}
-        yield {"n_errors": number, **with_intervals(**means)}
+        yield {"n_errors": number, **with_intervals(means, widened=True)}
 
 
 def detect(
@@ -239,16 +233,16 @@ def detect(
             dtype=np.float64,
         )
         sums = {name: weights @ counts[name].to_numpy() for name in counts}
-        shares = with_intervals(
-            precision=ratio(sums["near"], sums["alarms"]),
-            precision_by_chance=ratio(sums["near_by_chance"], sums["alarms"]),
-            precision_lift=ratio(sums["near"], sums["near_by_chance"]),
-            recall=ratio(sums["seen"], sums["checkable"]),
-            recall_by_chance=ratio(sums["seen_by_chance"], sums["checkable"]),
-            recall_lift=ratio(sums["seen"], sums["seen_by_chance"]),
-        )
+        shares = {
+            "precision": ratio(sums["near"], sums["alarms"]),
+            "precision_by_chance": ratio(sums["near_by_chance"], sums["alarms"]),
+            "precision_lift": ratio(sums["near"], sums["near_by_chance"]),
+            "recall": ratio(sums["seen"], sums["checkable"]),
+            "recall_by_chance": ratio(sums["seen_by_chance"], sums["checkable"]),
+            "recall_lift": ratio(sums["seen"], sums["seen_by_chance"]),
+        }
         totals = {name: int(sums[name][0]) for name in ("errors", "checkable", "alarms")}
-        rows.append({"reach": reach, **totals, **shares})
+        rows.append({"reach": reach, **totals, **with_intervals(shares, widened=True)})
     return rows
 
 
