@@ -35,8 +35,8 @@ def run_bump(
 
     Prints the consistency, which is the share of pairs in which the summary without the error has
     the better score, overall and by type of error, next to published measures, and paired tests
-    against the nearest of them. With --output, also writes tidy
-    tables, with areas under the ROC curve by type. Files of --scores name the columns pair and version (reference, edited).
+    against the nearest of them. With --output, also writes tidy tables, with areas under the ROC
+    curve by type. Files of --scores name the columns pair and version (reference, edited).
 
     Example: python -m experiments.benchmarks bump BUMP -o results
 
@@ -93,8 +93,8 @@ def run_aggrefact(
     Args:
         folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders
             cliff and frank.
-        word_by_word: Evaluate individual words instead of summaries: compare alarms and absent words with
-            the words that annotators marked.
+        word_by_word: Evaluate individual words instead of summaries: compare alarms and absent words
+            with the words that annotators marked.
         split: Split of CLIFF for --words: val for making choices, test for reporting.
     """
     if not word_by_word:

@@ -1,6 +1,6 @@
-"""The papers' experiments and benchmarks on human judgements, a folder for each, on `shared`.
+"""The papers' experiments, a folder for each, on `shared`.
 
 All have one shape: ``data`` (files -> summaries), ``statistics`` (scores -> tidy tables), ``tables``
-(for readers), ``plots`` if the paper has some, which a `shared.benchmark.Benchmark` puts together for
-`shared.benchmark.run`.
+(for readers), and ``plots`` if the paper has some. A `shared.benchmark.Benchmark` names these parts,
+and `shared.benchmark.run` runs them.
 """

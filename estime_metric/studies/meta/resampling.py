@@ -135,8 +135,8 @@ def bootstrap(
     Returns:
         One row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high`` (NaN
         if undefined, and if there is only one document or system to resample); ``p_value``, see
-        `correlations.p_value`; ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples without a value, not
-        in the interval.
+        `correlations.p_value`; ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples
+        without a value, which the interval excludes.
     """
     levels, methods = list(levels), list(methods)
     for level in levels:

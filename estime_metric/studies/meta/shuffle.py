@@ -63,7 +63,7 @@ def shuffle_text(text: str, seed: int | Sequence[int] = 0) -> ShuffledText:
     equally likely.
 
     Sentences are joined by a newline if the text has lines, otherwise by a space. A text without
-    two different sentences comes back unchanged: leave such pairs out of an accuracy. The seed has
+    two different sentences is returned unchanged: exclude such pairs from an accuracy. The seed has
     the format of ``numpy.random.default_rng``.
     """
     sentences = split_sentences(text)

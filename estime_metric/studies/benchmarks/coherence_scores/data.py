@@ -1,7 +1,7 @@
 """The scores of coherence measures that Steen & Markert 2022 published, and the judgements.
 
-Table 4 of the paper (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: of their
-17 systems 16 have judgements.
+Table 4 of the paper (shuffle test) can be reproduced to the last digit. Tables 1, 3 and 5 cannot:
+only 16 of their 17 systems have judgements.
 """
 
 from __future__ import annotations

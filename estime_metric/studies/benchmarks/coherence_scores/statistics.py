@@ -50,7 +50,7 @@ def analyze(
     """Tidy tables of what Tables 1, 3, 4, 5 and 6 show, and of the agreement of the annotators, as far
     as the data has what they need.
 
-    ``runs``: over which the confounders with noise are averaged; 0 leaves Table 1 out.
+    ``runs``: over which the confounders with noise are averaged; 0 omits Table 1.
     ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
     ``intervals``.
     """

@@ -1,8 +1,9 @@
 """Measures that the paper's tables set next to ESTIME, and trivial ones that any measure should
 beat, each also a block.
 
-All functions accept lists of texts of the same length and return float64 of shape (summaries,). Words are split by `lower_words`, as for `new_words`. An empty summary has
-ROUGE, BLEU and lengths of 0, a divergence of 1.
+All functions accept lists of texts of the same length and return float64 of shape (summaries,).
+Words are split by `lower_words`, as for `new_words`. An empty summary has a ROUGE, BLEU and length
+of 0 and a divergence of 1.
 """
 
 from __future__ import annotations

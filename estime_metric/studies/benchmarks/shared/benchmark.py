@@ -66,7 +66,7 @@ def run(
     `compute_scores`.
 
     Args:
-        benchmark: for example `experiments.benchmarks.frank.BENCHMARK`.
+        benchmark: for example `summeval.BENCHMARK`.
         data: what is scored, in the form that the benchmark reads.
         blocks: the measures, usually those of `estime_block` and perhaps more.
         folder: the folder for scores, tables and plots. Without matplotlib there are no plots, and

@@ -32,8 +32,9 @@ def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
 def measure_blocks(
     scorers: Mapping[str, EstimeScorer], *, baselines: bool = True, progress: bool = False
 ) -> list[Block]:
-    """ESTIME in each setting (``""`` is the first) with every measure that its scorer computes, then, with ``baselines``, measures that
-    need no model: Jensen-Shannon, trivial baselines, and ROUGE against the source.
+    """ESTIME in each setting (``""`` is the first) with every measure that its scorer computes; then,
+    with ``baselines``, measures that need no model: Jensen-Shannon, trivial baselines, and ROUGE
+    against the source.
     """
     return [
         *(

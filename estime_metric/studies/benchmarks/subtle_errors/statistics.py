@@ -145,10 +145,11 @@ def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[
 
     Returns:
         ``spearman`` and ``kendall_c``, the correlation with the labels over all summaries, NaN if all
-        scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much lower
-        its Spearman correlation is than the rival's; ``auc``, the chance that a clean summary scores higher than a corrupted one of any
-        pair, ties as one half; ``preferred``, the same within pairs; ``p_value`` of the mean
-        difference within pairs by approximate randomization, two-sided.
+        scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much
+        lower its Spearman correlation is than the rival's; ``auc``, the chance that a clean summary
+        scores higher than a corrupted one of any pair, ties as one half; ``preferred``, the same
+        within pairs; ``p_value`` of the mean difference within pairs by approximate randomization,
+        two-sided.
     """
     judgements = np.repeat([1.0, 0.0], len(pairs))
     counts, rival_counts = (

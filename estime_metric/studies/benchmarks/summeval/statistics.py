@@ -64,9 +64,9 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
     Both are computed on the documents for which both score every system.
 
     Tidy: ``column``, ``measure``, ``section``, ``than`` (ESTIME's row), ``quality``, ``documents``,
-    ``difference``, ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test); no
-    rows if there is nothing to compare or ESTIME was not computed, NaN if scores are constant or documents too
-    few.
+    ``difference``, ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test).
+    There are no rows if there is nothing to compare or ESTIME was not computed; numbers are NaN if
+    scores are constant or documents too few.
     """
 
     def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:

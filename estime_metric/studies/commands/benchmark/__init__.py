@@ -109,7 +109,7 @@ def coherence(
 
     Args:
         folder: Folder with summeval/, coherence_scores/ and shuffle/.
-        runs: Runs of the confounders with noise; 0 leaves Table 1 out. (default: 100 if Table 1 is
+        runs: Runs of the confounders with noise; 0 omits Table 1. (default: 100 if Table 1 is
             printed or written)
     """
     run.make_folder()
