@@ -230,14 +230,18 @@ def _read(
     """
     from estime_metric.comparison.reading import has_scores, read_scores, rows_with_texts
 
-    table = read_scores(path, layout, own_columns=columns, skipped=problems)
+    skipped: list[str] = []  # of this file alone: its first problem explains an empty table
+    table = read_scores(path, layout, own_columns=columns, skipped=skipped)
     if table.empty:
-        reason = f" ({problems[-1]})" if problems else files.header_hint(path)
+        reason = f" ({skipped[0]})" if skipped else files.header_hint(path)
         raise ValueError(
             f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
         )
     _check_columns(table, path, columns)
-    return table if has_scores(table) else rows_with_texts(table, path, layout, problems)
+    if not has_scores(table):
+        table = rows_with_texts(table, path, layout, skipped)
+    problems += skipped
+    return table
 
 
 def _scored(

@@ -160,10 +160,17 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     table = pairs(tmp_path / "pairs.jsonl", "a")
     alone = pairs(tmp_path / "alone.jsonl", "a", system="x")
     empty = write_jsonl(tmp_path / "empty.csv", [])
+    damaged = pairs(tmp_path / "damaged.jsonl", "a")
+    damaged.write_text("no object\n" + damaged.read_text(encoding="utf-8"), encoding="utf-8")
+    blank = write_jsonl(tmp_path / "blank.jsonl", [{"source": "The cat slept.", "summary": None}])
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("no object\n", encoding="utf-8")
     without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
     for arguments, message in [
         ([table, tmp_path / "missing.jsonl"], r"missing\.jsonl"),
         ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
+        ([damaged, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
+        ([damaged, broken], r"broken\.jsonl to have .* no rows \(broken\.jsonl line 1: "),
         ([files[0], empty], "empty.csv to have scores or pairs, but it has no rows"),
         (
             [table],
