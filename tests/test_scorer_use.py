@@ -16,9 +16,7 @@ import pytest
 import torch
 
 from estime_metric import ESTIME, EstimeConfig, EstimeScorer, estime
-from tests.command import run_python
 from tests.hostile import changes, hostile_pairs
-from tests.local_hub import LocalHub, serve
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 
 __all__ = ["scorer"]  # a fixture
@@ -52,20 +50,6 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
             make(model=name)
     with pytest.raises(TypeError, match="Did you mean model='embedded-small'"):
         make("embedded-small")
-
-
-def test_an_encoder_in_the_cache_may_be_named_offline(bert_folder: str, tmp_path: Path) -> None:
-    script = """
-        import sys
-        from estime_metric import EstimeScorer
-        scorer = EstimeScorer(model="user/bert", layers=1)
-        assert not {"transformers", "huggingface_hub.hf_api"} & sys.modules.keys()
-        scorer.score(["The cat sat."], ["The cat sat there."])
-    """
-    with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
-        cache = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)}
-        run_python(script, HF_HUB_OFFLINE="0", **cache)
-    run_python(script, HF_HUB_OFFLINE="1", **cache)
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,8 @@ def estime_reward(
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
     """
-    judge = Judge(scorer, measures=(measure,), **options)
     check_choice("measure", measure, RATES)
+    judge = Judge(scorer, measures=(measure,), **options)
     if not 0 <= copy_penalty < math.inf:
         raise ValueError(
             f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}."

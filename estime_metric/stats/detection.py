@@ -128,7 +128,8 @@ def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
 
 def _above(class_weights: Floats) -> Floats:
     """The weight of the classes above each threshold."""
-    return class_weights.sum() - np.cumsum(class_weights)[:-1]
+    above: Floats = class_weights.sum() - np.cumsum(class_weights)[:-1]
+    return above
 
 
 def _share(part: Floats, whole: float) -> Floats:

@@ -165,7 +165,6 @@ REFUSED = [
     ("corrupt x.jsonl", "", "--output"),
     ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
-    ("score", "--device gpu", "such as cpu, cuda, cuda:1 or mps, but got 'gpu'"),
     ("explain", "--layers 1,2", "Expected argument `layers` to be one layer, but got 1, 2."),
     ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
     ("calibrate", "--label none", "Name the right one with `label`."),

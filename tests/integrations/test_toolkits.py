@@ -64,19 +64,12 @@ def check(reported: Reported, expected: EstimeResult) -> None:
         assert reported.means.get(name, mean) == pytest.approx(mean, abs=2e-6, nan_ok=True), name
 
 
-def test_every_logger_accepts_a_name_with_a_layer(tmp_path: Path) -> None:
+def test_every_logger_accepts_a_name_with_a_layer() -> None:
+    """Weights & Biases asks for more than MLflow, whose names have no "@" either."""
     names = [reported_name(measure, 12, (12, 21)) for measure in MEASURES]
     assert [measure_of(name) for name in names] == list(MEASURES)
-    for name in names:  # what Weights & Biases asks for
-        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
-    mlflow = pytest.importorskip("mlflow")
-    client = mlflow.MlflowClient(f"sqlite:///{tmp_path}/runs.db")
-    run = client.create_run(client.create_experiment("names")).info.run_id
     for name in names:
-        client.log_metric(run, name, 1.0)
-    assert set(client.get_run(run).data.metrics) == set(names)
-    with pytest.raises(mlflow.exceptions.MlflowException, match="name"):
-        client.log_metric(run, "alarms@12", 1.0)  # why the layer does not follow an "@"
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
 
 
 def test_equal_numbers_names_and_signature(

@@ -86,19 +86,6 @@ def by_columns(
     return Reported({name: columns[name] for name in names}, {}, blank, signature)
 
 
-def by_ray(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
-    """What an actor runs; `tests.integrations.test_ray` has a cluster."""
-    from estime_metric.integrations.ray import BatchScorer
-
-    batch = {"summary": summaries, "source": sources}
-    arrays = {name: np.array(texts, dtype=object) for name, texts in batch.items()}
-    scored = BatchScorer(**options)(arrays)
-    blank = None if "layer" in names[0] else sum(scored["blank"])
-    return Reported({name: scored[name].tolist() for name in names}, {}, blank)
-
-
 def by_json(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
@@ -295,7 +282,6 @@ def by_trainer(
 TOOLKITS = {
     "python": Toolkit(by_python, layers=True),
     "columns": Toolkit(by_columns, layers=True),
-    "ray": Toolkit(by_ray, layers=True),
     "json": Toolkit(by_json, layers=True, skips=True, nothing=False),
     "evaluate": Toolkit(by_evaluate, layers=True, cached=True),
     "torchmetrics": Toolkit(by_torchmetrics, layers=True, cached=True),

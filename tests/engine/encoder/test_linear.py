@@ -4,7 +4,6 @@ they do not work, PyTorch's own run.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +13,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from estime_metric import EstimeResult, EstimeScorer, embedded
+from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.engine.encoder import linear, processor
 from estime_metric.engine.encoder.fused import FusedBlock
 from estime_metric.engine.encoder.linear import PackedLinear, can_pack, is_gelu
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.store import EncoderStore
-from tests.command import run_python
 from tests.families import BLOCKS, make_pairs
 
 CPU = torch.device("cpu")
@@ -110,38 +108,6 @@ def test_alarms_are_those_of_the_plain_maps(
     if model in FUSED_FAMILIES:
         loaded = load_pretrained(folder, None, torch.float32)
         assert packed_maps(MaskedEncoder(loaded, BLOCKS, CPU)) == 6 * BLOCKS
-
-
-@needs_packing
-@pytest.mark.slow
-@pytest.mark.skipif(platform.system() != "Linux", reason="memory is measured as Linux counts it")
-def test_a_process_holds_one_copy_of_the_weights_and_few_kernels() -> None:
-    """Memory that the base encoder adds to a process with the small one, and scoring texts of many
-    lengths: oneDNN makes kernels for each, of half a megabyte.
-    """
-    script = """
-        from estime_metric import EstimeScorer
-        from experiments.speed.common import resident
-
-        def grown(measured):
-            before = resident()
-            measured()
-            return resident() - before
-
-        text = "The mayor said the bridge would open in spring after two years of work. " * 6
-        small, base = (EstimeScorer(model=name) for name in ("embedded-small", "embedded"))
-        small.score([text], [text])
-
-        def many_lengths():
-            for length in range(100, 350, 10):
-                small.score([text[:length]], [text[:length]])
-
-        print(grown(many_lengths) // 10**6, grown(lambda: base.score(["A cat."], ["A dog."])))
-    """
-    kernels, weights = map(int, run_python(script).stdout.split())
-    assert kernels < 40  # megabytes
-    int8 = (embedded.PATHS["embedded"] / "model.safetensors").stat().st_size
-    assert 0.5 < weights / (4 * int8) < 1.4
 
 
 def test_operators_that_are_slightly_wrong_are_not_used(

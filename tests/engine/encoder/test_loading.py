@@ -306,7 +306,7 @@ def test_options_that_do_not_fit_the_encoder_are_refused(
 
 
 @pytest.mark.slow
-def test_a_load_from_the_hub_changes_no_log_level_and_a_branch_is_the_copy_of_its_commit(
+def test_a_load_from_the_hub_changes_no_log_level_and_serves_a_branch_its_commit_and_offline(
     bert_folder: str, tmp_path: Path
 ) -> None:
     script = """
@@ -328,10 +328,18 @@ def test_a_load_from_the_hub_changes_no_log_level_and_a_branch_is_the_copy_of_it
         assert before == state(), (before, state())
         print({scorer.signature.split("|")[1] for scorer in named})
     """
+    offline = """
+        import sys
+        from estime_metric import EstimeScorer
+        scorer = EstimeScorer(model="user/bert", layers=1)
+        assert not {"transformers", "huggingface_hub.hf_api"} & sys.modules.keys()
+        scorer.score(["The cat sat."], ["The cat sat there."])
+    """
     with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
         where = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)}
         run = run_python(script, COMMIT, **where)
     assert run.stdout == f"{{'model:user/bert@{COMMIT}'}}\n"
+    run_python(offline, HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
 
 
 def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> None:

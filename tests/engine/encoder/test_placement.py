@@ -105,7 +105,7 @@ def test_scores_are_those_of_the_cpu(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["embedded", "embedded-small", *FAMILIES])
+@pytest.mark.parametrize("model", ["embedded-small", *FAMILIES])
 def test_every_encoder_is_run_as_on_the_cpu(
     model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,16 +97,6 @@ def test_any_split_gives_the_same(
     assert metric.compute(**texts) == expected  # nothing is left of what was added
 
 
-def test_two_jobs_share_a_cache_directory(
-    bert_folder: str, texts: dict[str, list[str]], tmp_path: Path
-) -> None:
-    first, second = (Estime(model=bert_folder, cache_dir=str(tmp_path)) for _ in range(2))
-    first.add_batch(**texts)
-    second.add_batch(predictions=texts["predictions"][:2], sources=texts["sources"][:2])
-    assert len(second.compute()["alarms_scores"]) == 2
-    assert len(first.compute()["alarms_scores"]) == 6
-
-
 def test_other_sequences_are_taken(metric: Estime, texts: dict[str, list[str]]) -> None:
     expected = metric.compute(**texts)
     assert metric.compute(**{name: np.array(column) for name, column in texts.items()}) == expected

@@ -62,8 +62,13 @@ def test_one_call_for_all_completions_and_a_shared_encoder(
 def test_errors(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="column 'source'"):
         estime_reward(model=bert_folder)(completions=["A summary."], text=["A source."])
-    for options in ({"measure": "alarms"}, {"copy_penalty": -1}, {"free_copy": -1}):
-        with pytest.raises(ValueError, match=next(iter(options))):
+    for options in (
+        {"measure": "alarms"},
+        {"measure": "inconsistancy"},
+        {"copy_penalty": -1},
+        {"free_copy": -1},
+    ):
+        with pytest.raises(ValueError, match=f"`{next(iter(options))}`"):
             estime_reward(**options)
 
 
