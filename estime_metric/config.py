@@ -343,12 +343,13 @@ def similar_option(name: str, further: Iterable[str] = ()) -> str:
     """
     if name in OTHER_NAMES:
         return f" Did you mean `{OTHER_NAMES[name]}`?"
-    parts = (
-        option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS
-    )
-    if close := validation.did_you_mean(name, [*further, *OPTIONS], "`{}`", similarity=0.8):
-        return close
-    return f" Did you mean `{meant}`?" if (meant := next(parts, "")) else ""
+    if similar := validation.did_you_mean(name, [*further, *OPTIONS], "`{}`", similarity=0.8):
+        return similar
+    for part in name.split("_"):
+        for option in (part, f"{part}s"):
+            if option in OPTIONS:
+                return f" Did you mean `{option}`?"
+    return ""
 
 
 def default_layer(blocks: int) -> int:
@@ -370,9 +371,8 @@ def callable_name(function: Any) -> str:
     """
     if isinstance(function, str):
         return function
-    module = (
-        getattr(function, "__module__", None) or type(function).__module__
-    )  # str.split has none
+    # `str.split` has no module.
+    module = getattr(function, "__module__", None) or type(function).__module__
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return _escape(f"{module}.{name}")
 

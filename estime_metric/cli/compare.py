@@ -123,10 +123,11 @@ def compare(
     # This imports pandas: slow.
     from estime_metric.comparison import compare_scores, plot_copying
 
-    systems, skipped = _read_systems(inputs, comparison, texts, measured, quiet=quiet)
+    baseline = _name_of_baseline(inputs, comparison.baseline)
+    systems, skipped = _read_systems(inputs, comparison, baseline, texts, measured, quiet=quiet)
     compared = compare_scores(
         systems,
-        baseline=_name_of_baseline(inputs, comparison.baseline),
+        baseline=baseline,
         measures=measured.compared,
         id_column=comparison.id_column,
         source_column=texts.source_column,
@@ -184,49 +185,63 @@ def _check_outputs(
 def _read_systems(
     inputs: Sequence[Path],
     comparison: ComparisonOptions,
+    baseline: str | None,
     layout: files.Layout,
     measured: ComparedOptions,
     *,
     quiet: bool,
 ) -> tuple[dict[str, "DataFrame"], int]:
-    """The scores of each system, and how many rows were skipped. Files are read before any is
-    scored.
+    """The scores of each system, and how many rows were skipped. All files are read and checked before
+    any is scored.
     """
     from estime_metric.comparison.keys import name_of
-    from estime_metric.comparison.reading import (
-        check_filled,
-        has_scores,
-        read_scores,
-        rows_with_texts,
-    )
-    from estime_metric.comparison.systems import check_measures
+    from estime_metric.comparison.reading import check_filled, has_scores
+    from estime_metric.comparison.systems import check_measures, check_names
 
     check_measures(measured.compared or ())
     columns = [comparison.id_column] if comparison.id_column is not None else []
     columns += [comparison.system_column] if len(inputs) == 1 else []
     problems: list[str] = []
-    tables = {}
-    for path, name in zip(inputs, _names_of_files(inputs), strict=True):
-        table = read_scores(path, layout, own_columns=columns, skipped=problems)
-        if table.empty:
-            reason = f" ({problems[-1]})" if problems else files.header_hint(path)
-            raise ValueError(
-                f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
-            )
-        _check_columns(table, path, columns)
-        tables[name] = (
-            table if has_scores(table) else rows_with_texts(table, path, layout, problems)
-        )
+    tables = {
+        name: _read(path, columns, layout, problems)
+        for path, name in zip(inputs, _names_of_files(inputs), strict=True)
+    }
     warn_of_rows(problems)
+    system_of_row = None  # of the one table of all systems
+    if len(inputs) == 1:
+        (table,) = tables.values()
+        system_of_row = table[comparison.system_column].map(name_of)
+        check_filled(system_of_row, inputs[0].name)
+    check_names(list(tables if system_of_row is None else system_of_row.unique()), baseline)
     unscored = {name: table for name, table in tables.items() if not has_scores(table)}
     if unscored:
         tables |= _scored(unscored, columns, layout, measured, quiet=quiet)
-    if len(inputs) > 1:
-        return tables, len(problems)
-    (rows,) = tables.values()
-    names = rows[comparison.system_column].map(name_of)
-    check_filled(names, inputs[0].name)
-    return dict(list(rows.groupby(names, sort=False))), len(problems)
+    if system_of_row is not None:
+        (table,) = tables.values()
+        tables = dict(list(table.groupby(system_of_row, sort=False)))
+    return tables, len(problems)
+
+
+def _read(
+    path: Path, columns: Sequence[str], layout: files.Layout, problems: list[str]
+) -> "DataFrame":
+    """A table of scores, or the rows of a table that have two texts; ``problems`` gets a sentence for
+    each other row. ValueError if there is none, or a column is missing.
+    """
+    from estime_metric.comparison.reading import has_scores, read_scores, rows_with_texts
+
+    skipped: list[str] = []  # of this file alone: its first problem explains an empty table
+    table = read_scores(path, layout, own_columns=columns, skipped=skipped)
+    if table.empty:
+        reason = f" ({skipped[0]})" if skipped else files.header_hint(path)
+        raise ValueError(
+            f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
+        )
+    _check_columns(table, path, columns)
+    if not has_scores(table):
+        table = rows_with_texts(table, path, layout, skipped)
+    problems += skipped
+    return table
 
 
 def _scored(
@@ -274,9 +289,10 @@ def _names_of_files(paths: Sequence[Path]) -> list[str]:
 
 
 def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None:
-    """The name of the baseline, which can be the name of its file."""
+    """The name of the baseline, which can be the name of its file if only one file has it."""
     names = zip(paths, _names_of_files(paths), strict=True)
-    return next((name for path, name in names if baseline in (path.name, str(path))), baseline)
+    named = [name for path, name in names if baseline in (path.name, str(path))]
+    return named[0] if len(named) == 1 else baseline
 
 
 def _write(output: Path, compared: "Comparison") -> str:

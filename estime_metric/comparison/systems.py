@@ -148,7 +148,7 @@ def compare_scores(
           better  mean_a  mean_b   p_value
         0    old     0.5   2.625  0.015625
     """
-    _check_names(list(systems), baseline)
+    check_names(list(systems), baseline)
     signature = _one_signature(systems)
     columns = _columns(None if measures is None else check_measures(measures), systems)
     numeric = {name: _with_numbers(table, columns, name) for name, table in systems.items()}
@@ -218,7 +218,7 @@ def compare_results(
         raise ValueError(
             f"Expected argument `names` to name {len(results)} systems, but got {len(labels)} names."
         )
-    _check_names(labels, baseline)
+    check_names(labels, baseline)
     known = [list(result.sources) for result in results if result.sources is not None]
     if len(set(map(len, results))) > 1 or any(sources != known[0] for sources in known):
         raise ValueError(
@@ -409,7 +409,10 @@ def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]
     return list(dict.fromkeys(named))
 
 
-def _check_names(names: Sequence[str], baseline: str | None) -> None:
+def check_names(names: Sequence[str], baseline: str | None) -> None:
+    """Raises ValueError unless there are two systems or more with different names, and the baseline is
+    one of them.
+    """
     if len(names) < 2:
         raise ValueError(f"Expected two systems or more, but got {len(names)}.")
     for index, name in enumerate(names):

@@ -178,8 +178,8 @@ class ESTIME(Metric):
             name: value for name, value in kwargs.items() if name not in OPTIONS
         }
         for name in others:
-            if name not in MetricOptions.__annotations__ and (meant := similar_option(name, _OWN)):
-                raise TypeError(f"Expected an option of ESTIME, but got `{name}`.{meant}")
+            if name not in MetricOptions.__annotations__ and (hint := similar_option(name, _OWN)):
+                raise TypeError(f"Expected an option of ESTIME, but got `{name}`.{hint}")
         if measure is not None:
             _check_measure(measure, return_dict)
         elif not return_dict:

@@ -34,14 +34,6 @@ VALUES = ("accuracy", "f1", "area")
 Classify = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def check_labels(table: pd.DataFrame, name: str) -> None:
-    """Raises ValueError for a ``label`` that is neither 0 nor 1; ``name`` is the data's."""
-    for row in table[~table["label"].isin((0, 1))].itertuples():
-        raise ValueError(
-            f"Expected labels 0 and 1 in {name}, but got {row.label!r} for {row.system!r}."
-        )
-
-
 def detect(
     scores: Scores[Data],
     parts: Mapping[tuple[str, ...], pd.Index],

@@ -158,11 +158,19 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
 ) -> None:
     missing = ["-m", "nobody/nothing"]
     table = pairs(tmp_path / "pairs.jsonl", "a")
+    alone = pairs(tmp_path / "alone.jsonl", "a", system="x")
     empty = write_jsonl(tmp_path / "empty.csv", [])
+    damaged = pairs(tmp_path / "damaged.jsonl", "a")
+    damaged.write_text("no object\n" + damaged.read_text(encoding="utf-8"), encoding="utf-8")
+    blank = write_jsonl(tmp_path / "blank.jsonl", [{"source": "The cat slept.", "summary": None}])
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("no object\n", encoding="utf-8")
     without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
     for arguments, message in [
         ([table, tmp_path / "missing.jsonl"], r"missing\.jsonl"),
         ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
+        ([damaged, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
+        ([damaged, broken], r"broken\.jsonl to have .* no rows \(broken\.jsonl line 1: "),
         ([files[0], empty], "empty.csv to have scores or pairs, but it has no rows"),
         (
             [table],
@@ -171,6 +179,8 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ([table, table], "Expected each file once, but got .*pairs.jsonl' twice"),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "`system_column` to be other columns than measures"),
+        ([table, files[1], "--baseline", "c"], "`baseline` to be one of pairs, b, but got 'c'"),
+        ([alone], "Expected two systems or more, but got 1"),
         ([table, files[1], "--measures", "many"], "`measures` to be one of inconsistency"),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
         (["-s", table, "-i", table], "a text file of summaries for each system, but got only one"),
@@ -233,6 +243,17 @@ def test_a_baseline_is_named_by_its_file_or_its_system(files: tuple[Path, Path])
         shown = run(*files, "--baseline", name, "--json").stdout
         assert json.loads(shown)["pairs"][0]["system_a"] == "b"
     assert "`baseline` to be one of a, b" in run(*files, "--baseline", "c", status=2).stderr
+
+
+def test_a_baseline_that_two_files_are_called_is_refused(tmp_path: Path) -> None:
+    paths = []
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        paths.append(scored(tmp_path / folder / "scores.jsonl", A))
+    refused = run(*paths, "--baseline", "scores.jsonl", status=2).stderr
+    assert "but got 'scores.jsonl'" in " ".join(refused.split())
+    shown = run(*paths, "--baseline", paths[1], "--json").stdout
+    assert json.loads(shown)["baseline"] == str(paths[1])
 
 
 def test_a_row_without_a_system_is_named(tmp_path: Path) -> None:

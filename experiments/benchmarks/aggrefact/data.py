@@ -20,6 +20,7 @@ from estime_metric.studies.benchmarks.shared.records import read_frame
 from estime_metric.studies.meta.grid import listed
 from estime_metric.validation import check_choice
 from experiments.benchmarks.frank import data as frank
+from experiments.benchmarks.reading import check_labels
 
 #: Splits of every dataset: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")
@@ -89,8 +90,7 @@ class AggreFact(Summaries):
             raise ValueError(
                 f"Expected {self.origin!r} to have labeled summaries, but there are none."
             )
-        if len(wrong := self.table.loc[~self.table["label"].isin((0, 1)), "label"]):
-            raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
+        check_labels(self.table, self.origin)
 
     def cells(self) -> dict[Place, pd.DataFrame]:
         """The rows of the authors' table 8, in its order: CLIFF and FRANK before other datasets; place

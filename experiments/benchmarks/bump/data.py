@@ -17,6 +17,7 @@ import pandas as pd
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import read_records
 from estime_metric.validation import check_choice
+from experiments.benchmarks.reading import known_first
 
 #: Task -> its file.
 TASKS = {1: "task1_dataset.json", 2: "task2_dataset.json"}
@@ -80,9 +81,7 @@ PUBLISHED = (
 
 def error_types(occurring: Iterable[str]) -> dict[str, ErrorType]:
     """The types of error that occur, in the order of tables."""
-    names = list(dict.fromkeys(occurring))
-    known = {name: error for name, error in ERRORS.items() if name in names}
-    return known | {name: ErrorType(name) for name in names if name not in known}
+    return {name: ERRORS.get(name, ErrorType(name)) for name in known_first(occurring, ERRORS)}
 
 
 def chosen_articles(articles: Iterable[str], count: int = CHOSEN) -> frozenset[str]:
@@ -200,5 +199,4 @@ def _published(scores: pd.Series, version: str, path: Path) -> pd.DataFrame:
                 f"Expected a score {name!r} for each pair in {path.name}, but record {lacking[0] + 1} lacks it."
             )
     named = numbers.rename(columns=lambda name: name.removesuffix(ending))
-    known = [name for name in PUBLISHED if name in named]
-    return named[known + [name for name in named if name not in known]]
+    return named[known_first(named, PUBLISHED)]

@@ -17,6 +17,7 @@ from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import join, read_frame, read_records
 from estime_metric.studies.meta.grid import listed
 from estime_metric.validation import check_choice
+from experiments.benchmarks.reading import known_first
 
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
@@ -130,8 +131,7 @@ def _read_folder(folder: Path) -> pd.DataFrame:
 def _published(table: pd.DataFrame) -> pd.DataFrame:
     """The published metrics that the summaries have, the known ones first."""
     scores = pd.DataFrame(list(table["metrics"])).astype(float)
-    known = [name for name in METRICS if name in scores]
-    return scores[known + [name for name in scores if name not in METRICS]]
+    return scores[known_first(scores, METRICS)]
 
 
 def _read_lines(folder: Path) -> pd.DataFrame:

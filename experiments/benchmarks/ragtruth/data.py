@@ -8,7 +8,7 @@ from pathlib import Path
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import join, read_frame
-from experiments.benchmarks.detection import check_labels
+from experiments.benchmarks.reading import check_labels
 
 DOCUMENTS, JUDGED = "documents.jsonl", "ragtruth.jsonl"
 

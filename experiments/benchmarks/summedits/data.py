@@ -13,7 +13,7 @@ import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import read_frame
-from experiments.benchmarks.detection import check_labels
+from experiments.benchmarks.reading import check_labels, known_first
 
 #: Domain, as in the names of the files -> what it is called in tables, in their order.
 DOMAINS = {
@@ -63,8 +63,7 @@ def _files(folder: Path) -> dict[str, Path]:
         paths = sorted((folder / place).glob(f"{PREFIX}*{ENDING}"))
         if paths:
             named = {path.name.removeprefix(PREFIX).removesuffix(ENDING): path for path in paths}
-            known = {domain: named[domain] for domain in DOMAINS if domain in named}
-            return known | {name: path for name, path in named.items() if name not in known}
+            return {domain: named[domain] for domain in known_first(named, DOMAINS)}
     raise FileNotFoundError(
         f"Expected {str(folder)!r} to have files {PREFIX}DOMAIN{ENDING}, or the folder data/summedits with "
         "them, but it has neither."
