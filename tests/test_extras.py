@@ -26,7 +26,7 @@ def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 def test_score_compare_calibrate_and_explain_need_no_extra(tmp_path: Path) -> None:
     labels = [
         {"source": "Anna bought the red boat.", "summary": summary, "label": label}
-        for summary, label in (("Anna bought a boat.", 1), ("Peter bought the boat.", 0))
+        for summary, label in (("Anna bought a boat.", 1), ("Peter sold the boat.", 0))
     ]
     table = write_jsonl(tmp_path / "pairs.jsonl", labels)
     other = write_jsonl(tmp_path / "other.jsonl", labels[::-1])
@@ -38,10 +38,15 @@ def test_score_compare_calibrate_and_explain_need_no_extra(tmp_path: Path) -> No
             sys.modules[name] = None
         from estime_metric.cli import main
 
-        options = ["-m", "embedded-small"]
-        for command in ("score", "compare", "calibrate", "explain"):
+        table, other = sys.argv[1:]
+        for command in (
+            ["score", table, "-m", "embedded-small"],
+            ["compare", table, other, "-m", "embedded-small"],
+            ["calibrate", table, "--score", "new_words"],
+            ["explain", table, "-m", "embedded-small"],
+        ):
             try:
-                main([command, *sys.argv[1 : 3 if command == "compare" else 2], *options])
+                main(command)
             except SystemExit as left:
                 assert left.code == 0, command
     """
