@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from estime_metric import ESTIME, EstimeConfig, EstimeScorer, estime
+from estime_metric import ESTIME, EstimeConfig, EstimeScorer
 from tests.hostile import changes, hostile_pairs
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 
@@ -170,14 +170,6 @@ def test_no_mode_of_the_engine_is_on_while_progress_is_reported(
         progress=lambda _: modes.add((torch.is_inference_mode_enabled(), torch.is_grad_enabled())),
     )
     assert modes == {(False, True)}
-
-
-def test_the_function_gives_what_the_class_gives(bert_folder: str, pairs: Pairs) -> None:
-    options = {"model": bert_folder, "layers": [1, 3], "device": "cpu", "normalize": True, **SHORT}
-    expected = EstimeScorer(**options).score(*split(pairs[:4]))
-    result = estime(*split(pairs[:4]), **options)
-    assert result.signature == expected.signature
-    assert_same(result, expected)
 
 
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")

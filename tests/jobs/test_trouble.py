@@ -17,9 +17,7 @@ from tests.command import SHORT, full_disk, json_rows, run_command, table_rows, 
 from tests.jobs.conftest import QUICK, rows
 
 
-@pytest.mark.parametrize(
-    ("ending", "size"), [("jsonl", 8_000), ("csv", 12_000), ("parquet", 8_000), ("jsonl", 10)]
-)
+@pytest.mark.parametrize(("ending", "size"), [("jsonl", 8_000), ("parquet", 8_000), ("jsonl", 10)])
 def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     table: Path, bert_folder: str, tmp_path: Path, ending: str, size: int
 ) -> None:

@@ -18,7 +18,7 @@ import safetensors.torch
 import torch
 import transformers
 
-from estime_metric import EncoderUnavailableError, EstimeConfig
+from estime_metric import EncoderUnavailableError, EstimeConfig, estime
 from estime_metric.config import default_layer
 from estime_metric.engine.encoder import loading
 from estime_metric.engine.encoder.loading import (
@@ -89,6 +89,7 @@ def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> N
 @pytest.mark.parametrize(
     ("model", "message"),
     [
+        ("paper", "connect to the Hugging Face Hub once"),
         ("nobody/nothing-of-the-kind", "connect to the Hugging Face Hub once"),
         ("x" * 500, "pass a local folder"),
         ("embedd", "Did you mean model='embedded'"),
@@ -97,15 +98,20 @@ def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> N
     ],
 )
 def test_a_model_that_cannot_be_had(
-    model: str, message: str, monkeypatch: pytest.MonkeyPatch
+    model: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))  # is empty
     with pytest.raises(
         EncoderUnavailableError, match=rf"The encoder {model!r} cannot be loaded: "
     ) as caught:
         load(model)
     assert all(part in str(caught.value) for part in (message, "`model`", 'model="embedded"'))
     assert "\n" not in str(caught.value)
+    with pytest.raises(EncoderUnavailableError) as by_users:
+        estime(["a cat"], ["a cat"], model=model)
+    for error in (caught.value, by_users.value):  # no other error is told of
+        assert "".join(traceback.format_exception(error)).count("Traceback") == 1
 
 
 def pickled(copy: Path, shards: bool = False) -> None:
@@ -240,19 +246,6 @@ def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> 
     )
     with pytest.raises(EncoderUnavailableError, match=message):
         load(tmp_path)
-
-
-def test_offline_the_message_is_the_whole_of_the_error(tmp_path: Path) -> None:
-    script = """
-        from estime_metric import estime
-        estime(["a cat"], ["a cat"], model="paper")
-    """
-    run = run_python(script, status=1, HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
-    assert run.stderr.count("Traceback") == 1
-    assert "The above exception" not in run.stderr
-    last = run.stderr.splitlines()[-1]
-    assert last.startswith("estime_metric.engine.encoder.loading.EncoderUnavailableError: The enc")
-    assert "connect to the Hugging Face Hub once" in last
 
 
 @pytest.fixture(scope="module")
