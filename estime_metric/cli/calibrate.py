@@ -157,7 +157,9 @@ def _read(
         problems.append(f"line {line}: column {name!r} should be {expected}, but is {came}")
     usable = numbers.notna().all(axis=1)
     if not usable.any():
-        raise ValueError(f"Expected labeled summaries in {path}, but got none ({problems[0]}).")
+        raise ValueError(
+            f"Expected labeled summaries in {path.name}, but got none ({problems[0]})."
+        )
     return rows.assign(**numbers)[usable]
 
 
