@@ -150,10 +150,12 @@ def _score(
             "Expected the rows scored by the earlier run to be unchanged, but they have changed. "
             "Use `overwrite` to start again."
         )
+    # Now: inputs that are read may be moved away.
+    sizes = [path.stat().st_size for path in job.inputs] if job.can_read_again else []
     concerned: Counter[str] = Counter()  # warning -> pairs of the chunks that it is about
     for part in files.cut(lines, job.layout, **chunk_limits(job, scorer)):
         pairs, problems = _pairs_of(part, job)
-        expected = _expected_pairs(job, part[-1], rows.pairs + len(pairs))
+        expected = _expected_pairs(job, sizes, part[-1], rows.pairs + len(pairs))
         if expected is not None:
             progress.expect(expected)
         with warnings.catch_warnings():
@@ -175,13 +177,12 @@ def _score(
     return str(digest)
 
 
-def _expected_pairs(job: Job, last: files.Line, pairs: int) -> int | None:
+def _expected_pairs(job: Job, sizes: Sequence[int], last: files.Line, pairs: int) -> int | None:
     """About how many pairs all inputs have, if there are ``pairs`` up to the ``last`` line that was
-    read: by their bytes. ``None`` if not all are plain files.
+    read: by their ``sizes`` in bytes. ``None`` if these are not known.
     """
-    if not job.can_read_again:
+    if not sizes:
         return None
-    sizes = [path.stat().st_size for path in job.inputs]
     index = job.inputs.index(last.path)
     read = sum(sizes[:index]) + last.share * sizes[index]
     return max(round(pairs * sum(sizes) / read), pairs) if read else None

@@ -65,6 +65,20 @@ def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
     assert (report.resumed, report.pairs) == (progress.kept, 40)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps open files")
+def test_an_input_that_is_being_read_can_be_moved_away(
+    scorer: EstimeScorer, tmp_path: Path
+) -> None:
+    table = write_jsonl(tmp_path / "a.jsonl", rows(20))
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl", look_ahead=8)
+
+    class Removing(Progress):
+        def keep(self, pairs: int, problems: Sequence[str]) -> None:
+            table.unlink(missing_ok=True)
+
+    assert score_files(job, scorer, progress=Removing()).pairs == 20
+
+
 def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: Path) -> None:
     """Half a line, where what writes into it ends early, is an invalid row."""
     pipe = tmp_path / "pipe.jsonl"
