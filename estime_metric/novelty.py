@@ -63,9 +63,16 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
         [2.25]
     """
     summaries, texts = check_pairs(predictions, sources)
-    prepared = {text: SourceWording.of(text) for text in dict.fromkeys(texts)}
-    rows = [prepared[text].novelty(summary) for summary, text in zip(summaries, texts, strict=True)]
-    return {measure: [row[measure] for row in rows] for measure in NOVELTY}
+    rows_by_source: dict[str, list[int]] = {}
+    for row, text in enumerate(texts):
+        rows_by_source.setdefault(text, []).append(row)
+    columns = {measure: [0.0] * len(texts) for measure in NOVELTY}
+    for text, rows in rows_by_source.items():
+        wording = SourceWording.of(text)  # one at a time: it is far larger than its text
+        for row in rows:
+            for measure, value in wording.novelty(summaries[row]).items():
+                columns[measure][row] = value
+    return columns
 
 
 @dataclass(frozen=True)

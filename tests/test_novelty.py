@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Sequence
 
 import pytest
@@ -88,6 +89,18 @@ def test_novelty_is_in_input_order_and_names_bad_input() -> None:
         novelty(["A cat.", None], sources)  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"`sources` to contain words, but got .* at index 1"):
         novelty(["A cat.", "A dog."], ["A cat.", ""])
+
+
+def test_novelty_of_many_sources_needs_the_memory_of_one() -> None:
+    def peak(sources: list[str]) -> int:
+        tracemalloc.start()
+        novelty(["word 1"] * len(sources), sources)
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    sources = [" ".join(f"w{n} {text}" for n in range(500)) for text in range(20)]
+    assert peak(sources) < 3 * peak(sources[:1])
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])

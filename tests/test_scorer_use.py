@@ -43,7 +43,8 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
     for path in (tmp_path / "nothing", "./nothing", "a/b/c"):
         with pytest.raises(OSError, match="there is no such folder"):
             make(model=str(path))
-    make(model="nobody/nothing")  # the Hub may have it
+    for name in ("nobody/nothing", "me/embedded"):
+        make(model=name)  # the Hub may have it
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for name in ("nobody/nothing", "x" * 500):
         with pytest.raises(OSError, match="cannot be loaded"):

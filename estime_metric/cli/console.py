@@ -139,10 +139,12 @@ def _with_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
     if "-" not in tokens:
         return list(tokens)
     _, apps, _ = app.parse_commands(tokens)
-    arguments = apps[-1].assemble_argument_collection(default_parameter=app.default_parameter)
-    with_value = {
-        name for argument in arguments if argument.hint is not bool for name in argument.names
-    }
+    with_value: set[str] = set()
+    if apps[-1].default_command is not None:  # otherwise the tokens name no command
+        arguments = apps[-1].assemble_argument_collection(default_parameter=app.default_parameter)
+        with_value = {
+            name for argument in arguments if argument.hint is not bool for name in argument.names
+        }
     changed: list[str] = []
     for previous, token in pairwise(["", *tokens]):
         if token == "-" and previous.startswith("-") and previous in with_value:

@@ -75,6 +75,9 @@ def test_a_hyphen_is_a_value_a_path_or_standard_input(table: Path, tmp_path: Pat
         row = json.loads(shown.splitlines()[0])
         assert ("-line" in row) == (len(given) > 1)
         assert not any(name.startswith("./") for name in row)
+    for without_command in (["-"], ["nosuch", "-"]):
+        shown = run_command(*without_command, status=2)
+        assert shown.stderr.startswith("error: Unknown command")
 
 
 @pytest.mark.slow

@@ -317,7 +317,11 @@ def _check_model(model: str, revision: str | None) -> None:
 
 
 def _similar_bundled(model: str) -> str:
-    """A question with the name of the bundled encoder (or the paper's) that ``model`` is a slip of, if any."""
+    """A question with the name of the bundled encoder (or the paper's) that ``model`` is a slip of, if any.
+    A name with an owner, such as ``me/embedded``, is the Hub's.
+    """
+    if "/" in model:
+        return ""
     return did_you_mean(model, (*embedded.PATHS, PAPER), "model={!r}", similarity=0.8)
 
 

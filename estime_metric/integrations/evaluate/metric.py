@@ -162,10 +162,10 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             TypeError, ValueError: invalid texts or options; the message names the argument and the
                 index.
             EncoderUnavailableError: the encoder cannot be loaded. As after an invalid option, what
-                was added before is kept for another `compute`.
+                was added before is kept for another `compute`, unless ``num_process`` is above 1.
         """
         scorer = self._scorer_with({name: named[name] for name in named if name != "sources"})
-        if self.process_id == 0:
+        if self.num_process == 1:  # of several, the others wait for process 0, and not for long
             scorer.load()
         if predictions is not None:
             named.setdefault("sources", None)  # which `add_batch` then names

@@ -5,6 +5,8 @@ error.
 from __future__ import annotations
 
 import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +179,32 @@ def test_an_encoder_or_an_option_that_fails_loses_nothing_that_was_added(
         with pytest.raises(KeyboardInterrupt):
             metric.compute(**texts)
     assert metric.compute(**texts) == expected  # an interruption locks nothing
+
+
+def test_other_processes_do_not_wait_for_the_encoder_of_process_0(
+    bert_folder: str,
+    texts: dict[str, list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load, has_handed_over = EstimeScorer.load, threading.Event()
+
+    def load_late(scorer: EstimeScorer) -> Any:
+        """As long as a download takes: longer than the other process waits."""
+        has_handed_over.wait(60)
+        return load(scorer)
+
+    def compute(rank: int) -> Any:
+        shared = {"cache_dir": str(tmp_path), "experiment_id": "shared", "timeout": 10}
+        metric = Estime(model=bert_folder, num_process=2, process_id=rank, **shared)
+        try:
+            return metric.compute(**texts)
+        finally:
+            if rank == 1:
+                has_handed_over.set()
+
+    monkeypatch.setattr(EstimeScorer, "load", load_late)
+    with ThreadPoolExecutor(2) as processes:
+        scores, nothing = processes.map(compute, [0, 1])
+    assert nothing is None
+    assert len(scores["alarms_scores"]) == 2 * len(texts["predictions"])
