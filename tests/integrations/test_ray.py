@@ -50,6 +50,9 @@ def cluster() -> Iterator[Cluster]:
         cluster.wait_for_nodes()
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
+        context.target_max_block_size = (
+            4_000  # bytes: several blocks, so that a node can die between them
+        )
         context.default_hash_shuffle_parallelism = 8  # 200 blocks, of which most would be empty
         yield cluster
         ray.shutdown()
