@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.text.masking import plan_token_windows
+from estime_metric.engine.masking import plan_token_windows
 
 INK, GREY, LINE, MASK, GOOD, BAD = "#1f2937", "#6b7280", "#d1d5db", "#4f46e5", "#059669", "#dc2626"
 

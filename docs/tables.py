@@ -25,8 +25,8 @@ REFERENCE = {
         "estime_metric.testing:assert_consistent",
         "estime_metric.engine.cache:SourceCache",
     ),
-    "Explanations": ("estime_metric.explanation:Explanation", "estime_metric.explain"),
-    "Comparison": ("estime_metric.comparison",),
+    "Explanations": ("estime_metric.explanation:Explanation", "estime_metric.show"),
+    "Comparison": ("estime_metric.compare",),
     "Toolkits": (
         "estime_metric.integrations.torchmetrics:ESTIME",
         "estime_metric.integrations.evaluate.metric:Estime",

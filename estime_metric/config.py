@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from estime_metric import validation
+from estime_metric import checks
 from estime_metric._version import __version__
 from estime_metric.measures import BASE_MEASURES, MEASURES
 from estime_metric.signature import Signature
@@ -184,21 +184,21 @@ class EstimeConfig:
         for name in ("model", "soft_model"):
             if getattr(self, name) == PAPER:
                 self._set(name, PAPER_MODEL)
-        validation.check_name("model", self.model)
+        checks.check_name("model", self.model)
         for name in ("revision", "soft_model", "soft_revision"):
             if (value := getattr(self, name)) is not None:
-                validation.check_name(name, value)
-        self._set("layers", validation.layer_tuple(self.layers))
-        validation.check_choice("unit", self.unit, UNITS)
-        for name, value in validation.check_schedule(**self.schedule).items():
+                checks.check_name(name, value)
+        self._set("layers", checks.layer_tuple(self.layers))
+        checks.check_choice("unit", self.unit, UNITS)
+        for name, value in checks.check_schedule(**self.schedule).items():
             self._set(name, value)
         if not isinstance(self.normalize, bool):
             raise TypeError(
                 f"Expected argument `normalize` to be a bool, but got {self.normalize!r}."
             )
-        validation.check_callable("splitter", self.splitter, SPLITTERS)
+        checks.check_callable("splitter", self.splitter, SPLITTERS)
         if self.tagger is not None:
-            validation.check_callable("tagger", self.tagger, TAGGERS)
+            checks.check_callable("tagger", self.tagger, TAGGERS)
         if self.splitter != SPLITTERS[0] and not self.splits_words:
             raise ValueError(
                 f"Expected argument `unit` to be 'word' or `tagger` to be set if `splitter` is "
@@ -206,18 +206,18 @@ class EstimeConfig:
             )
         for name in ("keep_tags", "drop_tags"):
             if (value := getattr(self, name)) is not None:
-                self._set(name, validation.tag_set(name, value))
+                self._set(name, checks.tag_set(name, value))
                 if self.tagger is None:
                     raise ValueError(
                         f"Expected argument `tagger` to be set if `{name}` is set, but got None."
                     )
-        self._set("measures", validation.measure_tuple(self.measures, MEASURES))
-        self._set("dtype", validation.dtype_name(self.dtype, DTYPES))
+        self._set("measures", checks.measure_tuple(self.measures, MEASURES))
+        self._set("dtype", checks.dtype_name(self.dtype, DTYPES))
         if self.device is not None:
             self._set("device", str(self.device))
         if self.token_budget is not None:
             self._set(
-                "token_budget", validation.integer("token_budget", self.token_budget, least=1)
+                "token_budget", checks.integer("token_budget", self.token_budget, least=1)
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -343,7 +343,7 @@ def similar_option(name: str, further: Iterable[str] = ()) -> str:
     """
     if name in OTHER_NAMES:
         return f" Did you mean `{OTHER_NAMES[name]}`?"
-    if similar := validation.did_you_mean(name, [*further, *OPTIONS], "`{}`", similarity=0.8):
+    if similar := checks.did_you_mean(name, [*further, *OPTIONS], "`{}`", similarity=0.8):
         return similar
     for part in name.split("_"):
         for option in (part, f"{part}s"):

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
-from estime_metric.engine.text.words import find_splitter, locate_in
-from estime_metric.explain import html, wording
-from estime_metric.explain.kinds import KINDS, content_words, new_kind
+from estime_metric.engine.words import find_splitter, locate_in
 from estime_metric.measures import MEASURES, RECOMMENDED, TEMPERATURE
 from estime_metric.novelty import SourceWording, lower_words
-from estime_metric.validation import check_choice
+from estime_metric.show import html
+from estime_metric.show import words as show_words
+from estime_metric.show.kinds import KINDS, content_words, new_kind
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
 #: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
@@ -238,7 +239,7 @@ class Explanation:
 
     def to_html(self, *, title: str = html.TITLE) -> str:
         """A self-contained page: the colored summary above its source, with the evidence. For several
-        explanations on one page, see `estime_metric.explain.to_html`.
+        explanations on one page, see `estime_metric.show.to_html`.
         """
         return html.to_html(self, title=title)
 
@@ -256,7 +257,7 @@ class Explanation:
         return f"Explanation(alarms={self.alarms}, overlap={self.overlap}, tokens={self.tokens}, {self.signature})"
 
     def __str__(self) -> str:
-        return wording.plain_text(self)
+        return show_words.plain_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``inconsistency``,

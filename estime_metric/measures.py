@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
-from estime_metric.validation import check_choice
+from estime_metric.checks import check_choice
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import regex
 
-from estime_metric.validation import check_pairs
+from estime_metric.checks import check_pairs
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = ("new_words", "new_bigrams", "new_trigrams", "copied_density")

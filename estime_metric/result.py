@@ -13,8 +13,8 @@ from torch import Tensor
 
 from estime_metric import files
 from estime_metric._wording import counted, shortened
+from estime_metric.checks import check_choice, did_you_mean, integer
 from estime_metric.config import EstimeConfig
-from estime_metric.explain import html
 from estime_metric.measures import (
     FURTHER_MEASURES,
     HIGHER_IS_BETTER,
@@ -27,11 +27,11 @@ from estime_metric.measures import (
     compute,
     reported_name,
 )
-from estime_metric.report.tables import mean_cells
+from estime_metric.show import html
+from estime_metric.show.tables import mean_cells
 from estime_metric.signature import Signature
-from estime_metric.stats.bootstrap import BootstrapMeans, source_id
-from estime_metric.stats.intervals import Interval
-from estime_metric.validation import check_choice, did_you_mean, integer
+from estime_metric.table.bootstrap import BootstrapMeans, source_id
+from estime_metric.table.intervals import Interval
 
 if TYPE_CHECKING:
     from pandas import DataFrame

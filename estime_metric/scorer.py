@@ -12,6 +12,14 @@ import torch
 from tqdm import tqdm
 
 from estime_metric import embedded
+from estime_metric.checks import (
+    are_mostly_shorter,
+    check_choice,
+    check_pairs,
+    check_source,
+    check_text,
+    check_texts,
+)
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.embedding import Embedder
@@ -21,21 +29,13 @@ from estime_metric.engine.encoder.loading import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import inference_context
+from estime_metric.engine.language import is_foreign
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
+from estime_metric.engine.pairs import pair_batches
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.text.language import is_foreign
-from estime_metric.engine.text.pairs import pair_batches
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS
 from estime_metric.result import EstimeResult
-from estime_metric.validation import (
-    are_mostly_shorter,
-    check_choice,
-    check_pairs,
-    check_source,
-    check_text,
-    check_texts,
-)
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
@@ -169,7 +169,7 @@ class EstimeScorer:
         sources: list[str],
         progress: bool | Callable[[int], None] = False,
     ) -> EstimeResult:
-        """`score` for texts that `estime_metric.validation.check_pairs` returned, which are not checked
+        """`score` for texts that `estime_metric.checks.check_pairs` returned, which are not checked
         again.
         """
         encoder, config, soft_encoder = self.load()
@@ -243,7 +243,7 @@ class EstimeScorer:
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
 
-        `estime_metric.explain` draws explanations.
+        `estime_metric.show` draws explanations.
 
         Args:
             prediction: the summary.

@@ -17,11 +17,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer, Explanation
+from estime_metric.checks import has_words
 from estime_metric.config import UNITS
-from estime_metric.engine.text.words import locate_words, split_words
-from estime_metric.explain.wording import note
+from estime_metric.engine.words import locate_words, split_words
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
-from estime_metric.validation import has_words
+from estime_metric.show.words import note
 from tests.families import SENTENCES, TOKENIZERS
 from tests.oracle import Oracle, nearly_equal
 from tests.test_scorer import SHORT, Pairs, split

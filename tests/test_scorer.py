@@ -13,7 +13,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.text.masking import MaskedText
+from estime_metric.engine.masking import MaskedText
 from estime_metric.measures import STATISTICS
 from tests.families import BLOCKS, SENTENCES, TOKENIZERS, make_tokenizer, save_encoder
 from tests.oracle import Oracle

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric._wording import counted
+from estime_metric.checks import did_you_mean
 from estime_metric.cli import options
 from estime_metric.cli.console import note, say, say_wrote, table_console, warn, warn_of_rows
 from estime_metric.cli.screen import print_table
@@ -24,12 +25,11 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.novelty import NOVELTY, novelty
-from estime_metric.validation import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.stats.detection import Calibration
+    from estime_metric.table.threshold import Calibration
 
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 CHANCE = 0.5  # balanced accuracy
@@ -85,8 +85,8 @@ def calibrate(
     if output is not None:
         files.check_writable(output, [labeled], overwrite=overwrite)
     # These import pandas: slow.
-    from estime_metric.comparison.joining import source_ids
-    from estime_metric.stats.detection import calibrate as find_threshold
+    from estime_metric.compare.join import source_ids
+    from estime_metric.table.threshold import calibrate as find_threshold
 
     problems: list[str] = []
     rows = _read(labeled, score, label, table, problems)
@@ -129,7 +129,7 @@ def _read(
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
-    from estime_metric.comparison.reading import check_column, quoted, read_scores, rows_with_texts
+    from estime_metric.compare.reading import check_column, quoted, read_scores, rows_with_texts
 
     rows = read_scores(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
@@ -178,7 +178,7 @@ def _label(cell: Any) -> float:
 
 
 def _print_candidates(calibration: Calibration, score: str, *, on_stderr: bool) -> None:
-    from estime_metric.report.tables import Column, Section, Table
+    from estime_metric.show.tables import Column, Section, Table
 
     every = calibration.candidates
     step = (len(every) - 1) / (SHOWN - 1)

@@ -25,7 +25,7 @@ from estime_metric.measures import (
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.comparison import Comparison
+    from estime_metric.compare import Comparison
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 
@@ -121,7 +121,7 @@ def compare(
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
     # This imports pandas: slow.
-    from estime_metric.comparison import compare_scores, plot_copying
+    from estime_metric.compare import compare_scores, plot_copying
 
     baseline = _name_of_baseline(inputs, comparison.baseline)
     systems, skipped = _read_systems(inputs, comparison, baseline, texts, measured, quiet=quiet)
@@ -139,7 +139,7 @@ def compare(
         warn(problem)
     written = "" if output is None else _write(output, compared)
     if figure is not None and plot is not None:
-        from estime_metric.report.style import save
+        from estime_metric.show.plot import save
 
         save(figure, plot)
     if as_json:
@@ -179,7 +179,7 @@ def _check_outputs(
         if written is not None:
             files.check_writable(written, read, overwrite=overwrite, endings=endings)
     if plot is not None:
-        import estime_metric.report.style  # noqa: F401 - fails now, not after hours
+        import estime_metric.show.plot  # noqa: F401 - fails now, not after hours
 
 
 def _read_systems(
@@ -194,9 +194,9 @@ def _read_systems(
     """The scores of each system, and how many rows were skipped. All files are read and checked before
     any is scored.
     """
-    from estime_metric.comparison.keys import name_of
-    from estime_metric.comparison.reading import check_filled, has_scores
-    from estime_metric.comparison.systems import check_measures, check_names
+    from estime_metric.compare.differences import check_measures, check_names
+    from estime_metric.compare.keys import name_of
+    from estime_metric.compare.reading import check_filled, has_scores
 
     check_measures(measured.compared or ())
     columns = [comparison.id_column] if comparison.id_column is not None else []
@@ -228,7 +228,7 @@ def _read(
     """A table of scores, or the rows of a table that have two texts; ``problems`` gets a sentence for
     each other row. ValueError if there is none, or a column is missing.
     """
-    from estime_metric.comparison.reading import has_scores, read_scores, rows_with_texts
+    from estime_metric.compare.reading import has_scores, read_scores, rows_with_texts
 
     skipped: list[str] = []  # of this file alone: its first problem explains an empty table
     table = read_scores(path, layout, own_columns=columns, skipped=skipped)
@@ -253,7 +253,7 @@ def _scored(
     quiet: bool,
 ) -> "dict[str, DataFrame]":
     """The scores of some tables of texts, with these of their columns."""
-    from estime_metric.comparison.systems import scores_of
+    from estime_metric.compare.differences import scores_of
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**measured.settings(), cache=_CACHE if len(tables) > 1 else None)
@@ -271,7 +271,7 @@ def _scored(
 
 def _check_columns(table: "DataFrame", path: Path, columns: Sequence[str]) -> None:
     """Raises ValueError if a table lacks one of the ``columns``, or if one of them is a measure."""
-    from estime_metric.comparison.reading import check_column
+    from estime_metric.compare.reading import check_column
 
     for column in columns:
         if measure_of(column) in MEASURES:
@@ -297,8 +297,8 @@ def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None
 
 def _write(output: Path, compared: "Comparison") -> str:
     """Writes a comparison by the ending of ``output``; returns what was written."""
-    from estime_metric.comparison import to_rows, to_tables
-    from estime_metric.report.tables import FORMATS
+    from estime_metric.compare import to_rows, to_tables
+    from estime_metric.show.tables import FORMATS
 
     ending = output.suffix.lower()
     if ending == ".json":
@@ -312,14 +312,14 @@ def _write(output: Path, compared: "Comparison") -> str:
 
 
 def _as_json(compared: "Comparison") -> str:
-    from estime_metric.comparison import to_dict
+    from estime_metric.compare import to_dict
 
     return json.dumps(to_dict(compared), ensure_ascii=False, indent=2)
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.comparison import sentences, to_tables
-    from estime_metric.comparison.wording import LISTED, limits, listed
+    from estime_metric.compare import sentences, to_tables
+    from estime_metric.compare.words import LISTED, limits, listed
 
     about, means, differences = to_tables(compared)
     print_table(about)

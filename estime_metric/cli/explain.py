@@ -9,11 +9,11 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric._wording import counted
+from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -123,7 +123,7 @@ def _why_not(pairs: files.Pairs, row: int) -> str:
 def _show(shown: list[Explanation], headings: list[str], *, function_words: bool) -> None:
     from rich.console import Console
 
-    from estime_metric.explain import to_terminal
+    from estime_metric.show import to_terminal
 
     console = Console()
     for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True)):
@@ -135,7 +135,7 @@ def _show(shown: list[Explanation], headings: list[str], *, function_words: bool
 
 def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: files.Pairs) -> None:
     if output.suffix.lower() == PAGE:
-        from estime_metric.explain import to_html
+        from estime_metric.show import to_html
 
         files.write_text(output, to_html(shown, headings=headings))
     else:

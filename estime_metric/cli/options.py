@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter, validators
 
 from estime_metric import files
+from estime_metric.checks import listed_names
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import read_config
-from estime_metric.validation import listed_names
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")

@@ -13,6 +13,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric._wording import counted
+from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
 from estime_metric.cli.console import note, say, say_wrote, warn
 from estime_metric.cli.scored import (
@@ -26,7 +27,6 @@ from estime_metric.cli.waiting import Bar
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Job, Report, expand, score_files
 from estime_metric.measures import RECOMMENDED, check_threshold
-from estime_metric.validation import check_one_layer
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

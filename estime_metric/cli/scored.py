@@ -13,11 +13,11 @@ from estime_metric.cli.console import say, table_console
 from estime_metric.cli.screen import print_columns
 from estime_metric.jobs import Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
-from estime_metric.report.tables import mean_cells
+from estime_metric.show.tables import mean_cells
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
-    from estime_metric.stats.intervals import Interval
+    from estime_metric.table.intervals import Interval
 
 #: Measures that are listed for each pair, and measures with a printed mean, in addition to the
 #: requested ones.

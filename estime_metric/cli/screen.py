@@ -14,7 +14,7 @@ from rich.text import Text
 from estime_metric.cli.console import printable, table_console
 
 if TYPE_CHECKING:
-    from estime_metric.report.tables import Cell, Column, Table
+    from estime_metric.show.tables import Cell, Column, Table
 
 LEAST = 8  # cells that a column of names has at least, if they are longer
 FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
@@ -75,7 +75,7 @@ def print_columns(
     console: Console | None = None,
 ) -> None:
     """Prints cells by column as `print_table` does; those of ``texts`` are aligned to the left."""
-    from estime_metric.report.tables import Column, Section, Table
+    from estime_metric.show.tables import Column, Section, Table
 
     headings = [Column(name, text=name in texts) for name in columns]
     rows = list(zip(*columns.values(), strict=True))
@@ -84,6 +84,6 @@ def print_columns(
 
 def _shown(cell: Cell, column: Column) -> str:
     """A cell in one line."""
-    from estime_metric.report.tables import show
+    from estime_metric.show.tables import show
 
     return printable(" ".join(show(cell, column).split()))

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from estime_metric.checks import check_choice, check_text
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS
 from estime_metric.demo.limits import Limits, RefusedError
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.encoder.loading import EncoderInfo, EncoderUnavailableError
-from estime_metric.engine.text.units import units_of
+from estime_metric.engine.units import units_of
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explanation import Explanation
 from estime_metric.files import read_pairs
 from estime_metric.measures import RECOMMENDED
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_choice, check_text
 
 #: The bundled encoders, the default first, and Hub names.
 CHOICES = (EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")

@@ -8,7 +8,7 @@ from typing import Any
 from estime_metric.demo import page
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import RefusedError
-from estime_metric.explain.html import comparison, fragment
+from estime_metric.show.html import comparison, fragment
 
 _LOG = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from estime_metric.explain import html
 from estime_metric.measures import RECOMMENDED
+from estime_metric.show import html
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation

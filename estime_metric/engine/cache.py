@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from estime_metric.checks import integer
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.memory import return_memory
-from estime_metric.validation import integer
 
 #: One in this number of sources that find the memory full displaces others.
 _ADMITTED_EVERY = 8

@@ -14,9 +14,9 @@ from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.memory import ahead_of, put, to_host
 from estime_metric.engine.encoder.precision import inference_context
-from estime_metric.engine.text.masking import MaskedText, mask_units
-from estime_metric.engine.text.pairs import PairBatch
-from estime_metric.engine.text.units import Units
+from estime_metric.engine.masking import MaskedText, mask_units
+from estime_metric.engine.pairs import PairBatch
+from estime_metric.engine.units import Units
 
 #: The embeddings of sets of units, of shape (layers, units, width), on the device of the encoder.
 Embeddings: TypeAlias = dict[Units, Tensor]

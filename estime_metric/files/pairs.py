@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
+from estime_metric.checks import has_words
 from estime_metric.files.formats import read_rows
 from estime_metric.files.layout import TABLES, Layout
 from estime_metric.files.lines import Line, Row
 from estime_metric.files.streams import is_decoded, opened_text
-from estime_metric.validation import has_words
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from estime_metric.checks import check_one_layer, measure_tuple
 from estime_metric.config import EstimeConfig, EstimeOptions
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
-from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_one_layer, measure_tuple
+from estime_metric.show import words as show_words
 
 #: The measures that are logged by default; `blank` is always logged too.
 LOGGED = (RECOMMENDED, "alarms")
@@ -72,8 +72,8 @@ class Judgement:
         shown = self.explanation
         if shown is None:
             return "{alarms:.0f} alarms in {tokens:.0f} tokens".format(**self.measures)
-        lines = [", ".join(f"{count.name} {count.shown}" for count in wording.counts(shown))]
-        lines += filter(None, [wording.remark(shown)])
+        lines = [", ".join(f"{count.name} {count.shown}" for count in show_words.counts(shown))]
+        lines += filter(None, [show_words.remark(shown)])
         for alarm in listed_alarms(shown):
             best = alarm["best"]
             lines.append(

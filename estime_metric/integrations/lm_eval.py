@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from estime_metric.checks import check_source
 from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_source
 
 if TYPE_CHECKING:
     from estime_metric.integrations.judging import JudgeOptions

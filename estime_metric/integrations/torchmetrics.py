@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from estime_metric._extras import needs_extra
+from estime_metric.checks import check_choice, check_pairs
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.engine.encoder.loading import check_models
@@ -32,7 +33,6 @@ from estime_metric.measures import (
     reported_name,
 )
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_choice, check_pairs
 
 with needs_extra("torchmetrics", "ESTIME in TorchMetrics needs torchmetrics"):
     from torchmetrics import Metric

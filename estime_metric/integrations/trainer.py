@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from estime_metric.checks import check_sources
 from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_sources
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase

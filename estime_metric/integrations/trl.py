@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
+from estime_metric.checks import check_choice
 from estime_metric.integrations.judging import Judge
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
-from estime_metric.validation import check_choice
 
 if TYPE_CHECKING:
     from estime_metric.integrations.judging import JudgeOptions

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.checks import integer
 from estime_metric.measures import RECOMMENDED, check_threshold
-from estime_metric.validation import integer
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

@@ -10,16 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.input_files import Place, read_texts
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
-from estime_metric.stats.intervals import Interval
-from estime_metric.validation import check_choice
+from estime_metric.table.intervals import Interval
 
 if TYPE_CHECKING:
-    from estime_metric.stats.bootstrap import BootstrapMeans
+    from estime_metric.table.bootstrap import BootstrapMeans
 
 FILES = 30  # more input files than this have no separate means
 LISTED = 30  # more pairs than this are not listed
@@ -88,7 +88,7 @@ class Report:
     """
 
     def __init__(self, job: Job, config: EstimeConfig, worst: int) -> None:
-        from estime_metric.stats.bootstrap import BootstrapMeans  # imports numpy: slow
+        from estime_metric.table.bootstrap import BootstrapMeans  # imports numpy: slow
 
         self.config = config
         self.resumed, self.seconds = 0, 0.0

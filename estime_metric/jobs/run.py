@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.jobs.input_files import (
     Digest,
     clash_problem,
@@ -23,7 +24,6 @@ from estime_metric.jobs.job import Job, chunk_limits, rows_path
 from estime_metric.jobs.job_record import NotResumableError, finished_meta, start_record
 from estime_metric.jobs.report import Report
 from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, is_finished, opened_rows
-from estime_metric.validation import check_choice, check_one_layer
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -225,7 +225,7 @@ def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[s
 
 
 def _rows(pairs: files.Pairs, result: EstimeResult, job: Job) -> list[files.Row]:
-    from estime_metric.stats.bootstrap import source_id  # imports numpy: slow
+    from estime_metric.table.bootstrap import source_id  # imports numpy: slow
 
     columns: dict[str, Sequence[Any]] = dict(files.measure_values(result.columns()))
     if job.threshold is not None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.meta.ranks import by_class, dense, ratio
+from estime_metric.table.arrays import Floats
 
 Labels = npt.NDArray[np.int64]
 

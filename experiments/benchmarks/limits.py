@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.report.tables import Column, Table
+from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.frames import drawn_weights
+from estime_metric.table.arrays import Floats
 
 
 class Resamples:

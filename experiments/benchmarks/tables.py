@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.report.tables import Column, Section, Table
+from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.blocks import OWN, PUBLISHED, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import IDS, ids_of
 from estime_metric.studies.benchmarks.shared.scores import Scores

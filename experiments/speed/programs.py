@@ -21,7 +21,7 @@ from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.fused import FusedBlock
 from estime_metric.engine.encoder.loading import load_pretrained
-from estime_metric.engine.text.words import split_words
+from estime_metric.engine.words import split_words
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
 from experiments.benchmarks.bump import data as bump
 from experiments.speed import common

@@ -30,8 +30,8 @@ from cyclopts import App, Parameter
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.explanation import Explanation
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.table.arrays import Floats
 from experiments.benchmarks.aggrefact.data import ORIGINS
 from experiments.training.data import documents
 from experiments.training.judged import CHOICE, JudgedSet, read_pairs, sets_of, shown

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from estime_metric.novelty import SourceWording
 from estime_metric.scorer import EstimeScorer
-from estime_metric.stats.checks import Floats
+from estime_metric.table.arrays import Floats
 from experiments.benchmarks.aggrefact.data import ORIGINS
 from experiments.training.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.stats.checks import Floats, group_codes
 from estime_metric.studies.benchmarks.shared.frames import with_interval
 from estime_metric.studies.benchmarks.summeval import data as summeval
+from estime_metric.table.arrays import Floats, group_codes
 from experiments.benchmarks.accuracy import areas
 from experiments.benchmarks.aggrefact import data as aggrefact
 from experiments.benchmarks.bump import data as bump

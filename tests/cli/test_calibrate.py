@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from estime_metric import files, novelty
-from estime_metric.stats.detection import calibrate
+from estime_metric.table.threshold import calibrate
 from tests.command import csv_rows, run_command, write_jsonl
 
 SOURCE = "Anna bought the red boat. Peter sold the old house."

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.comparison import (
+from estime_metric.compare import (
     DEFAULT_MEASURES,
     compare_results,
     compare_scores,
@@ -23,7 +23,7 @@ from estime_metric.comparison import (
     to_dict,
     to_rows,
 )
-from estime_metric.comparison.wording import limits
+from estime_metric.compare.words import limits
 from tests.command import json_rows, run_command, write_jsonl
 
 run = partial(run_command, "compare")

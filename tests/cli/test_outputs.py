@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from estime_metric import files
-from estime_metric.report.tables import Column, Section, Table, write_table
+from estime_metric.show.tables import Column, Section, Table, write_table
 from estime_metric.studies.meta.plots import save
 from tests.command import full_disk, run_command
 

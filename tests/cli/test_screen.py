@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from estime_metric.cli.screen import print_table
-from estime_metric.report.tables import Column, Section, Table
+from estime_metric.show.tables import Column, Section, Table
 
 TABLE = Table(
     "t",

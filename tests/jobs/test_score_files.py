@@ -26,7 +26,7 @@ import torch
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, expand
 from estime_metric.jobs.rows_file import rows_path
-from estime_metric.stats.bootstrap import source_id
+from estime_metric.table.bootstrap import source_id
 from tests.command import FORKS, json_rows, run_command, run_in_process, write_jsonl
 from tests.jobs.conftest import QUICK, Watched, result_of, rows, score, score_chunks
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from estime_metric.engine.encoder.memory import put
-from estime_metric.engine.text.masking import MaskedText, Window
-from estime_metric.engine.text.units import IntArray
+from estime_metric.engine.masking import MaskedText, Window
+from estime_metric.engine.units import IntArray
 
 #: A batch of a quarter of the budget, within these positions, justifies a separate forward pass: it
 #: ends at this fraction of padding.

@@ -28,6 +28,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from estime_metric import embedded
+from estime_metric.checks import did_you_mean
 from estime_metric.config import (
     EMBEDDED_DISTANCE,
     EMBEDDED_SMALL_MODEL,
@@ -40,7 +41,6 @@ from estime_metric.config import (
 )
 from estime_metric.engine.encoder.batching import SpecialTokens
 from estime_metric.engine.encoder.memory import is_out_of_memory
-from estime_metric.validation import did_you_mean
 
 
 class EncoderUnavailableError(OSError):

@@ -37,7 +37,7 @@ from estime_metric.engine.encoder.precision import (
     warn_where_slower,
 )
 from estime_metric.engine.encoder.shipped import load_shipped
-from estime_metric.engine.text.masking import MaskedText, Window
+from estime_metric.engine.masking import MaskedText, Window
 
 
 class MaskedEncoder:

@@ -28,12 +28,12 @@ from transformers import (
 )
 
 from estime_metric import embedded
+from estime_metric.checks import check_texts, integer
 from estime_metric.engine.encoder.loading import load_pretrained, longest_input, quiet
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.studies.coherence_measures import token_ids
 from estime_metric.studies.meta.shuffle import shuffle_text, split_sentences
-from estime_metric.validation import check_texts, integer
 
 #: Which logit is which: the first class is the shuffled text.
 SHUFFLED, ORIGINAL = 0, 1

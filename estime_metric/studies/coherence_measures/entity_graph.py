@@ -9,9 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from estime_metric.engine.text.words import Tagger, find_tagger, split_words, tags_of
-from estime_metric.stats.checks import Floats
+from estime_metric.engine.words import Tagger, find_tagger, split_words, tags_of
 from estime_metric.studies.meta.shuffle import split_sentences
+from estime_metric.table.arrays import Floats
 
 #: A sentence -> its entities, each with the weight of its role there.
 EntityFinder = Callable[[str], Mapping[str, float]]

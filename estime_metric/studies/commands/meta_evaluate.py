@@ -19,7 +19,7 @@ from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.report.tables import Table
+    from estime_metric.show.tables import Table
     from estime_metric.studies.meta import Grid
 
 #: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
@@ -198,7 +198,7 @@ def _check_significance(
 
 def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
-    from estime_metric.report.tables import Cell, Column, Section, Table
+    from estime_metric.show.tables import Cell, Column, Section, Table
     from estime_metric.studies.meta import LEVELS
 
     levels = list(dict.fromkeys(frame["level"]))
@@ -247,7 +247,7 @@ def _exclusions(frame: DataFrame, n: int) -> list[str]:
 
 def _difference_table(frame: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.report.tables import Column, Section, Table, p_value
+    from estime_metric.show.tables import Column, Section, Table, p_value
 
     columns = [Column("first", text=True), Column("second", text=True), Column("first", "value")]
     columns += [Column("second", "value"), Column("difference"), Column("interval", text=True)]
@@ -275,6 +275,6 @@ def _difference_table(frame: DataFrame, test: str) -> Table:
 
 def _interval(row: Any) -> str:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
-    from estime_metric.report.tables import interval_cell
+    from estime_metric.show.tables import interval_cell
 
     return interval_cell(row.low, row.high).replace("0.", ".").replace(" ", "")

@@ -13,7 +13,7 @@ from estime_metric._extras import needs_extra
 with needs_extra("meta", "The meta-evaluation needs scipy"):
     import scipy as _scipy  # noqa: F401
 
-from estime_metric.comparison.reading import read_table
+from estime_metric.compare.reading import read_table
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.confounders import (

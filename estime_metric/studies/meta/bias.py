@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.stats.checks import Floats, alike
+from estime_metric.checks import check_choice
 from estime_metric.studies.meta.ranks import ratio
-from estime_metric.validation import check_choice
+from estime_metric.table.arrays import Floats, alike
 
 Counts = NDArray[np.int64]
 

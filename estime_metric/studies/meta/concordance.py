@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.meta.ranks import Flags, by_class, dense, mid_ranks, ratio
+from estime_metric.table.arrays import Floats
 
 _BLOCK = 4_000_000  # numbers in a block of the matrix of signs: 4 million float32 are 16 MB
 

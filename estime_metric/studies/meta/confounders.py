@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estime_metric.stats.checks import Floats, finite
 from estime_metric.studies.meta.bias import MEAN_DIGITS
 from estime_metric.studies.meta.lengths import count_in_texts
+from estime_metric.table.arrays import Floats, finite
 
 #: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding
 #: of means.

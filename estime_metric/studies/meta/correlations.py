@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from estime_metric.stats.checks import Floats, alike
+from estime_metric.checks import check_choice
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.studies.meta.ranks import dense
-from estime_metric.validation import check_choice
+from estime_metric.table.arrays import Floats, alike
 
 #: level -> what it is.
 LEVELS = {

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from estime_metric.stats.checks import Floats, alike
+from estime_metric.checks import check_choice
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import LEVELS, observed
-from estime_metric.validation import check_choice
+from estime_metric.table.arrays import Floats, alike
 
 
 def count_lengths(texts: Sequence[Sequence[str]]) -> Floats:

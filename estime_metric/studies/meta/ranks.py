@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.checks import Codes, Floats
+from estime_metric.table.arrays import Codes, Floats
 
 Flags = npt.NDArray[np.bool_]
 

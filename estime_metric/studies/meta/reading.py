@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.comparison.reading import check_numbers, read_table
+from estime_metric.compare.reading import check_numbers, read_table
 from estime_metric.measures import measure_of
 from estime_metric.studies.meta.grid import Grid, join
 

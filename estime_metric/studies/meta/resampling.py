@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.intervals import interval_of
+from estime_metric.checks import check_choice, integer
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -27,7 +26,8 @@ from estime_metric.studies.meta.correlations import (
     weighted,
 )
 from estime_metric.studies.meta.grid import Grid
-from estime_metric.validation import check_choice, integer
+from estime_metric.table.arrays import Floats
+from estime_metric.table.intervals import interval_of
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled
 _TOGETHER = (

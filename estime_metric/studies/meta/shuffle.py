@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estime_metric.stats.checks import Floats, alike
-from estime_metric.validation import check_texts, integer
+from estime_metric.checks import check_texts, integer
+from estime_metric.table.arrays import Floats, alike
 
 #: An end mark with its closing quotes and brackets, white space, and then no lower-case letter.
 _BREAK = re.compile(

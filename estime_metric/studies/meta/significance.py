@@ -19,9 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.intervals import interval_of
-from estime_metric.stats.paired import holm
+from estime_metric.checks import check_choice, integer
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.studies.meta.correlations import (
     LEVELS,
@@ -31,7 +29,9 @@ from estime_metric.studies.meta.correlations import (
 )
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import draw, resampled
-from estime_metric.validation import check_choice, integer
+from estime_metric.table.arrays import Floats
+from estime_metric.table.intervals import interval_of
+from estime_metric.table.tests import holm
 
 #: The levels and methods of `williams_test`.
 WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")

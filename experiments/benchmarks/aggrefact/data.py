@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from estime_metric.checks import check_choice
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import read_frame
 from estime_metric.studies.meta.grid import listed
-from estime_metric.validation import check_choice
 from experiments.benchmarks.frank import data as frank
 from experiments.benchmarks.reading import check_labels
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.report.tables import Column, Section, Table
+from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from estime_metric.checks import check_choice
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import read_records
-from estime_metric.validation import check_choice
 from experiments.benchmarks.reading import known_first
 
 #: Task -> its file.

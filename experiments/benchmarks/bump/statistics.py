@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta.ranks import ratio
 from estime_metric.studies.meta.significance import p_of_sign
+from estime_metric.table.arrays import Floats
 from experiments.benchmarks.accuracy import areas
 from experiments.benchmarks.bump.data import EDITED, REFERENCE, error_types
 from experiments.benchmarks.resamples import Resamples

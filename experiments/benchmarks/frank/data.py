@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from estime_metric.checks import check_choice
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.benchmarks.shared.records import join, read_frame, read_records
 from estime_metric.studies.meta.grid import listed
-from estime_metric.validation import check_choice
 from experiments.benchmarks.reading import known_first
 
 #: Splits of the benchmark: choices are made on the first, results are reported on the second.

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.stats.checks import Floats, group_codes
 from estime_metric.studies.meta.ranks import by_class, dense, mid_ranks, ratio
+from estime_metric.table.arrays import Floats, group_codes
 
 METHODS = ("pearson", "spearman")
 #: A share of the spread that rounding leaves if all residuals are equal.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats, group_codes
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import (
@@ -22,6 +21,7 @@ from estime_metric.studies.benchmarks.shared.frames import (
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta.significance import williams
+from estime_metric.table.arrays import Floats, group_codes
 from experiments.benchmarks.frank.data import DATASETS, FLIP
 from experiments.benchmarks.frank.partial import (
     METHODS,

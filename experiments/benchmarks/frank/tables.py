@@ -6,7 +6,7 @@ from itertools import product
 
 import pandas as pd
 
-from estime_metric.report.tables import Column, Section, Table
+from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from estime_metric.explain.kinds import KINDS
 from estime_metric.explanation import Explanation
-from estime_metric.report.tables import Table
+from estime_metric.show.kinds import KINDS
+from estime_metric.show.tables import Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from experiments.benchmarks.words import judged_words, signal, word_table
 

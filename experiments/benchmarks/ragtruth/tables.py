@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estime_metric.report.tables import Column, Table
+from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.report.tables import Column, Table
+from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.blocks import REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames

@@ -16,8 +16,6 @@ import pandas as pd
 from scipy.special import erfc
 
 from estime_metric.novelty import novelty
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.paired import LEVEL, approximate_randomization, holm
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import (
@@ -28,6 +26,8 @@ from estime_metric.studies.benchmarks.shared.frames import (
 )
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta.ranks import Flags, ratio
+from estime_metric.table.arrays import Floats
+from estime_metric.table.tests import LEVEL, approximate_randomization, holm
 
 MEASURES = "measures.csv"
 #: In place of a part: the documents of all parts. In place of a band: all pairs of systems.

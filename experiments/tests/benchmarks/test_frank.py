@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.stats.checks import group_codes
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.meta.significance import williams
+from estime_metric.table.arrays import group_codes
 from experiments.benchmarks.frank import BENCHMARK
 from experiments.benchmarks.frank.data import ERRORS, FLIP, METRICS, read
 from experiments.benchmarks.frank.partial import (

@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from estime_metric.novelty import novelty
-from estime_metric.stats.paired import LEVEL, compare_paired, holm
 from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
@@ -19,6 +18,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.table.tests import LEVEL, compare_paired, holm
 from experiments.benchmarks.systems import BENCHMARK
 from experiments.benchmarks.systems.data import (
     CHOOSING,

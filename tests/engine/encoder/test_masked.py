@@ -20,8 +20,8 @@ from estime_metric.engine.encoder.batching import WindowBatch
 from estime_metric.engine.encoder.blocks import BlockTaps
 from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
 from estime_metric.engine.encoder.store import STORE, EncoderStore
-from estime_metric.engine.text.masking import MaskedText, plan_token_windows
-from estime_metric.engine.text.units import tokenize
+from estime_metric.engine.masking import MaskedText, plan_token_windows
+from estime_metric.engine.units import tokenize
 from tests.families import BLOCKS, SENTENCES, WIDTH, save_encoder
 from tests.oracle import Oracle
 

@@ -12,8 +12,8 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.shipped import load_shipped
-from estime_metric.engine.text.masking import mask_units
-from estime_metric.engine.text.units import tokenize
+from estime_metric.engine.masking import mask_units
+from estime_metric.engine.units import tokenize
 from tests.families import SENTENCES
 
 ODD = (

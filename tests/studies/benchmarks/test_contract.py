@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.report.tables import to_csv
+from estime_metric.show.tables import to_csv
 from estime_metric.studies.benchmarks import coherence_scores
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark, Results, run

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.stats.paired import holm
 from estime_metric.studies import meta
 from estime_metric.studies.meta import (
     Grid,
@@ -24,6 +23,7 @@ from estime_metric.studies.meta.significance import (
     williams,
     williams_test,
 )
+from estime_metric.table.tests import holm
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import grid_of, made_up
 

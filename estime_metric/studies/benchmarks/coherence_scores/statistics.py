@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS, TABLE_5
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
@@ -21,6 +20,7 @@ from estime_metric.studies.meta import bootstrap, correlate
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.studies.meta.correlations import weighted
 from estime_metric.studies.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
+from estime_metric.table.arrays import Floats
 
 #: The paper's names of its statistics (section 4), see `published.STATISTICS`, and the level and
 #: method of `estime_metric.studies.meta.correlate`.

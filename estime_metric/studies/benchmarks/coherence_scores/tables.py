@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table
+from estime_metric.show.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import (
     STATISTICS,

@@ -19,7 +19,6 @@ import numpy as np
 
 from estime_metric._extras import needs_extra
 from estime_metric.novelty import lower_words, novelty
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,
@@ -31,6 +30,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.table.arrays import Floats
 
 Texts = Sequence[str]
 #: Data -> the texts with which each summary is compared, at least one for each.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from estime_metric import files
-from estime_metric.report.tables import Table, write_table
+from estime_metric.show.tables import Table, write_table
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.frames import Frames

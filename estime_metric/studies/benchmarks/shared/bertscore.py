@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric._wording import shortened
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.baselines import References, Texts, column_of
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
@@ -21,6 +20,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.table.arrays import Floats
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -24,9 +24,9 @@ import numpy as np
 import torch
 
 from estime_metric import embedded
+from estime_metric.checks import check_pairs
 from estime_metric.config import versioned
 from estime_metric.engine.encoder.loading import load_pretrained, revision_of
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Advance,
@@ -35,7 +35,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.validation import check_pairs
+from estime_metric.table.arrays import Floats
 
 PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from estime_metric.stats.checks import Floats
+from estime_metric.table.arrays import Floats
 
 #: Sections of the tables, in order: what is computed, scores that were read from files, and scores
 #: that come with the data.

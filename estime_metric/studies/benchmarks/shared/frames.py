@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.intervals import interval_of
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta.resampling import draw_items
+from estime_metric.table.arrays import Floats
+from estime_metric.table.intervals import interval_of
 
 #: Tidy tables by the name of their CSV file.
 Frames = dict[str, pd.DataFrame]

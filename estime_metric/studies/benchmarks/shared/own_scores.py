@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.comparison.reading import read_table
+from estime_metric.compare.reading import read_table
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.meta.grid import cell_names, keyed_numbers, listed
 from estime_metric.studies.meta.reading import key_columns, numeric_columns
+from estime_metric.table.arrays import Floats
 
 #: Names of the columns that identify a summary, by the part of its key: the first name that a table
 #: has is used. Subtle errors use ``pair`` and ``n_errors``, BUMP ``pair`` and ``version``,

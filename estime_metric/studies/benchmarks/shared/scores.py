@@ -18,7 +18,6 @@ from tqdm import tqdm
 from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.measures import PAPER_MEASURE
-from estime_metric.stats.checks import Floats
 from estime_metric.studies.benchmarks.shared.blocks import (
     Advance,
     Block,
@@ -27,6 +26,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 )
 from estime_metric.studies.benchmarks.shared.data import KEY, Data, Summaries
 from estime_metric.studies.meta.grid import Grid
+from estime_metric.table.arrays import Floats
 
 SCORES, RUN = "scores.csv", "run.json"
 

@@ -14,13 +14,13 @@ from torch import Tensor
 from tqdm import tqdm
 
 from estime_metric._version import __version__
+from estime_metric.checks import check_choice, check_texts, integer
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.engine.encoder.precision import choose_dtype, inference_context
-from estime_metric.engine.text.units import IntArray, Units, tokenize
-from estime_metric.engine.text.words import Span, locate_words, split_words
-from estime_metric.validation import check_choice, check_texts, integer
+from estime_metric.engine.units import IntArray, Units, tokenize
+from estime_metric.engine.words import Span, locate_words, split_words
 
 PAPER_GENERATOR = "bert-base-cased"
 #: Whether each error sees those before it.
@@ -303,7 +303,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
     """The words of a text that are a single token each, from left to right; ``units`` are its
     tokens.
 
-    A word is what `estime_metric.engine.text.words.split_words` finds, with a letter or digit in
+    A word is what `estime_metric.engine.words.split_words` finds, with a letter or digit in
     it. It is whole if exactly one token touches it, and that token touches nothing else and is not
     the unknown token. A word that an invisible character joins to its neighbor (zero-width joiner,
     soft hyphen) is part of one.

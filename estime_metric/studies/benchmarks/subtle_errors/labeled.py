@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from estime_metric.checks import check_texts
 from estime_metric.studies.benchmarks.shared.hub import import_datasets
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleError
-from estime_metric.validation import check_texts
 
 if TYPE_CHECKING:
     from datasets import Dataset

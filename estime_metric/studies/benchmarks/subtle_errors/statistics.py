@@ -16,14 +16,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.explanation import Explanation
-from estime_metric.stats.checks import Floats
-from estime_metric.stats.paired import approximate_randomization
 from estime_metric.studies.benchmarks.shared.estime_block import column_of
 from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_intervals
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta import correlations
 from estime_metric.studies.meta.concordance import METHODS, tally
 from estime_metric.studies.meta.ranks import ratio
+from estime_metric.table.arrays import Floats
+from estime_metric.table.tests import approximate_randomization
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

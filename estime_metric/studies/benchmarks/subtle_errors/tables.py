@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from estime_metric._wording import counted
-from estime_metric.report.tables import Cell, Column, Section, Table
+from estime_metric.show.tables import Cell, Column, Section, Table
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from estime_metric.report.tables import Cell, Column, Section, Table, p_value
+from estime_metric.show.tables import Cell, Column, Section, Table, p_value
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     OWN,

@@ -15,7 +15,7 @@ from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, say_wrote, table_console, warn
 
 if TYPE_CHECKING:
-    from estime_metric.report.tables import Table
+    from estime_metric.show.tables import Table
     from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
     from estime_metric.studies.benchmarks.shared.blocks import Block
 

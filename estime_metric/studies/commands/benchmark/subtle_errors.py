@@ -83,8 +83,8 @@ def subtle_errors(
     warn_of_rows(problems)
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
-    from estime_metric.report.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
+    from estime_metric.show.tables import to_markdown
     from estime_metric.studies.benchmarks.shared.estime_block import second_setting
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions

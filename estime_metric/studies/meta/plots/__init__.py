@@ -12,7 +12,7 @@ from estime_metric._extras import needs_extra
 with needs_extra("plot", "Plots need matplotlib"):
     import matplotlib as _matplotlib  # noqa: F401
 
-from estime_metric.report.style import save
+from estime_metric.show.plot import save
 from estime_metric.studies.meta.plots.curves import plot_layers
 from estime_metric.studies.meta.plots.systems import (
     plot_bias,

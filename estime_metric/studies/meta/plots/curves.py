@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from estime_metric.report.style import (
+from estime_metric.show.plot import (
     COLORS,
     GRAY,
     MARKERS,

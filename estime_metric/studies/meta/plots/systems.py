@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from estime_metric.report.style import (
+from estime_metric.show.plot import (
     COLORS,
     GRAY,
     LABEL,

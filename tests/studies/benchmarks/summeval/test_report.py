@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.report.tables import Table
+from estime_metric.show.tables import Table
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,

@@ -1,0 +1,175 @@
+"""Scores of several systems -> for each example the row of each system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from estime_metric import files
+from estime_metric._wording import shortened
+from estime_metric.compare.keys import id_of
+from estime_metric.compare.reading import check_column, check_filled
+from estime_metric.table.bootstrap import source_id
+
+NAMED = 10  # examples of a kind that are named; further ones are counted
+
+_ADVICE = "Name another column with `id_column`."
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Scores of several systems, example by example.
+
+    Attributes:
+        rows: one row per example, in an order that does not depend on the order in the files; the
+            columns have two levels, the system and its column: ``rows["A"]["alarms"]``.
+        matched_by: the column that identified an example.
+        unmatched: one sentence per source or example that is not compared; after `NAMED` of a kind,
+            one sentence counts the others.
+        sources: the `source_id` of each example; ``None`` if it is not known which examples share a
+            source.
+    """
+
+    rows: pd.DataFrame
+    matched_by: str
+    unmatched: tuple[str, ...]
+    sources: list[str] | None
+
+
+def join_scores(
+    systems: Mapping[str, pd.DataFrame],
+    *,
+    id_column: str | None = None,
+    source_column: str = "source",
+) -> Joined:
+    """Joins the rows of all systems that are about one example.
+
+    Args:
+        systems: the scores of each system, in any order.
+        id_column: the column that identifies an example; identifiers are compared as text, see
+            `keys.id_of`. Without it, an example is identified by its source and by the position of the
+            summary among the summaries of that source; a source is not compared if the systems have
+            different numbers of summaries of it.
+        source_column: the column of the sources if there is no column ``source_id``.
+
+    Raises:
+        ValueError: a column is missing or has an empty cell, an identifier occurs twice or has
+            different sources, or the systems have no example in common.
+    """
+    keys = {
+        name: _ids_of_sources(table, name, source_column)
+        if id_column is None
+        else _ids_of_examples(table, name, id_column)
+        for name, table in systems.items()
+    }
+    counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
+    counts = counts.fillna(0).astype(int)
+    is_everywhere = (counts > 0).all(axis=1)
+    is_even = counts.nunique(axis=1) == 1
+    labels: dict[str, str] = {}  # what a source is called in a message
+    if id_column is None:
+        for name, table in systems.items():
+            labels |= dict(zip(keys[name], table.get(source_column, keys[name]), strict=True))
+    unmatched = _uneven(counts[is_everywhere & ~is_even].rename(index=labels))
+    unmatched += _unmatched(counts[~is_everywhere].rename(index=labels))
+    matched_by = id_column or "source"
+    common = counts.index[is_everywhere & is_even]
+    if not len(common):
+        raise ValueError(
+            f"Expected {' and '.join(systems)} to have examples in common, but by column "
+            f"{matched_by!r} they have none: {unmatched[0]}. {_ADVICE}"
+        )
+    tables = {
+        name: table.set_index([keys[name], keys[name].groupby(keys[name]).cumcount()]).loc[
+            keys[name].isin(common).to_numpy()
+        ]
+        for name, table in systems.items()
+    }
+    rows = pd.concat(tables, axis=1, join="inner").sort_index()
+    sources = _common_sources(rows, list(systems), source_column, matched_by)
+    return Joined(rows, matched_by, tuple(unmatched), sources)
+
+
+def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series | None:
+    """The `source_id` of each row, from the column ``source_id``, otherwise from the column of the
+    sources; ``None`` if a row has neither.
+    """
+    for column in (files.SOURCE_ID, source_column):
+        if column in table and not (cells := table[column].map(id_of).astype(str)).eq("").any():
+            are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
+            return cells if are_ids else cells.map(source_id)
+    return None
+
+
+def _common_sources(
+    rows: pd.DataFrame, systems: Sequence[str], source_column: str, matched_by: str
+) -> list[str] | None:
+    """The `source_id` of each example, ``None`` if no system has it. ValueError if two systems have
+    different sources.
+    """
+    ids = {name: source_ids(rows[name], source_column) for name in systems}
+    known = pd.DataFrame({name: cells for name, cells in ids.items() if cells is not None})
+    if known.empty:
+        return None
+    for example, _ in known.index[known.nunique(axis=1) > 1]:
+        raise ValueError(
+            f"Expected {' and '.join(known)} to have the same source in each example, but their sources "
+            f"of {shortened(example)!r} in column {matched_by!r} differ. {_ADVICE}"
+        )
+    cells: list[str] = known.iloc[:, 0].tolist()
+    return cells
+
+
+def _ids_of_sources(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:
+    ids = source_ids(table, source_column)
+    if ids is None:
+        raise ValueError(
+            f"Expected each row of {name} to have the column {files.SOURCE_ID!r}, which 'estime score' "
+            f"writes, or {source_column!r}, but the columns are {', '.join(table.columns)}. Name the "
+            "column that identifies the examples with `id_column`."
+        )
+    return ids
+
+
+def _ids_of_examples(table: pd.DataFrame, name: str, column: str) -> pd.Series:
+    """The cells of a column, each of which identifies a row."""
+    check_column(table, column, name, _ADVICE)
+    ids = table[column].map(id_of)
+    check_filled(ids, name)
+    for cell in ids[ids.duplicated()]:
+        raise ValueError(
+            f"Expected column {column!r} to identify the rows of {name}, but the value "
+            f"{shortened(cell)!r} occurs twice. {_ADVICE}"
+        )
+    return ids
+
+
+def _uneven(counts: pd.DataFrame) -> list[str]:
+    """A sentence for each source with different numbers of summaries."""
+    problems = [
+        f"{shortened(str(source))!r} has different numbers of summaries: "
+        + ", ".join(f"{name} {number}" for name, number in row.items())
+        for source, row in counts[:NAMED].iterrows()
+    ]
+    more = len(counts) - NAMED
+    return problems if more <= 0 else [*problems, f"{more} more sources have different numbers"]
+
+
+def _unmatched(counts: pd.DataFrame) -> list[str]:
+    """A sentence for each source or example that a system lacks. It names the first system that has the
+    example, and the systems that lack it.
+    """
+    problems = []
+    for pattern, rows in (counts == 0).groupby(list(counts.columns), sort=False):
+        lacks = dict(zip(counts.columns, pattern, strict=True))
+        owner = next(name for name in lacks if not lacks[name])
+        others = ", ".join(name for name in lacks if lacks[name])
+        problems += [
+            f"{owner}: {shortened(str(label))!r} has no matching row in {others}"
+            for label in rows.index[:NAMED]
+        ]
+        if len(rows) > NAMED:
+            problems.append(f"{owner}: {len(rows) - NAMED} more have no matching row in {others}")
+    return problems

@@ -1,0 +1,163 @@
+"""Units -> windows, in which each unit is masked once: the masking schedules of the paper and of
+the released code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from estime_metric.checks import check_schedule
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.units import IntArray, Units
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One input of the encoder, in positions of the text: from ``start`` to one before ``stop``."""
+
+    start: int
+    stop: int
+    masked: tuple[int, ...]  # ascending
+    read: tuple[int, ...]  # the masked positions with a hidden state that is read, ascending
+    rows: tuple[int, ...]  # for each of ``read``, its index among the wanted positions
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MaskedText:
+    """One text with its windows."""
+
+    ids: IntArray  # token ids of the whole text, of shape (n,)
+    windows: Sequence[Window]  # in any order
+    wanted: int  # how many positions are read in all windows together
+
+
+def mask_units(units: Units, config: EstimeConfig) -> MaskedText:
+    """The windows in which the units of a text are masked, by the schedule of ``config.unit``."""
+    length = len(units.tokens)
+    first = units.first.tolist()
+    if config.unit == "word":
+        words = list(zip(first, units.stop.tolist(), strict=True))
+        windows = plan_word_windows(length, words, units.index.tolist(), **config.schedule)
+    else:
+        windows = plan_token_windows(length, first, **config.schedule)
+    return MaskedText(units.tokens, windows, len(units))
+
+
+def plan_token_windows(
+    length: int, wanted: Sequence[int], *, window: int = 450, margin: int = 50, distance: int = 8
+) -> list[Window]:
+    """Plans the windows for the tokens of one text.
+
+    While a wanted position is left, the leftmost, ``t``, opens a window at ``max(0, t - margin)``
+    with up to ``window`` positions. From ``t`` on, left to right, each wanted position that is left
+    and at least ``distance`` after the last masked one is masked, up to ``margin`` before the
+    window's right edge, or up to the edge itself if the text ends there. The algorithm ends for
+    every input, because ``t`` itself is always masked.
+
+    Args:
+        length: number of tokens in the text.
+        wanted: positions that want an embedding, strictly ascending, within ``range(length)``.
+        window, margin, distance: as in `EstimeConfig`.
+
+    Source: Vasilyev & Bohannon 2021, section 2; preprint, Figure 1.
+
+    Example:
+        >>> for w in plan_token_windows(6, range(6), window=6, margin=1, distance=3):
+        ...     print(w.start, w.stop, w.masked)
+        0 6 (0, 3)
+        0 6 (1, 4)
+        1 6 (2, 5)
+    """
+    check_schedule(window, margin, distance)
+    windows: list[Window] = []
+    done = bytearray(len(wanted))
+    first = 0
+    while first < len(wanted):
+        start = max(0, wanted[first] - margin)
+        stop = min(length, start + window)
+        limit = stop if stop == length else stop - margin
+        rows = []
+        free = wanted[first]  # the leftmost position that is far enough from the last one masked
+        for row in range(first, len(wanted)):
+            position = wanted[row]
+            if position >= limit:
+                break
+            if not done[row] and position >= free:
+                done[row] = 1
+                rows.append(row)
+                free = position + distance
+        masked = tuple(wanted[row] for row in rows)
+        windows.append(Window(start, stop, masked, masked, tuple(rows)))
+        while first < len(wanted) and done[first]:
+            first += 1
+    return windows
+
+
+def plan_word_windows(
+    length: int,
+    words: Sequence[tuple[int, int]],
+    indices: Sequence[int],
+    *,
+    window: int = 450,
+    margin: int = 50,
+    distance: int = 8,
+) -> list[Window]:
+    """Plans the windows for the words of one text, as the authors' released code does.
+
+    Groups are formed first, over the whole text: from left to right, each word that is left and at
+    least ``distance`` words after the last chosen word joins the group. Each group is then
+    windowed: its leftmost word that is left, with first token ``t``, opens a window at ``max(0, t -
+    margin)`` with up to ``window`` tokens, and every word of the group up to token ``start + window
+    - margin`` is masked in it, at the end of the text too. All tokens of a word are masked
+    together; the hidden state is read at its first.
+
+    A word that is too long for that is masked alone, as far as its window reaches; the released
+    code never ends there.
+
+    Args:
+        length: number of tokens in the text.
+        words: first and one past the last token of each word that wants an embedding; ascending,
+            not overlapping.
+        indices: index of each of these words in the text, ascending; what ``distance`` counts.
+        window, margin, distance: as in `EstimeConfig`.
+
+    Source: the authors' released code, ``blanc`` 0.3.4.
+
+    Example:
+        >>> for w in plan_word_windows(5, [(0, 2), (2, 3), (3, 5)], [0, 1, 2], window=5, margin=1, distance=2):
+        ...     print(w.start, w.stop, w.masked, w.read)
+        0 5 (0, 1, 3, 4) (0, 3)
+        1 5 (2,) (2,)
+    """
+    check_schedule(window, margin, distance)
+    windows = []
+    for group in _groups_apart(indices, distance):
+        while group:
+            first = words[group[0]][0]
+            start = max(0, first - margin)
+            stop = min(length, start + window)
+            last = start + window - max(margin, 1)  # the last token that may be masked
+            taken = next((i for i, row in enumerate(group) if words[row][1] - 1 > last), len(group))
+            rows, group = group[: max(taken, 1)], group[max(taken, 1) :]
+            masked = tuple(
+                token for row in rows for token in range(words[row][0], min(words[row][1], stop))
+            )
+            windows.append(
+                Window(start, stop, masked, tuple(words[row][0] for row in rows), tuple(rows))
+            )
+    return windows
+
+
+def _groups_apart(indices: Sequence[int], distance: int) -> Iterator[list[int]]:
+    """Rows of ``indices`` in groups whose members are at least ``distance`` apart, formed greedily."""
+    left = list(range(len(indices)))
+    while left:
+        group, rest = left[:1], list[int]()
+        for row in left[1:]:
+            (group if indices[row] - indices[group[-1]] >= distance else rest).append(row)
+        yield group
+        left = rest

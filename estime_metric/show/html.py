@@ -1,0 +1,309 @@
+"""Explanations as HTML: a self-contained page, or a fragment to insert into another page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup, escape
+
+from estime_metric.measures import RECOMMENDED
+from estime_metric.show import words as show_words
+from estime_metric.show.kinds import content_words
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Explanation, UnitVerdict
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+#: CSS for all fragments of a page, scoped under ``.estime``; colors and fonts are variables named
+#: ``--estime-...``.
+STYLE = _asset("estime.css")
+
+#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click;
+#: idempotent.
+SCRIPT = _asset("estime.js")
+
+#: Title of a page.
+TITLE = "ESTIME: alarms and their evidence"
+
+#: Characters that HTML cannot contain, or only in another form.
+_CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+
+
+def to_html(
+    explanations: Explanation | Sequence[Explanation],
+    *,
+    title: str = TITLE,
+    headings: Sequence[str] | None = None,
+) -> str:
+    """A page of one explanation or several: each summary with its verdicts next to its source with the
+    evidence. Style and script are inside, and it loads nothing from anywhere.
+
+    Nothing in the texts is read as HTML. The `surest_words` of each summary are listed below it; those on
+    function words and punctuation are behind a switch. Several explanations are shown in the order of their
+    inconsistency, the largest first, with an index. What the numbers and colors mean is written
+    once above them, and so is the signature if it is the same for all.
+
+    Args:
+        explanations: what is shown; an empty list gives a page that says so.
+        title: title of the page.
+        headings: a line above each explanation, also its name in the index; by default the numbers
+            of several.
+
+    Raises:
+        ValueError: ``headings`` is of another length.
+    """
+    shown = list(explanations) if isinstance(explanations, Sequence) else [explanations]
+    several = len(shown) > 1
+    if headings is None:
+        headings = [f"Pair {number}" if several else "" for number in range(1, len(shown) + 1)]
+    if len(headings) != len(shown):
+        wanted = f"one line for each of the {len(shown)} explanations"
+        raise ValueError(f"Expected argument `headings` to have {wanted}, but got {len(headings)}.")
+    worst_first = sorted(
+        zip(headings, shown, strict=True), key=lambda section: -section[1].inconsistency
+    )
+    is_common = several and len({explanation.signature for explanation in shown}) == 1
+    parts = [
+        _fragment(
+            [explanation],
+            ["Summary"],
+            f"estime-{number}",
+            heading,
+            with_key=not several,
+            with_signature=not is_common,
+        )
+        for number, (heading, explanation) in enumerate(worst_first, start=1)
+    ]
+    if several:
+        counts, signature = show_words.counts(shown[0]), shown[0].signature if is_common else ""
+        parts.insert(0, _render("key", counts=counts, **_legend(), signature=signature))
+    index = [_index_row(*section) for section in worst_first] if several else []
+    return page(title, parts, index)
+
+
+def page(title: str, fragments: Sequence[str], index: Sequence[dict[str, Any]] = ()) -> str:
+    """A self-contained page of some fragments, below an index of them if there is one."""
+    return _render(
+        "page",
+        title=title,
+        index=index,
+        fragments=[Markup(part) for part in fragments],
+        style=Markup(STYLE),
+        script=Markup(SCRIPT),
+        script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
+    )
+
+
+def fragment(explanation: Explanation, *, key: str = "estime") -> str:
+    """One explanation as ``<div class="estime">...</div>``, without style and script.
+
+    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``)
+    and the positions of its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``,
+    in characters). The source is cut into spans with ``data-start`` and ``data-end`` wherever
+    evidence begins or ends. ``key`` is the id of the element, different for each on a page, which
+    needs ``STYLE`` and ``SCRIPT``.
+    """
+    return _fragment([explanation], ["Summary"], key)
+
+
+def notebook(explanation: Explanation) -> str:
+    """One explanation with style and script, as a cell of a notebook shows it."""
+    shown = fragment(explanation, key=f"estime-{id(explanation)}")
+    return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
+
+
+def comparison(
+    explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime"
+) -> str:
+    """Several summaries above their one source: a `fragment` with their counts in a table, and
+    names above them.
+
+    Raises ValueError if they differ in source or signature, if there are none, or if ``names`` has
+    a different length.
+    """
+    if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
+        wanted = "of one source with one signature"
+        raise ValueError(
+            f"Expected argument `explanations` to be {wanted}, but they differ or there is none."
+        )
+    if len(names) != len(explanations):
+        wanted = f"{len(explanations)}, one for each explanation"
+        raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
+    return _fragment(explanations, names, key)
+
+
+def result(
+    means: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]],
+    worst: Sequence[tuple[int, float, float, str]],
+    signature: str,
+) -> str:
+    """Means and the worst summaries as ``<div class="estime">...</div>``, without style.
+
+    Args:
+        means: a table for each layer: its caption, and its rows with the measure, the mean, the
+            interval and the meaning.
+        worst: index, inconsistency, alarms and text of each summary.
+        signature: of all values.
+    """
+    return _render(
+        "result",
+        means=means,
+        worst=worst,
+        measure=RECOMMENDED,
+        signature=signature,
+    )
+
+
+def _fragment(
+    explanations: Sequence[Explanation],
+    names: Sequence[str],
+    key: str,
+    heading: str = "",
+    with_key: bool = True,
+    with_signature: bool = True,
+) -> str:
+    counts = [show_words.counts(explanation) for explanation in explanations]
+    summaries = [
+        {
+            "name": name,
+            "text": explanation.prediction,
+            "remark": show_words.remark(explanation),
+            "pieces": list(_summary_pieces(explanation)),
+            "surest": _surest(explanation),
+        }
+        for name, explanation in zip(names, explanations, strict=True)
+    ]
+    return _render(
+        "fragment",
+        key=key,
+        heading=heading,
+        summaries=summaries,
+        count_rows=list(zip(*counts, strict=True)),
+        source=explanations[0].source,
+        source_pieces=list(_source_pieces(explanations)),
+        hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
+        **_legend(),
+        with_key=with_key,
+        signature=explanations[0].signature if with_signature else "",
+    )
+
+
+def _surest(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
+    """Kind -> its words, the likeliest errors first: the index and the text of each, and the word that
+    the source has instead of an alarm.
+    """
+    indices = {word.start: index for index, word in enumerate(explanation.words)}
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for word in explanation.surest_words(function_words=True):
+        text = explanation.prediction[word.start : word.end]
+        kind = explanation.kind(word) or ""
+        instead = word.best if kind == "alarm" else None
+        entry = {
+            "index": indices[word.start],
+            "text": text,
+            "instead": "" if instead is None else explanation.source[instead.start : instead.end],
+            "is_minor": not content_words(text),
+        }
+        kinds.setdefault(show_words.KIND_HEADINGS[kind], []).append(entry)
+    return kinds
+
+
+def _index_row(heading: str, explanation: Explanation) -> dict[str, Any]:
+    return {
+        "heading": heading,
+        "alarms": explanation.alarms,
+        "checked": f"{explanation.overlap} of {explanation.tokens}",
+        "inconsistency": show_words.share(explanation.inconsistency),
+        "beginning": " ".join(explanation.prediction[:300].split()),
+    }
+
+
+def _legend() -> dict[str, Any]:
+    """Samples of words, each with class, strength and meaning, and what the colors mean."""
+    samples = [
+        (f"estime-{sample.verdict} estime-colored", f"{sample.strength:.2f}", sample.meaning)
+        for sample in show_words.LEGEND
+    ]
+    evidence = [
+        ("estime-best", None, "best match"),
+        ("estime-same", None, "closest occurrence of the same word"),
+    ]
+    return {"legend": [*samples, *evidence], "colors": show_words.COLORS}
+
+
+def _render(template: str, **values: Any) -> str:
+    return templates(__package__).get_template(f"{template}.html.jinja").render(values)
+
+
+@cache
+def templates(package: str) -> jinja2.Environment:
+    """The templates of a package; they escape whatever they print."""
+    loader = jinja2.PackageLoader(package)
+    options: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    return jinja2.Environment(
+        loader=loader, finalize=_displayable, undefined=jinja2.StrictUndefined, **options
+    )
+
+
+def _displayable(value: object) -> Markup:
+    return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
+
+
+def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
+    """The summary in pieces: each word with the attributes of its element, the text between words
+    without.
+    """
+    surest = set(explanation.surest_words())
+    cursor = 0
+    for word in explanation.words:
+        yield explanation.prediction[cursor : word.start], {}
+        yield (
+            explanation.prediction[word.start : word.end],
+            _attributes(explanation, word, is_sure=word in surest),
+        )
+        cursor = word.end
+    yield explanation.prediction[cursor:], {}
+
+
+def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -> dict[str, str]:
+    strength = show_words.strength(explanation, word)
+    classes = ["estime-unit", f"estime-{word.verdict}"]
+    if strength:
+        classes.append("estime-colored")
+    if not content_words(explanation.prediction[word.start : word.end]):
+        classes.append("estime-minor")
+    attributes = {
+        "class": " ".join(classes),
+        "role": "button",
+        "tabindex": "0" if is_sure else "-1",
+        "aria-label": show_words.note(explanation, word),
+    }
+    for name, evidence in (("data-best", word.best), ("data-same", word.same)):
+        if evidence is not None:
+            attributes[name] = f"{evidence.start}-{evidence.end}"
+    if strength:
+        attributes["style"] = f"--estime-strength:{strength:.2f}"
+    return attributes
+
+
+def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
+    """The source of one or several explanations, cut wherever evidence begins or ends: start, end,
+    text.
+    """
+    source = explanations[0].source
+    words = chain.from_iterable(explanation.words for explanation in explanations)
+    evidence = [each for word in words for each in (word.best, word.same) if each is not None]
+    edges = {0, len(source), *(edge for each in evidence for edge in (each.start, each.end))}
+    for start, end in pairwise(sorted(edges)):
+        yield start, end, source[start:end]

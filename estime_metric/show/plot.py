@@ -1,0 +1,114 @@
+"""What all pictures share: sizes, colors, an empty figure, titles and axes, and how it is written
+to disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from estime_metric._extras import needs_extra
+from estime_metric.files import is_standard, replaced
+from estime_metric.table.arrays import Floats
+
+with needs_extra("plot", "Plots need matplotlib"):
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Okabe and Ito's colors, without the yellow that is lost on white.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GRAY, PALE = "#666666", "#BBBBBB"
+
+#: The formats that figures are written in, and what would otherwise differ from run to run.
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+WIDTH = 6.5  # width of a figure in inches: the text of an A4 page
+
+#: Sizes of letters in points.
+TITLE, LABEL, TICK = 10, 9, 8
+
+
+def new_figure(width: float, height: float, title: str = "") -> Figure:
+    """An empty figure of this size in inches, with a bold title at the left if there is one."""
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    if title:
+        figure.suptitle(title, fontsize=TITLE, fontweight="bold", x=0.02, ha="left")
+    return figure
+
+
+def set_title(axes: Axes, text: str) -> None:
+    """A bold title at the left."""
+    axes.set_title(text, fontsize=TITLE, fontweight="bold", loc="left")
+
+
+def make_grid(
+    axes: Axes,
+    x_label: str = "",
+    y_label: str = "",
+    title: str = "",
+    lines: Literal["both", "y"] = "both",
+) -> None:
+    """Two spines with small numbers, labels and perhaps a title, and a pale grid behind the data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=TICK)
+    axes.set_xlabel(x_label, fontsize=LABEL)
+    axes.set_ylabel(y_label, fontsize=LABEL)
+    axes.grid(axis=lines, color=PALE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    if title:
+        set_title(axes, title)
+
+
+def draw_named_points(axes: Axes, points: Floats, names: Sequence[str]) -> None:
+    """Points, (n, 2), each with its name on the side that is away from the nearest other point."""
+    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLORS[1], edgecolors="white", zorder=3)
+    axes.margins(0.16, 0.12)
+    extent = np.ptp(points, axis=0)
+    places = points / np.where(extent > 0, extent, 1.0)
+    distances = np.linalg.norm(places[:, None] - places, axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.argmin(axis=1)
+    for point, other, name in zip(points, points[nearest], names, strict=True):
+        is_right = point[0] >= other[0]
+        axes.annotate(
+            name,
+            tuple(point),
+            (5 if is_right else -5, 0),
+            textcoords="offset points",
+            fontsize=TICK,
+            ha="left" if is_right else "right",
+            va="center",
+            zorder=4,
+        )
+
+
+def save(figure: Figure, path: str | Path) -> tuple[Path, ...]:
+    """Writes a figure in the format that the ending of ``path`` names, .png (200 dots per inch),
+    .svg or .pdf, or as .png and as .svg if it names none; returns what was written. The same figure
+    gives the same bytes. ValueError: ``path`` means standard output. OSError: it cannot be written.
+    """
+    path = Path(path)
+    if is_standard(path):
+        raise ValueError(
+            f"Expected argument `path` to be a file for the figure, but got {str(path)!r}, which "
+            "means standard output."
+        )
+    if path.suffix.lower() in _METADATA:
+        paths: tuple[Path, ...] = (path,)
+    else:
+        paths = tuple(path.with_name(path.name + ending) for ending in (".png", ".svg"))
+    with matplotlib.rc_context({"svg.hashsalt": "estime"}):
+        for file in paths:
+            ending = file.suffix.lower()
+            with replaced(file) as unfinished:
+                figure.savefig(unfinished, dpi=200, format=ending[1:], metadata=_METADATA[ending])
+    return paths

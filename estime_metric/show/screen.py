@@ -1,0 +1,151 @@
+"""Explanations in the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from estime_metric._wording import counted
+from estime_metric.show import words as show_words
+from estime_metric.show.kinds import content_words
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+
+BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
+
+#: To which red is added, dim, plain or bold.
+STYLES = {"alarm": "underline ", "absent": "italic ", "match": ""}
+BOLD_FROM = 0.9  # graded alarm
+_FIXED = 30  # cells of a table row without the word and the two contexts
+_LEAST_CONTEXT = 8  # cells
+_DIRECTIONS = frozenset(
+    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)  # would reorder the rest of a line
+
+
+def to_terminal(
+    explanation: Explanation, console: Console | None = None, *, function_words: bool = False
+) -> None:
+    """Prints the counts, the summary with its `surest_words` numbered, and a table of these words, each
+    with its evidence in the source.
+
+    The output is readable without colors, and never interprets a text as markup or control codes.
+
+    Args:
+        console: where to print. (default: standard output)
+        function_words: also number alarms on function words and on punctuation.
+    """
+    console = console or Console()
+    surest = explanation.surest_words(function_words=function_words)
+    console.print(_counts(explanation))
+    if remark := show_words.remark(explanation):
+        console.print(Text(f"\n{remark}"))
+    console.print(Rule("summary", style=QUIET, align="left"))
+    console.print(_summary(explanation, surest, function_words=function_words))
+    if any(show_words.strength(explanation, word) for word in explanation.words):
+        console.print(Text(f"\n{show_words.COLORS}", style=QUIET))
+    if surest:
+        console.print(Rule("the surest words first", style=QUIET, align="left"))
+        console.print(_table(explanation, surest, console.width))
+    if hidden := len(explanation.surest_words(function_words=True)) - len(surest):
+        what = f"{counted(hidden, 'alarm')} on function words or punctuation not listed"
+        console.print(Text(what, style=QUIET))
+    console.print(Text(f"\n{explanation.signature}", style=QUIET, overflow="fold"))
+
+
+def _counts(explanation: Explanation) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", style="bold", no_wrap=True)
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(style=QUIET)
+    for count in show_words.counts(explanation):
+        grid.add_row(count.shown, count.name, count.meaning)
+    return grid
+
+
+def _summary(
+    explanation: Explanation, surest: Sequence[UnitVerdict], *, function_words: bool
+) -> Text:
+    numbers = {word.start: number for number, word in enumerate(surest, start=1)}
+    shown, cursor = Text(), 0
+    for word in explanation.words:
+        own = explanation.prediction[word.start : word.end]
+        is_colored = function_words or content_words(own)
+        shown.append(_safe(explanation.prediction[cursor : word.start]))
+        shown.append(_safe(own), _style(explanation, word) if is_colored else "")
+        if word.start in numbers:
+            shown.append(f"[{numbers[word.start]}]", "red")
+        cursor = word.end
+    return shown.append(_safe(explanation.prediction[cursor:]))
+
+
+def _table(explanation: Explanation, surest: Sequence[UnitVerdict], width: int) -> Table:
+    longest = max(word.end - word.start for word in surest)
+    word_width = max(len("word"), min(width // 6, longest))
+    context_width = max(_LEAST_CONTEXT, (width - _FIXED - word_width) // 2)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("", justify="right", no_wrap=True)
+    for name, cells in (
+        ("word", word_width),
+        ("why", None),
+        ("best match", context_width),
+        ("same word", context_width),
+    ):
+        table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
+    for number, word in enumerate(surest, start=1):
+        kind = explanation.kind(word)
+        table.add_row(
+            str(number),
+            Text(_line(explanation.prediction[word.start : word.end]), _style(explanation, word)),
+            f"alarm {show_words.margin(word)}" if kind == "alarm" else kind,
+            _in_context(explanation.source, word.best, context_width, BEST),
+            _in_context(explanation.source, word.same, context_width, SAME),
+        )
+    return table
+
+
+def _style(explanation: Explanation, word: UnitVerdict) -> str:
+    """The color of a word: the larger its graded alarm, the stronger."""
+    strength = show_words.strength(explanation, word)
+    if not strength:
+        return ""
+    weight = "bold " if strength > BOLD_FROM else "" if strength > show_words.ALARM_FROM else "dim "
+    return f"{weight}{STYLES[word.verdict]}red"
+
+
+def _in_context(text: str, evidence: Evidence | None, cells: int, style: str) -> Text:
+    """Evidence in brackets, in the middle of a line of text that may be cut at its end."""
+    if evidence is None:
+        return Text("none", QUIET)
+    start = max(0, evidence.start - 2 * cells // 5)
+    return Text.assemble(
+        "\u2026" if start else "",
+        _line(text[start : evidence.start]),
+        "[",
+        (_line(text[evidence.start : evidence.end]).strip(), style),
+        "]",
+        _line(text[evidence.end : evidence.end + cells]),
+    )
+
+
+def _line(text: str) -> str:
+    return "".join(" " if char.isspace() else char for char in _safe(text))
+
+
+def _safe(text: str) -> str:
+    """A text with control characters replaced, so that none of them reaches the terminal."""
+    return "".join(
+        "\ufffd"
+        if (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")
+        or char in _DIRECTIONS
+        else char
+        for char in text.replace("\r\n", "\n")
+    )

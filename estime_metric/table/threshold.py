@@ -1,0 +1,139 @@
+"""Scores and labels -> a threshold, and how accurate it may be on new summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from estime_metric.checks import integer
+from estime_metric.table.arrays import Codes, Floats, alike, group_codes
+from estime_metric.table.intervals import Interval, interval_of
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A threshold for scores, and its accuracy.
+
+    Attributes:
+        threshold: midway between two scores. A summary is flagged if its score is the threshold or
+            worse.
+        out_of_bag: estimate of the balanced accuracy on new summaries, with its 95% interval: each
+            resample of a bootstrap chooses a threshold, which is evaluated on the summaries that were
+            not drawn. NaN if there are too few summaries.
+        candidates: one row per possible threshold: ``threshold``; its balanced ``accuracy`` on the
+            summaries that it was chosen on, which is optimistic; and three shares: ``found`` of the
+            inconsistent summaries are flagged, ``spared`` of the consistent summaries are not, and
+            ``flagged`` of all summaries are.
+    """
+
+    threshold: float
+    out_of_bag: Interval
+    candidates: pd.DataFrame
+
+    @property
+    def chosen(self) -> pd.Series:
+        """The row of ``candidates`` with the ``threshold``."""
+        return self.candidates[self.candidates["threshold"] == self.threshold].iloc[0]
+
+
+def calibrate(
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    *,
+    groups: Iterable[Hashable] | None = None,
+    higher_is_better: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Calibration:
+    """Finds the threshold with the best balanced accuracy; if several are best, the middle one.
+
+    If no resample leaves out summaries of both classes, there is no estimate for new summaries.
+
+    Args:
+        scores: of shape (k,), not all equal.
+        labels: 1 for a consistent summary and 0 for any other, of shape (k,); both must occur.
+        groups: the group of each summary, such as its source, of shape (k,). The bootstrap draws whole
+            groups, because the summaries of one source are not independent. If omitted, each summary
+            is a separate group.
+        higher_is_better: the direction of the scores.
+        resamples, seed: the number of resamples of the bootstrap, and their seed.
+
+    Raises:
+        TypeError: the scores or labels are not numbers, or a group is not hashable.
+        ValueError: the shapes differ, or the scores, labels or resamples are not as described.
+
+    Example:
+        >>> calibration = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
+        >>> calibration.threshold, float(round(calibration.chosen["accuracy"], 3))
+        (0.25, 0.833)
+    """
+    values, judged = alike(1, scores=scores, labels=labels)
+    for label in (0, 1):
+        if not (judged == label).any():
+            raise ValueError(
+                f"Expected argument `labels` to contain both 0 and 1, but got no {label}."
+            )
+    if len(wrong := judged[(judged != 0) & (judged != 1)]):
+        raise ValueError(f"Expected argument `labels` to contain 0 and 1, but got {wrong[0]:g}.")
+    kinds, codes = np.unique(values, return_inverse=True)
+    if len(kinds) < 2:
+        raise ValueError(
+            f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
+        )
+    integer("resamples", resamples, 1)
+    if higher_is_better:
+        codes = len(kinds) - 1 - codes
+    middles = (kinds[1:] + kinds[:-1]) / 2
+    candidates = pd.DataFrame(_rates(np.ones(len(values)), codes, judged))
+    candidates.insert(0, "threshold", middles[::-1] if higher_is_better else middles)
+    best = candidates.index[candidates["accuracy"] == candidates["accuracy"].max()]
+    groups_of_summaries = group_codes(groups, len(values))
+    number = int(groups_of_summaries.max()) + 1
+    rng = np.random.default_rng(seed)
+    outside = []
+    for _ in range(resamples):
+        times = np.bincount(rng.integers(number, size=number), minlength=number)
+        weights = times[groups_of_summaries].astype(np.float64)
+        drawn = _rates(weights, codes, judged)["accuracy"]
+        others = _rates((weights == 0).astype(np.float64), codes, judged)["accuracy"]
+        if np.isfinite(drawn).all() and np.isfinite(others).all():
+            outside.append(others[np.argmax(drawn)])
+    return Calibration(
+        threshold=float(candidates["threshold"][best[(len(best) - 1) // 2]]),
+        out_of_bag=interval_of(np.array(outside, dtype=np.float64)),
+        candidates=candidates,
+    )
+
+
+def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
+    """What each threshold between two scores reaches, (classes - 1,), from the one that flags most
+    summaries, by column of `Calibration.candidates`; NaN if a class has no weight.
+    """
+    consistent: Floats = np.bincount(codes, weights * judged).astype(np.float64)
+    every: Floats = np.bincount(codes, weights).astype(np.float64)
+    inconsistent = every - consistent
+    found = _share(_above(inconsistent), inconsistent.sum())
+    spared = _share(np.cumsum(consistent)[:-1], consistent.sum())
+    return {
+        "accuracy": (found + spared) / 2,
+        "found": found,
+        "spared": spared,
+        "flagged": _share(_above(every), every.sum()),
+    }
+
+
+def _above(class_weights: Floats) -> Floats:
+    """The weight of the classes above each threshold."""
+    above: Floats = class_weights.sum() - np.cumsum(class_weights)[:-1]
+    return above
+
+
+def _share(part: Floats, whole: float) -> Floats:
+    """``part / whole``; NaN if ``whole`` is 0."""
+    with np.errstate(invalid="ignore"):
+        share: Floats = part / whole
+    return share

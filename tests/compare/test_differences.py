@@ -1,0 +1,287 @@
+"""The numbers of a comparison, against a computation that shares nothing with the package."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estime_metric.compare import (
+    COVERAGE_GAP,
+    Comparison,
+    compare_results,
+    compare_scores,
+    plot_copying,
+    read_scores,
+    to_dict,
+    to_rows,
+)
+from tests.compare.tables import compared, result_of, table
+
+NAMES = ["copier", "lead", "abstractor", "bart", "t5"]
+EXAMPLES = 60
+
+
+@pytest.fixture(scope="module")
+def scores() -> np.ndarray:
+    """Alarms of five systems for the same sources: easy and hard ones, ties, two systems that are
+    alike.
+    """
+    rng = np.random.default_rng(0)
+    hard = rng.gamma(2, 1, EXAMPLES)
+    return np.stack([rng.poisson(hard * factor) for factor in (0.3, 0.95, 2.2, 1.0, 1.3)])
+
+
+def tables_of(scores: np.ndarray, *, shuffled: bool = False) -> dict[str, Any]:
+    tables = {}
+    for name, values in zip(NAMES, scores, strict=True):
+        rows = table(alarms=values.tolist(), tokens=40, coverage=0.9, copied_density=len(name))
+        tables[name] = rows.sample(frac=1, random_state=len(name)) if shuffled else rows
+    return tables
+
+
+def holm_by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], float]:
+    """P-values of sign flips (Noreen 1989), corrected (Holm 1979)."""
+    rng = np.random.default_rng(99)
+    p_values = {}
+    for i, j in pairs:
+        d = (scores[i] - scores[j]).astype(float)
+        flipped = np.abs((rng.choice([-1, 1], size=(20_000, len(d))) * d).mean(axis=1))
+        p_values[i, j] = (1 + int((flipped >= abs(d.mean()) - 1e-12).sum())) / 20_001
+    corrected, least = {}, 0.0
+    for rank, pair in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(pairs) - rank) * p_values[pair]))
+        corrected[pair] = least
+    return {pair: corrected[pair] for pair in pairs}
+
+
+@pytest.mark.parametrize("baseline", [None, 3])
+def test_every_two_systems_or_each_with_a_baseline(
+    scores: np.ndarray, baseline: int | None
+) -> None:
+    pairs = list(itertools.combinations(range(5), 2))
+    if baseline is not None:
+        pairs = [(baseline, other) for other in range(5) if other != baseline]
+    options = {"swaps": 2000, "baseline": None if baseline is None else NAMES[baseline]}
+    comparison = compare_scores(tables_of(scores), measures="alarms", **options)
+    again = compare_scores(tables_of(scores, shuffled=True), measures="alarms", **options)
+    assert to_dict(again) == to_dict(comparison)
+    assert comparison.ranking("alarms") == [
+        NAMES[index] for index in np.argsort(scores.mean(axis=1))
+    ]
+    expected = holm_by_hand(scores, pairs)
+    for row, (i, j) in zip(to_rows(comparison), pairs, strict=True):
+        assert (row["system_a"], row["system_b"]) == (NAMES[i], NAMES[j])
+        assert row["p_holm"] == pytest.approx(expected[i, j], abs=0.03)
+        assert (row["better"] is None) == (expected[i, j] >= 0.05)
+        differences = scores[i] - scores[j]
+        assert row["difference"] == pytest.approx(differences.mean())
+        assert [row["a_better"], row["ties"], row["b_better"]] == [
+            int((np.sign(differences) == sign).sum()) for sign in (-1, 0, 1)
+        ]
+        drawn = np.random.default_rng(1).choice(differences, (4000, EXAMPLES)).mean(axis=1)
+        width = np.ptp(np.quantile(drawn, [0.025, 0.975]))
+        assert [row["low"], row["high"]] == pytest.approx(
+            np.quantile(drawn, [0.025, 0.975]), abs=0.1 * width
+        )
+
+
+def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> None:
+    """Of the means and of their intervals, in memory and in files."""
+    sources = [f"source {number // 3}" for number in range(EXAMPLES)]
+    results = [result_of(values, sources) for values in scores[:2]]
+    comparison = compare_results(*results, measures="alarms")
+    for name, result in zip("AB", results, strict=True):
+        ends = comparison.systems.loc[name, ["alarms", "alarms_low", "alarms_high"]]
+        interval = result.interval("alarms")
+        assert ends.tolist() == [interval.mean, interval.low, interval.high]
+        result.save(tmp_path / f"{name}.csv")
+    assert comparison.sources == EXAMPLES // 3
+    from_tables = compare_scores(
+        {name: read_scores(tmp_path / f"{name}.csv") for name in "AB"}, measures="alarms"
+    )
+    assert from_tables.systems.equals(comparison.systems)
+    ends = ["difference", "low", "high"]
+    assert from_tables.pairs[ends].equals(comparison.pairs[ends])
+    alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
+    assert alone.sources is None
+    requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
+    assert requested.measures == ["winners", "alarms"]
+    assert requested.systems.loc["A", "winners"] == pytest.approx(results[0].mean("winners"))
+
+
+def test_an_example_without_a_value_is_excluded_for_all() -> None:
+    nan = float("nan")
+    comparison = compared(
+        table(alarms=[1.0, nan, 3.0, 5.0]),
+        table(alarms=[0.0, 2.0, 1.0, 5.0]),
+        table(alarms=[9.0, 9, 9, nan]),
+    )
+    row = to_rows(comparison)[0]
+    assert [row[name] for name in ("examples", "left_out", "mean_a", "mean_b")] == [2, 2, 2.0, 0.5]
+    assert comparison.systems["alarms"].tolist() == [2.0, 0.5, 9.0]
+    nothing = to_rows(compared(table(alarms=[nan, nan]), table(alarms=[1.0, 2.0])))[0]
+    assert [nothing[name] for name in ("mean_a", "low", "p_holm", "better")] == [None] * 4
+
+
+def test_scores_that_differ_by_rounding_are_ties() -> None:
+    """Equal summaries that were scored in another batch: 300 of 400."""
+    rng = np.random.default_rng(0)
+    equal_columns = {"tokens": rng.uniform(10, 30, 400), "overlap": rng.uniform(5, 10, 400)}
+    graded = rng.uniform(0, 5, 400)
+    moved = graded + np.concatenate([rng.uniform(-1e-5, 1e-5, 300), np.ones(100)])
+    results = [
+        result_of([0] * 400, **equal_columns, graded_alarms=values) for values in (graded, moved)
+    ]
+    a, b = (result.values("inconsistency") for result in results)
+    assert int((a == b).sum()) < 150
+    (row,) = to_rows(compare_results(*results, measures="inconsistency"))
+    assert [row[name] for name in ("ties", "a_better", "b_better")] == [300, 100, 0]
+
+
+def test_the_rounding_of_a_count_grows_with_its_tokens() -> None:
+    """Equal pairs in other chunks: 200 tokens, each rounded a little."""
+    graded = np.random.default_rng(0).uniform(5, 15, 22)
+    moved = graded + np.linspace(-2e-5, 2e-5, 22)
+    a, b = (table(graded_alarms=values.tolist(), tokens=200) for values in (graded, moved))
+    (row,) = to_rows(compared(a, b, measures="graded_alarms"))
+    assert [row[name] for name in ("ties", "p_value")] == [22, 1]
+    apart = table(graded_alarms=(graded + 0.01).tolist(), tokens=200)
+    assert to_rows(compared(a, apart, measures="graded_alarms"))[0]["better"] == "A"
+
+
+def no_true_difference(seed: int) -> Comparison:
+    """Two systems that are equally good on average, but not on each of 20 sources, which have ten
+    summaries each.
+    """
+    rng = np.random.default_rng(seed)
+    sources = [f"source {number // 10} of {seed}" for number in range(200)]
+    sides = [rng.poisson(np.repeat(rng.gamma(9.0, 1.0, 20), 10)).tolist() for _ in range(2)]
+    results = (result_of(alarms, sources) for alarms in sides)
+    return compare_results(*results, measures="alarms", swaps=300, seed=seed)
+
+
+def test_systems_that_do_not_differ_are_rarely_called_different() -> None:
+    """At a level of 5%, more than 8 of 60 would be called different in 0.3% of the cases. If single
+    summaries were swapped and drawn, it would be 25.
+    """
+    comparisons = [no_true_difference(seed) for seed in range(60)]
+    rows = [to_rows(comparison)[0] for comparison in comparisons]
+    assert sum(row["better"] is not None for row in rows) <= 8
+    assert sum(not row["low"] <= 0 <= row["high"] for row in rows) <= 10
+
+
+def test_the_default_measures_are_those_that_are_there() -> None:
+    both = table(alarms=[1, 2], inconsistency=[0.1, 0.2], soft=[1.0, 0.9])
+    assert compared(both, both).measures == ["inconsistency", "alarms"]
+    layers = table(alarms_layer3=[1, 2], alarms_layer4=[1, 2])
+    assert compared(layers, layers).measures == ["alarms_layer3", "alarms_layer4"]
+    assert compared(layers, layers, measures=["alarms_layer4"]).measures == ["alarms_layer4"]
+    twice = compared(layers, layers, measures=["alarms", "alarms_layer4"])
+    assert twice.pairs["measure"].tolist() == ["alarms_layer3", "alarms_layer4"]
+
+
+def test_what_was_hardly_checked_ranks_last_where_only_checked_tokens_count() -> None:
+    comparison = compared(
+        table(alarms=[3] * 9, inconsistency=[0.3] * 9, coverage=0.9),
+        table(alarms=[0] * 9, inconsistency=[0.9] * 9, coverage=0.2),
+        table(alarms=[1] * 9, inconsistency=[0.1] * 9, coverage=0.9 - COVERAGE_GAP),
+    )
+    assert comparison.ranking("alarms") == ["C", "A", "B"]
+    assert comparison.ranking("inconsistency") == ["C", "A", "B"]
+    assert comparison.systems.loc["B", "coverage"] == pytest.approx(0.2)
+
+
+def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
+    comparison = compare_scores(tables_of(scores), swaps=100)
+    figure = plot_copying(comparison, "alarms")
+    (axes,) = figure.axes
+    assert {text.get_text() for text in axes.texts} == set(NAMES)
+    points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}
+    assert points == {
+        (len(name), round(float(values.mean()), 6))
+        for name, values in zip(NAMES, scores, strict=True)
+    }
+    alike = {
+        name: rows.assign(copied_density=0.0, alarms=0.0)
+        for name, rows in tables_of(scores).items()
+    }
+    (axes,) = plot_copying(compare_scores(alike, swaps=100), "alarms").axes
+    assert min(axes.get_xticks()) >= 0  # possible values only
+    assert min(axes.get_yticks()) >= 0
+    bare = {name: rows.drop(columns="copied_density") for name, rows in tables_of(scores).items()}
+    with pytest.raises(
+        ValueError, match="a column 'copied_density' for the plot, but copier has none"
+    ):
+        plot_copying(compare_scores(bare, swaps=100), "alarms")
+
+
+@pytest.mark.parametrize(
+    ("b", "options", "message"),
+    [
+        (
+            {"signature": "other"},
+            {},
+            r"to have the same signature, (.|\n)*A: ESTIME\|made\n  B: other",
+        ),
+        (
+            {"signature": ["x", "y"]},
+            {},
+            r"(.|\n)*B: x\n  B: y",
+        ),
+        ({"signature": [None, "x"]}, {}, "each row of B to have a signature, but line 1 has none"),
+        (
+            {"alarms": ["many", 2]},
+            {},
+            "column 'alarms' of B to contain finite numbers, but line 1 has 'many'",
+        ),
+        (
+            {"alarms": [1, float("inf")]},
+            {},
+            "column 'alarms' of B to contain finite numbers, but line 2 has inf",
+        ),
+        ({}, {"measures": "soft"}, "a column 'soft' in A, but its columns are"),
+        ({}, {"measures": ["tokens"]}, r"`measures` to be one of .*, but got 'tokens'"),
+        ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    b: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    a = table(alarms=[1, 2])
+    with pytest.raises(ValueError, match=message):
+        compared(a, a.assign(**b), **options)
+
+
+def test_systems_need_names_and_results_the_same_sources() -> None:
+    sources = ["x", "y", "z" * 100]
+    result, turned, short = (
+        result_of([1, 2, 3], sources),
+        result_of([1, 2, 3], sources[::-1]),
+        result_of([1], ["x"]),
+    )
+    for results, names, message in [
+        ([result], None, "two systems or more, but got 1"),
+        ([result] * 3, ["x", "x", "y"], "each name of a system once, but got 'x' twice"),
+        ([result, result], ["x"], "`names` to name 2 systems, but got 1"),
+        ([result, short], None, "in the same order, but they are not"),
+        (
+            [result, turned],
+            ["old", "new"],
+            "in the same order, but they are not",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            compare_results(*results, names=names, measures="alarms")
+
+
+def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
+    """The raw means favor the other system, but only by scores that count as equal."""
+    a, b = [0.0] * 10 + [1e-6] * 200, [5e-6] * 10 + [0.0] * 200
+    (row,) = to_rows(compared(table(new_words=a), table(new_words=b), measures="new_words"))
+    assert [row[name] for name in ("a_better", "ties", "b_better")] == [10, 200, 0]
+    assert row["mean_a"] > row["mean_b"]
+    assert (row["better"], round(row["p_holm"], 3)) == ("A", 0.002)

@@ -1,0 +1,137 @@
+"""Which rows of several systems belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from estime_metric.compare import join_scores
+from estime_metric.compare.join import NAMED
+from estime_metric.table.bootstrap import source_id
+from tests.compare.tables import table
+
+IDS = ["0a" * 8, "0a" * 8, "0b" * 8]
+
+
+def scores_by_source(sources: str, **columns: Any) -> pd.DataFrame:
+    return table(source=list(sources), alarms=list(range(len(sources))), **columns)
+
+
+def test_rows_are_joined_by_their_sources_and_what_a_system_lacks_is_named() -> None:
+    joined = join_scores(
+        {"A": scores_by_source("xyz"), "B": scores_by_source("zxw"), "C": scores_by_source("vzxy")}
+    )
+    orders = {tuple(joined.rows[name]["source"]) for name in "ABC"}
+    assert orders in ({("x", "z")}, {("z", "x")})
+    assert joined.sources == [source_id(source) for source in joined.rows["A"]["source"]]
+    assert sorted(joined.unmatched) == [
+        "A: 'y' has no matching row in B",
+        "B: 'w' has no matching row in A, C",
+        "C: 'v' has no matching row in A, B",
+    ]
+
+
+def test_several_summaries_of_one_source_are_joined_in_their_order() -> None:
+    joined = join_scores({"A": scores_by_source("xyxy"), "B": scores_by_source("yyxx")})
+    pairs = zip(joined.rows["A"]["alarms"], joined.rows["B"]["alarms"], strict=True)
+    assert sorted(pairs) == [(0, 2), (1, 0), (2, 3), (3, 1)]
+    assert not joined.unmatched
+
+
+def test_a_source_with_another_number_of_summaries_is_named_and_not_compared() -> None:
+    joined = join_scores({"A": scores_by_source("xyy"), "B": scores_by_source("yx")})
+    assert joined.rows["A"]["source"].tolist() == ["x"]
+    assert joined.unmatched == ("'y' has different numbers of summaries: A 2, B 1",)
+    by_id = join_scores(
+        {
+            "A": scores_by_source("xyy", key=list("123")),
+            "B": scores_by_source("yx", key=list("31")),
+        },
+        id_column="key",
+    )
+    assert by_id.rows["B"]["source"].tolist() == ["x", "y"]
+
+
+def test_more_than_a_few_are_counted() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    lacking = join_scores({"A": scores_by_source(letters), "B": scores_by_source("a")}).unmatched
+    assert (len(lacking), lacking[-1]) == (
+        NAMED + 1,
+        f"A: {25 - NAMED} more have no matching row in B",
+    )
+    uneven = join_scores(
+        {"A": scores_by_source(letters), "B": scores_by_source("a" + 2 * letters[1:])}
+    )
+    assert uneven.unmatched[-1] == f"{25 - NAMED} more sources have different numbers"
+
+
+def test_identifiers_are_the_same_as_text_and_as_the_floats_of_pandas() -> None:
+    a, b = (
+        scores_by_source("yzx", key=[7, 8, 9]),
+        scores_by_source("xyz", key=["9.0", "7.0", "8.0"]),
+    )
+    joined = join_scores({"A": a, "B": b}, id_column="key")
+    assert joined.rows["B"]["source"].tolist() == ["y", "z", "x"]
+    assert joined.matched_by == "key"
+
+
+@pytest.mark.parametrize(
+    ("columns", "known"),
+    [
+        ({"source": list("xxy")}, [source_id(source) for source in "xxy"]),
+        ({"source_id": IDS, "source": list("xyz")}, IDS),
+        ({"source_id": list("xxy")}, [source_id(source) for source in "xxy"]),  # written by others
+        ({"document": list("xxy")}, None),
+    ],
+)
+def test_which_examples_share_a_source(columns: dict[str, Any], known: list[str] | None) -> None:
+    """One system is enough to know it."""
+    rows = pd.DataFrame({"id": [1, 2, 3], **columns})
+    assert join_scores({"A": rows[["id"]], "B": rows}, id_column="id").sources == known
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "id_column", "message"),
+    [
+        ({}, {"x": [1]}, None, "each row of A to have the column 'source_id', .* or 'source'"),
+        ({"source": [""]}, {"source": ["x"]}, None, "each row of A to have the column 'source_id'"),
+        (
+            {"source": ["x"]},
+            {"source": ["y"]},
+            None,
+            "common, but by column 'source' they have none: A: 'x' has no matching row in B",
+        ),
+        (
+            {"source": ["x", "x", "y"]},
+            {"source": ["x", "y", "y"]},
+            None,
+            "they have none: 'x' has different numbers of summaries: A 2, B 1. .*`id_column`",
+        ),
+        (
+            {"id": [1, 1]},
+            {"id": [1]},
+            "id",
+            "identify the rows of A, but the value '1' occurs twice",
+        ),
+        ({"id": [1]}, {"id": [None]}, "id", "column 'id' in each row of B, but line 0 has none"),
+        (
+            {"id": [1]},
+            {"id": [1]},
+            "key",
+            "a column 'key' in A, but its columns are id. .*`id_column`",
+        ),
+        (
+            {"id": [1, 2], "source": ["x", "y"]},
+            {"id": [1, 2], "source": ["x", "z"]},
+            "id",
+            "A and B to have the same source in each example, but their sources of '2' in column 'id' differ",
+        ),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(
+    a: dict[str, Any], b: dict[str, Any], id_column: str | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        join_scores({"A": pd.DataFrame(a), "B": pd.DataFrame(b)}, id_column=id_column)

@@ -1,0 +1,64 @@
+"""Tables of scores on disk -> data frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from estime_metric import files
+from estime_metric.compare import read_scores
+from tests.command import write_jsonl
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_scores_are_read_from_every_format(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"scores.{ending}"
+    rows = [
+        {
+            "line": line,
+            "id": "007",
+            "inconsistency": value,
+            "my": "text",
+            "source_id": "0123456789012345",
+        }
+        for line, value in ((1, 0.25), (2, None))
+    ]
+    files.write_rows(path, rows, {"signature": "ESTIME|made"})
+    table = read_scores(path)
+    assert table.index.tolist() == [1, 2]
+    assert table["inconsistency"].tolist() == [0.25, pytest.approx(float("nan"), nan_ok=True)]
+    assert set(table["signature"]) == {"ESTIME|made"}
+    assert set(table["id"]) == {"007"}
+    assert set(table["source_id"]) == {"0123456789012345"}
+
+
+def test_output_columns_with_a_prefix_have_their_plain_names(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    row = {"my_line": 1, "line": 30, "my_tokens": 5, "tokens": "many", "my_own": 2}
+    files.write_rows(path, [row], {"signature": "ESTIME|made", "options": {"prefix": "my_"}})
+    plain = read_scores(path).iloc[0].to_dict()
+    assert plain == {"line": 1, "tokens": 5, "my_own": 2, "signature": "ESTIME|made"}
+    own = read_scores(path, own_columns=["line"]).iloc[0].to_dict()
+    assert own == {"my_line": 1, "line": 30, "tokens": 5, "my_own": 2, "signature": "ESTIME|made"}
+
+
+@pytest.mark.parametrize("prefix", ["", "estime_"])
+def test_a_column_of_the_user_is_never_a_measure(tmp_path: Path, prefix: str) -> None:
+    """People's ratings of coherence are not the measure of that name."""
+    path = tmp_path / "scores.jsonl"
+    row = {"id": "a", "coherence": 4.3, f"{prefix}soft": 0.5}
+    meta = {"signature": "ESTIME|made", "options": {"prefix": prefix}, "measures": {"soft": {}}}
+    files.write_rows(path, [row], meta)
+    read = read_scores(path).iloc[0].to_dict()
+    assert read == {"id": "a", "soft": 0.5, "signature": "ESTIME|made"}
+    assert read_scores(path, own_columns=["coherence"])["coherence"].tolist() == [4.3]
+
+
+def test_a_line_that_cannot_be_read_is_an_error_unless_it_may_be_skipped(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "scores.jsonl", [{"alarms": 1}, "no object", {"alarms": 2}])
+    with pytest.raises(ValueError, match=r"scores\.jsonl to be a table, but line 2 "):
+        read_scores(path)
+    skipped: list[str] = []
+    assert read_scores(path, skipped=skipped)["alarms"].tolist() == [1, 2]
+    assert [problem[:20] for problem in skipped] == ["scores.jsonl line 2:"]

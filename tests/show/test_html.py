@@ -1,0 +1,295 @@
+"""Explanations as HTML: texts are shown as they are, and all evidence that is pointed to is there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from estime_metric import Explanation
+from estime_metric.explanation import Evidence, UnitVerdict
+from estime_metric.show import html
+from estime_metric.show.html import comparison, fragment, to_html
+from estime_metric.show.words import ALARM_FROM, LEAST_COLORED, counts
+
+VOID = {"meta", "img", "br", "hr", "input", "link"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, each with its attributes, its text, and the classes of the elements
+    around it.
+    """
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[dict] = []
+        self.open: list[dict] = []
+        self.feed(markup)
+        self.close()
+        assert not self.open, [element["tag"] for element in self.open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs), f"an attribute occurs twice: {attrs}"
+        element = {"tag": tag, "text": "", **dict(attrs)}
+        element["within"] = [
+            name for outer in self.open for name in (outer.get("class") or "").split()
+        ]
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()["tag"] == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element["text"] += data
+
+    def with_class(self, name: str, within: str = "estime") -> list[dict]:
+        inside = [element for element in self.elements if within in element["within"]]
+        return [element for element in inside if name in (element.get("class") or "").split()]
+
+    def texts(self, *tags: str) -> list[str]:
+        return [element["text"] for element in self.elements if element["tag"] in tags]
+
+    def pane(self, name: str) -> str:
+        (text,) = self.with_class("estime-text", within=name)
+        return text["text"]
+
+
+def cut(page: Page) -> list[tuple[int, int, str]]:
+    """Start, end and text of the parts of the source."""
+    return [
+        (int(part["data-start"]), int(part["data-end"]), part["text"])
+        for part in page.elements
+        if "data-start" in part and "estime-source" in part["within"]
+    ]
+
+
+def test_both_texts_are_shown_and_each_word_has_its_evidence(
+    example: Explanation, hostile: Explanation
+) -> None:
+    for shown in (example, hostile):
+        page = Page(to_html(shown))
+        assert page.pane("estime-summary") == shown.prediction
+        assert page.pane("estime-source") == shown.source
+        parts = cut(page)
+        for unit, word in zip(page.with_class("estime-unit"), shown.words, strict=True):
+            assert unit["text"] == shown.prediction[word.start : word.end]
+            assert unit["class"].split()[:2] == ["estime-unit", f"estime-{word.verdict}"]
+            for name, evidence in (("data-best", word.best), ("data-same", word.same)):
+                if evidence is None:
+                    assert name not in unit
+                    continue
+                start, end = map(int, unit[name].split("-"))
+                marked = "".join(
+                    text for first, last, text in parts if start <= first and last <= end
+                )
+                assert marked == shown.source[evidence.start : evidence.end]
+
+
+def test_alarms_are_told_to_screen_readers(
+    example: Explanation,
+) -> None:
+    units = Page(fragment(example)).with_class("estime-unit")
+    assert {unit["role"] for unit in units} == {"button"}
+    (february,) = [unit for unit in units if unit["text"] == "February"]
+    sentence = (
+        "“February” is an alarm: its best match in the source is “March” "
+        "\\(margin \u2212\\d+.*, graded alarm [01]\\.\\d\\d\\)\\."
+    )
+    assert re.fullmatch(sentence, re.sub("[\u2068\u2069]", "", february["aria-label"]))
+
+
+def test_the_color_of_a_word_is_its_graded_alarm(example: Explanation) -> None:
+    units = Page(fragment(example)).with_class("estime-unit")
+    colored = 0
+    for unit, word in zip(units, example.words, strict=True):
+        is_new = example.kind(word) not in ("alarm", None)
+        expected = 1.0 if is_new or word.verdict == "absent" else word.graded_alarm
+        assert ("estime-colored" in unit["class"]) == ("style" in unit)
+        if "style" not in unit:
+            assert expected < LEAST_COLORED
+            continue
+        colored += 1
+        strength = float(unit["style"].removeprefix("--estime-strength:"))
+        assert strength == pytest.approx(expected, abs=0.005)
+        assert (strength > ALARM_FROM) == (word.verdict != "match")
+    assert colored >= example.alarms > 0
+
+
+def test_the_surest_words_are_listed_and_the_others_are_behind_a_switch(
+    example: Explanation,
+) -> None:
+    page = Page(fragment(example))
+    units = page.with_class("estime-unit")
+    buttons = [element for element in page.elements if "data-unit" in element]
+    listed = [units[int(button["data-unit"])]["text"] for button in buttons]
+    every = example.surest_words(function_words=True)
+    assert sorted(listed) == sorted(example.prediction[word.start : word.end] for word in every)
+    sure = [button["text"] for button in buttons if "estime-minor" not in button.get("class", "")]
+    assert sure[:2] == ["after", "twelve source: four"]
+    assert len(sure) == len(example.surest_words())
+    assert page.texts("dt")[-2:] == ["other new words", "alarms"]
+    assert [unit["text"] for unit in units if unit["tabindex"] == "0"] == [
+        example.prediction[word.start : word.end]
+        for word in example.words
+        if word in example.surest_words()
+    ]
+    assert len(page.with_class("estime-switch")) == 1
+    faithful = Page(fragment(no_alarms(example)))
+    assert faithful.with_class("estime-switch") == []
+    assert len(faithful.with_class("estime-surest")) == 1
+
+
+def test_a_word_that_the_source_lacks_is_colored_even_if_its_pieces_match() -> None:
+    piece = UnitVerdict(0, 3, "match", Evidence(0, 3, 9.0), Evidence(0, 3, 9.0), 5.0)
+    units = (piece, replace(piece, start=3, end=6))
+    (unit,) = Page(
+        fragment(Explanation("Karson", "Kar and son", units, "token", 1, ""))
+    ).with_class("estime-unit")
+    assert "estime-colored" in unit["class"]
+    assert "is not in the source, although parts of it are" in unit["aria-label"]
+
+
+def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
+    title, heading = "<script>alert(3)</script>", '"><img src=x onerror=alert(4)>'
+    page = Page(to_html([hostile, hostile], title=title, headings=[heading, heading]))
+    assert page.texts("img", "i") == []
+    assert page.texts("script") == [html.SCRIPT]
+    assert not [name for element in page.elements for name in element if name.startswith("on")]
+    assert page.texts("title", "h1", "h2") == [title, title, heading, heading]
+    assert [element["text"] for element in page.with_class("estime-signature")] == [
+        hostile.signature
+    ]
+    # What HTML cannot contain is replaced, char by char.
+    markup = to_html(Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, ""))
+    assert Page(markup).pane("estime-summary") == "a\ufffdb\ufffdc\r"
+    markup.encode("utf-8")
+
+
+def test_the_page_loads_nothing_and_a_fragment_brings_no_script(example: Explanation) -> None:
+    page = Page(to_html(example))
+    assert not [element for element in page.elements if {"src", "srcset", "data"} & set(element)]
+    assert "url(" not in html.STYLE
+    assert "@import" not in html.STYLE
+    (policy,) = [element["content"] for element in page.elements if element.get("http-equiv")]
+    assert policy.startswith("default-src 'none'; ")
+    assert (
+        Page(fragment(example)).texts("script", "style", "link", "meta", "html", "body", "iframe")
+        == []
+    )
+
+
+def no_alarms(explanation: Explanation) -> Explanation:
+    units = tuple(
+        replace(unit, verdict="match") for unit in explanation.units if unit.verdict != "absent"
+    )
+    return replace(explanation, units=units)
+
+
+def test_the_counts_and_that_only_alarms_have_their_color(
+    example: Explanation, empty: Explanation
+) -> None:
+    page = Page(fragment(example))
+    assert [element["text"] for element in page.with_class("estime-number")] == [
+        f"{example.value('inconsistency'):.3f}",
+        str(example.alarms),
+        f"{example.graded_alarms:.2f}",
+        f"{example.value('new_words'):.3f}",
+        f"{example.value('new_trigrams'):.3f}",
+        f"{example.value('copied_density'):.2f}",
+    ]
+    elements = Page(to_html([no_alarms(example), example, empty])).elements
+    colored = [element for element in elements if "estime-some" in element.get("class", "")]
+    assert [element["tag"] for element in colored] == ["td", "div"]
+    assert all(str(example.alarms) in element["text"] for element in colored)
+
+
+def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
+    examples: list[Explanation],
+) -> None:
+    headings = ["line 3", "line 7", "line 8", "line 9"]
+    shown = [
+        *examples,
+        Explanation("", "A cat.", (), "token", 5, examples[0].signature),
+        no_alarms(examples[0]),
+    ]
+    page = Page(to_html(shown, headings=headings))
+    links = [
+        (element["text"], element["href"]) for element in page.elements if element["tag"] == "a"
+    ]
+    worst_first = sorted(range(4), key=lambda index: -shown[index].value("inconsistency"))
+    assert worst_first[0] == 2  # the blank summary
+    assert page.texts("h2") == [headings[index] for index in worst_first]
+    assert links == [
+        (headings[index], f"#estime-{number}") for number, index in enumerate(worst_first, start=1)
+    ]
+    worst = examples[1]
+    assert page.texts("tr")[2].startswith(
+        f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0."
+    )
+    meanings = [count.meaning for count in counts(worst)]
+    assert [text for text in page.texts("dd") if text in meanings] == meanings  # once
+    with pytest.raises(
+        ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"
+    ):
+        to_html(shown, headings=["x"])
+    own, other = examples[0].signature, replace(examples[1], signature="ESTIME|other")
+    for second, signatures in ((examples[1], [own]), (other, ["ESTIME|other", own])):
+        page = Page(to_html([examples[0], second]))
+        assert len(page.with_class("estime-legend")) == 1
+        assert [line["text"] for line in page.with_class("estime-signature")] == signatures
+
+
+def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
+    examples: list[Explanation],
+) -> None:
+    page = Page(comparison(examples, ["Summary A", "Summary B"]))
+    assert page.pane("estime-source") == examples[0].source
+    summaries = [text["text"] for text in page.with_class("estime-text", within="estime-summary")]
+    assert summaries == [explanation.prediction for explanation in examples]
+    assert (len(page.with_class("estime-legend")), len(page.with_class("estime-signature"))) == (
+        1,
+        1,
+    )
+    edges = {start for start, *_ in cut(page)}
+    for explanation in examples:
+        assert {word.best.start for word in explanation.words if word.best} <= edges
+    first, _, third, *_ = page.texts("tr")
+    assert first == "Summary ASummary B"
+    assert third.endswith(f"{examples[0].alarms}{examples[1].alarms}")
+    for different in ([examples[0], replace(examples[1], source="x")], []):
+        with pytest.raises(ValueError, match="`explanations` to be of one source"):
+            comparison(different, ["A", "B"])
+    with pytest.raises(ValueError, match="`names` to have 2, one for each explanation, but got 1"):
+        comparison(examples, ["A"])
+
+
+def test_little_coverage_is_said() -> None:
+    verdicts = ["absent"] * 3 + ["match"]
+    units = tuple(
+        UnitVerdict(2 * n, 2 * n + 1, v, Evidence(0, 1, 1.0), None, None)
+        for n, v in enumerate(verdicts)
+    )
+    shown = Explanation("a b c d", "d and more", units, "token", 1, "")
+    (remark,) = Page(fragment(shown)).with_class("estime-remark")
+    assert remark["text"].startswith("The source has only 1 of the 4 tokens")
+    assert not Page(fragment(replace(shown, units=units[2:]))).with_class(
+        "estime-remark"
+    )  # half of them is enough
+    page = Page(fragment(Explanation("Zebra", "A cat.", units[:1], "word", 1, "", unmatched=1)))
+    assert "shares no word" in page.with_class("estime-remark")[0]["text"]
+    assert page.with_class("estime-number")[1]["text"] == "1"
+
+
+def test_emptiness(empty: Explanation) -> None:
+    page = Page(to_html(empty))
+    (remark,) = page.with_class("estime-remark")
+    assert ("is empty" if not empty.tokens else "nothing was checked") in remark["text"]
+    blank = [element["text"] for element in page.with_class("estime-blank")]
+    assert ("The summary is empty." in blank) == (not empty.prediction.strip())
+    assert ("The source is empty." in blank) == (not empty.source.strip())
+    assert "There is no pair to show." in to_html([])

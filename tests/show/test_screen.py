@@ -1,0 +1,118 @@
+"""Explanations in the terminal: at any width, with and without colors, and never interpreted as
+markup or control codes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from estime_metric import Explanation
+from estime_metric.explanation import Evidence, UnitVerdict
+from estime_metric.show import to_terminal
+
+
+def printed(
+    shown: Explanation, width: int = 100, *, colors: bool = False, function_words: bool = False
+) -> str:
+    stream = io.StringIO()
+    system = "truecolor" if colors else None
+    console = Console(file=stream, width=width, force_terminal=colors, color_system=system)
+    to_terminal(shown, console, function_words=function_words)
+    return stream.getvalue()
+
+
+def rows(text: str) -> list[str]:
+    """The rows of the table."""
+    return [line for line in text.splitlines() if re.match(r" +\d+ +\S.*(\[|none)", line)]
+
+
+def test_the_surest_words_are_numbered_in_the_text_and_listed_with_their_evidence(
+    example: Explanation,
+) -> None:
+    text = printed(example, 120)
+    flowing = " ".join(text.split())
+    surest = example.surest_words()
+    for number, (row, word) in enumerate(zip(rows(text), surest, strict=True), start=1):
+        own, kind = example.prediction[word.start : word.end], example.kind(word)
+        assert row.split()[:3] == [str(number), own, kind.split()[0]]
+        assert f"{own}[{number}]" in flowing
+        assert f"[{example.source[word.best.start : word.best.end]}]" in row
+        if kind == "alarm":
+            assert "\u2212" in row
+            assert f"[{example.source[word.same.start : word.same.end]}]" in row
+    first, second, *_ = rows(text)
+    assert re.match(r" +1 +after +new word +.*none$", first.rstrip())
+    assert "rust in [four]" in second
+    assert " ".join(example.prediction.split()) in re.sub(r"\[\d+\]", "", flowing)
+    assert "".join(example.signature.split()) in re.sub(r"\s", "", text)
+
+
+def test_function_words_and_punctuation_are_behind_a_switch(example: Explanation) -> None:
+    every = example.surest_words(function_words=True)
+    hidden = len(every) - len(example.surest_words())
+    assert hidden > 0
+    text = printed(example)
+    assert f"{hidden} alarm" in text
+    assert "not listed" in text
+    assert not re.search(r",\[\d+\]", text)
+    switched = printed(example, function_words=True)
+    assert len(rows(switched)) == len(every)
+    assert "not listed" not in switched
+    assert re.search(r",\[\d+\]", switched)
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal_and_colors_say_no_more(
+    example: Explanation, hostile: Explanation, width: int
+) -> None:
+    for shown in (example, hostile):
+        text = printed(shown, width)
+        assert max(cell_len(line) for line in text.splitlines()) <= width
+        colored = printed(shown, width, colors=True)
+        assert "\x1b[" in colored
+        assert re.sub(r"\x1b\[[\d;]*m", "", colored) == text
+
+
+def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> None:
+    for width in (50, 100):
+        text = printed(hostile, width)
+        assert "[/bold" in text
+        assert "<script>" in text
+        assert not set(text) & {"\x1b", "\x07", "\r", "\u202e"}
+        assert "\ufffd" in text
+    assert "\U0001f469\u200d\U0001f467" in text
+    assert "שלום" in text
+
+
+def test_emptiness(empty: Explanation) -> None:
+    text = " ".join(printed(empty).split())
+    assert "0 alarms" in text
+    assert ("nothing to check" if not empty.tokens else "nothing was checked") in text
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 3), (100, 103), (196, 199)])
+def test_the_context_reaches_to_the_ends_of_the_source(start: int, end: int) -> None:
+    source = " ".join(f"w{number:02}" for number in range(50))
+    unit = UnitVerdict(0, 1, "alarm", Evidence(start, end, 1.0), None, -1.5)
+    text = printed(Explanation("x", source, (unit,), "token", 1, ""))
+    assert f"[{source[start:end]}]" in text
+    assert ("w00" in text) == (start < 30)
+    assert ("w49" in text) == (end > 170)
+    assert "none" in text
+
+
+def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
+    counts, *surest, signature = str(example).splitlines()
+    assert f", alarms {example.alarms}, " in counts
+    assert len(surest) == len(example.surest_words())
+    assert surest[0] == "- 'after': new word"
+    assert surest[1].startswith(
+        "- 'twelve': alarm, best match in the source is 'four' (margin \u2212"
+    )
+    assert signature == example.signature
+    assert repr(example).startswith(f"Explanation(alarms={example.alarms}, overlap=")

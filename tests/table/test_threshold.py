@@ -1,0 +1,105 @@
+"""A threshold of one's own, and its accuracy on summaries that it was not chosen on, against plain loops."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from estime_metric.table.threshold import calibrate
+
+
+def by_hand(labels: np.ndarray, predicted: np.ndarray) -> float:
+    """Mean recall of the classes that occur."""
+    return float(
+        np.mean([(predicted[labels == label] == label).mean() for label in np.unique(labels)])
+    )
+
+
+@pytest.fixture
+def sample() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    labels = (rng.random(80) < 0.7).astype(np.int64)
+    return labels, np.round(rng.normal(size=80) + labels, 1)
+
+
+def test_calibration_finds_the_best_threshold_in_either_direction(
+    sample: tuple[np.ndarray, np.ndarray],
+) -> None:
+    labels, scores = sample
+    calibration = calibrate(scores, labels, higher_is_better=True)
+    assert calibration.chosen["accuracy"] == pytest.approx(
+        by_hand(labels, (scores > calibration.threshold).astype(int))
+    )
+    for row in calibration.candidates.to_dict("records"):
+        flagged = scores <= row["threshold"]
+        assert row["flagged"] == pytest.approx(flagged.mean())
+        assert row["found"] == pytest.approx(flagged[labels == 0].mean())
+        assert row["spared"] == pytest.approx(1 - flagged[labels == 1].mean())
+        assert row["accuracy"] <= calibration.chosen["accuracy"]
+    turned = calibrate(-scores, labels)
+    assert (turned.threshold, turned.out_of_bag) == (-calibration.threshold, calibration.out_of_bag)
+    assert calibration.out_of_bag.low < calibration.out_of_bag.mean < calibration.out_of_bag.high
+    # chosen elsewhere than tried
+    assert calibration.out_of_bag.mean < calibration.chosen["accuracy"]
+    noise = [
+        calibrate(np.random.default_rng(seed).normal(size=80), labels, resamples=50)
+        for seed in range(30)
+    ]
+    assert (
+        abs(np.mean([calibration.out_of_bag.mean for calibration in noise]) - 0.5)
+        < 0.04
+        < np.mean([calibration.chosen["accuracy"] for calibration in noise]) - 0.5
+    )
+
+
+def test_calibration_draws_whole_groups() -> None:
+    """As a loop does it that copies the summaries of drawn groups, and tries the threshold on all
+    others.
+    """
+    rng = np.random.default_rng(5)
+    groups = rng.integers(12, size=60)
+    labels = (rng.random(60) < 0.6).astype(int)
+    scores = np.round(rng.normal(size=60) - labels, 1)
+    calibration = calibrate(scores, labels, groups=groups.tolist(), resamples=40, seed=2)
+    names = list(dict.fromkeys(groups.tolist()))
+    thresholds = (np.unique(scores)[1:] + np.unique(scores)[:-1]) / 2
+    outside = []
+    for row in np.random.default_rng(2).integers(len(names), size=(40, len(names))):
+        drawn = np.concatenate([np.flatnonzero(groups == names[place]) for place in row])
+        others = np.flatnonzero(~np.isin(groups, [names[place] for place in row]))
+        if len(set(labels[drawn])) < 2 or len(set(labels[others])) < 2:
+            continue
+        reached = [by_hand(labels[drawn], scores[drawn] < limit) for limit in thresholds]
+        limit = thresholds[int(np.argmax(np.round(reached, 12)))]
+        outside.append(by_hand(labels[others], scores[others] < limit))
+    assert len(outside) > 30
+    interval = calibration.out_of_bag
+    assert (interval.mean, interval.count) == (pytest.approx(np.mean(outside)), len(outside))
+    assert [interval.low, interval.high] == pytest.approx(
+        list(np.quantile(outside, [0.025, 0.975]))
+    )
+
+
+def test_groups_of_one_summary_change_nothing(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    labels, scores = sample
+    alone = calibrate(scores, labels, resamples=50)
+    grouped = calibrate(scores, labels, groups=[f"s{n}" for n in range(79, -1, -1)], resamples=50)
+    assert alone.out_of_bag == grouped.out_of_bag
+    single = calibrate(scores, labels, groups=["s"] * 80, resamples=50)
+    assert np.isnan(single.out_of_bag.mean)  # no group is ever left out
+    assert single.threshold == alone.threshold
+
+
+def test_memory_does_not_grow_with_the_resamples() -> None:
+    rng = np.random.default_rng(0)
+    labels = (rng.random(5000) < 0.7).astype(np.int64)
+    scores = rng.normal(size=5000) - labels
+    peaks = []
+    for resamples in (400, 1200):
+        tracemalloc.start()
+        calibrate(scores, labels, resamples=resamples)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
