@@ -216,9 +216,7 @@ class EstimeConfig:
         if self.device is not None:
             self._set("device", str(self.device))
         if self.token_budget is not None:
-            self._set(
-                "token_budget", checks.integer("token_budget", self.token_budget, least=1)
-            )
+            self._set("token_budget", checks.integer("token_budget", self.token_budget, least=1))
 
     def __getstate__(self) -> dict[str, Any]:
         # A set is pickled in another order in each process: `datasets` looks results up by a hash of this.

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import transformers
-from estime_metric.show import plot as style
 
 from estime_metric import EstimeScorer, embedded
 from estime_metric.jobs import Job, score_files
+from estime_metric.show import plot as style
 from experiments.speed import common
 
 WORDS = (1_000, 3_000, 10_000, 30_000, 100_000)  # of the source

@@ -9,10 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from estime_metric.show import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from estime_metric.show import tables
 from estime_metric.show.tables import Column, Section, Table
 
 OF = {"group": "consistency"}
