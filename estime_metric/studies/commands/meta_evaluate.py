@@ -78,8 +78,8 @@ def meta_evaluate(
         methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or
             all.
         resample: What the intervals resample: documents, systems or both.
-        n: Number of resamples or permutations.
-        significance: Also test every two measures: permutation, bootstrap or williams.
+        n: Number of resamples.
+        significance: Also test every two measures: bootstrap or williams.
         drop_missing: Drop rows that are in only one of the tables, and list them.
         output: Folder for tidy tables: agreement.csv and, with --significance, differences.csv.
     """
@@ -130,8 +130,6 @@ def meta_evaluate(
     if significance is not None:
         if significance == "bootstrap":
             chosen |= resampling
-        elif significance == "permutation":
-            chosen |= {"n": n, "seed": seed}
         frames["differences"] = compare_all(grids, test=significance, **chosen)
         tables.append(_difference_table(frames["differences"], significance))
     if output is not None:
