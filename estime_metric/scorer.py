@@ -21,17 +21,12 @@ from estime_metric.checks import (
     check_texts,
 )
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.embedding import Embedder
-from estime_metric.engine.encoder import store
-from estime_metric.engine.encoder.forks import in_flight
+from estime_metric.engine.embedding import Embedder, SourceCache
+from estime_metric.engine.encoder.device import in_flight, inference_context, return_memory
 from estime_metric.engine.encoder.loading import check_models
-from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.memory import return_memory
-from estime_metric.engine.encoder.precision import inference_context
-from estime_metric.engine.language import Letters
+from estime_metric.engine.encoder.masked import STORE, MaskedEncoder
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
-from estime_metric.engine.pairs import PairBatch, pair_batches
+from estime_metric.engine.pairs import Letters, PairBatch, pair_batches
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
@@ -92,10 +87,10 @@ class EstimeScorer:
         """Loads the encoder now instead of on first use."""
         if self._loaded is None:
             with in_flight():
-                encoder, config = store.STORE.get(self.config)
+                encoder, config = STORE.get(self.config)
                 soft_encoder = encoder
                 if config.soft_model is not None and "soft" in config.measures:
-                    soft_encoder, soft_config = store.STORE.get(
+                    soft_encoder, soft_config = STORE.get(
                         replace(
                             config,
                             model=config.soft_model,
@@ -343,7 +338,7 @@ class EstimeScorer:
         again on next use.
         """
         if self._loaded is not None:
-            store.STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
+            STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
             self._loaded = None
             return_memory()
 
