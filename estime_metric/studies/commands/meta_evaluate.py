@@ -14,17 +14,14 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.cli.screen import print_table
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
+from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.studies.columns import NOT_MEASURES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.show.tables import Table
     from estime_metric.studies.meta import Grid
-
-#: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
-#: it was checked.
-NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(
