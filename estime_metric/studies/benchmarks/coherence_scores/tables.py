@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from estime_metric.show.tables import Cell, Column, Section, Table
+from estime_metric.show.tables import Cell
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import (
     STATISTICS,
@@ -28,6 +28,7 @@ from estime_metric.studies.benchmarks.shared.blocks import OWN
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from estime_metric.studies.tables import Column, Section, Table
 
 HERE, PAPER = "here", "paper"
 _SYSTEMS = (

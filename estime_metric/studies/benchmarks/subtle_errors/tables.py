@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from estime_metric._wording import counted
-from estime_metric.show.tables import Cell, Column, Section, Table
+from estime_metric.show.tables import Cell
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions
 from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT
+from estime_metric.studies.tables import Column, Section, Table
 
 #: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
 LEAST_PAIRS = 10

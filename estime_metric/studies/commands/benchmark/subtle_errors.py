@@ -79,12 +79,12 @@ def subtle_errors(
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
-    from estime_metric.show.tables import to_markdown
     from estime_metric.studies.benchmarks.shared.estime_block import second_setting
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
+    from estime_metric.studies.tables import to_markdown
 
     added = others.blocks(measure.device)
     scorer = EstimeScorer(measures=FURTHER_MEASURES, **config)
