@@ -86,7 +86,7 @@ def test_significance_is_a_second_table(tables: tuple[Path, Path], tmp_path: Pat
     assert {path.name for path in out.iterdir()} == {"agreement.csv", "differences.csv"}
     assert len(pd.read_csv(out / "differences.csv")) == 2 * 2  # judgements and levels
     assert "Differences between measures, williams test" in shown.stdout
-    assert "fluency, system, pearson" in shown.stdout
+    assert "test: fluency, system, pearson" in shown.stdout
     refused = run(*tables, "-o", tmp_path / "agreement.csv", status=2)
     assert "--output to be a folder, but got 'agreement.csv'" in refused.stderr
 
