@@ -10,9 +10,9 @@ from pathlib import Path
 from estime_metric.checks import check_choice, check_text
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS
 from estime_metric.demo.limits import Limits, RefusedError
-from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.embedding import SourceCache
 from estime_metric.engine.encoder.loading import EncoderInfo, EncoderUnavailableError
-from estime_metric.engine.units import units_of
+from estime_metric.engine.pairs import units_of
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explanation import Explanation
 from estime_metric.files import read_pairs

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from estime_metric.checks import integer
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder import masked
 from estime_metric.engine.encoder.device import inference_context, put, return_memory, to_host
-from estime_metric.engine.encoder.masked import STORE, MaskedEncoder
+from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.masking import mask_units
 from estime_metric.engine.pairs import PairBatch, Units
 
@@ -230,7 +231,7 @@ def unload_encoders() -> None:
 
     An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
     """
-    STORE.release()
+    masked.STORE.release()
     DEFAULT_CACHE.clear()
     return_memory()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from estime_metric.checks import check_one_layer, measure_tuple
 from estime_metric.config import EstimeConfig, EstimeOptions
-from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.embedding import DEFAULT_CACHE, SourceCache
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer

@@ -17,7 +17,7 @@ pytest.importorskip("evaluate")
 from torchmetrics import MetricCollection
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.cache import DEFAULT_CACHE
+from estime_metric.engine.embedding import DEFAULT_CACHE
 from estime_metric.integrations.evaluate import Estime
 from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.torchmetrics import ESTIME

@@ -269,9 +269,10 @@ def revision_of(model: str, revision: str | None) -> str:
     _check_model(model, revision)
     from huggingface_hub import constants
 
-    unanswered = not (constants.HF_HUB_OFFLINE or hub_answers())
+    is_offline = constants.HF_HUB_OFFLINE
+    unanswered = not is_offline and not hub_answers()
     with quiet():
-        commit = _snapshot(model, revision, local_files_only=unanswered).name
+        commit = _snapshot(model, revision, local_files_only=is_offline or unanswered).name
     if unanswered and commit != revision:
         warnings.warn(
             f"The Hugging Face Hub did not answer within {_CONNECTION_SECONDS:g} seconds: the copy of {model!r} in "
@@ -307,7 +308,9 @@ def _snapshot(model: str, revision: str | None, *, local_files_only: bool) -> Pa
                 local_files_only=local_files_only,
             )
     except LocalEntryNotFoundError:
-        raise _unavailable(model, "it is not in the Hub's cache, and the Hub did not answer.") from None
+        raise _unavailable(
+            model, "it is not in the Hub's cache, and the Hub cannot be reached."
+        ) from None
     except RepositoryNotFoundError:
         raise _unavailable(model, "the Hub has no such model, or it is not public.") from None
     except Exception as error:  # whatever the HTTP client in use raises
@@ -412,7 +415,8 @@ def _check_folder(model: str, folder: Path) -> None:
     else:
         _shards(folder)
         return
-    raise _unavailable(model, f"the folder does not contain {missing}.")
+    kind = "folder" if os.path.isdir(_origin(model)) else "model on the Hub"
+    raise _unavailable(model, f"the {kind} does not contain {missing}.")
 
 
 def _is_path(model: str) -> bool:
