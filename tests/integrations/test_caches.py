@@ -16,10 +16,8 @@ pytest.importorskip("evaluate")
 
 from torchmetrics import MetricCollection
 
-from estime_metric import EstimeScorer
 from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.integrations.evaluate import Estime
-from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.torchmetrics import ESTIME
 from tests.integrations.conftest import MakeMetric, Pairs, named, unzip
 
@@ -30,8 +28,6 @@ def test_copies_have_the_cache_of_the_process(bert_folder: str) -> None:
     copies = (copy.deepcopy(metric), metric.clone(), pickle.loads(pickle.dumps(metric)))
     for copied in (metric, *copies, collection["ESTIME"]):
         assert copied.scorer.cache is copied.source_cache is DEFAULT_CACHE
-    with pytest.raises(TypeError, match="got both: cache"):
-        Judge(EstimeScorer(model=bert_folder), cache=None)
 
 
 def test_nothing_is_kept_but_the_cache(alarms: MakeMetric, pairs: Pairs) -> None:
