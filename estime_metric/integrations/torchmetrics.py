@@ -426,7 +426,7 @@ class ESTIME(Metric):
 
         return computed
 
-    def _apply(
+    def _apply(  # type: ignore[override]
         self,
         fn: Callable[[Tensor], Tensor],
         exclude_state: Sequence[str] = "",

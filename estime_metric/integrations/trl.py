@@ -116,9 +116,10 @@ def estime_reward(
         )
     if free_copy < 0:
         raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
+    config = None
     if scorer is not None:
-        cache = scorer.cache
-    config = EstimeConfig.from_options(scorer and scorer.config, options)
+        config, cache = scorer.config, scorer.cache
+    config = EstimeConfig.from_options(config, options)
     check_one_layer(config.layers)
     return EstimeReward(
         scorer=EstimeScorer(config, measures=(*config.measures, measure), cache=cache),
