@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.checks import did_you_mean
 from estime_metric.cli import options
@@ -25,6 +24,9 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.novelty import NOVELTY, novelty
+from estime_metric.table.output import check_writable, is_standard
+from estime_metric.table.rows import Layout, header_hint
+from estime_metric.table.table import write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -83,7 +85,7 @@ def calibrate(
             f"Expected argument `label` to name another column than `score`, but both are {label!r}."
         )
     if output is not None:
-        files.check_writable(output, [labeled], overwrite=overwrite)
+        check_writable(output, [labeled], overwrite=overwrite)
     # These import pandas: slow.
     from estime_metric.compare.join import source_ids
     from estime_metric.table.threshold import calibrate as find_threshold
@@ -102,7 +104,7 @@ def calibrate(
         resamples=resamples,
         seed=seed,
     )
-    on_stderr = output is not None and files.is_standard(output)  # which is for data
+    on_stderr = output is not None and is_standard(output)  # which is for data
     _print_candidates(calibration, score, on_stderr=on_stderr)
     different = len(rows) if sources is None else sources.nunique()
     for line in _sentences(calibration, score, labels, different, higher=is_higher_better):
@@ -118,23 +120,22 @@ def calibrate(
             "this threshold."
         )
     if output is not None:
-        files.write_rows(output, calibration.candidates.to_dict("records"))
+        write(output, calibration.candidates.to_dict("records"))
         say_wrote(counted(len(calibration.candidates), "row"), output)
     return 1 if problems else 0
 
 
-def _read(
-    path: Path, score: str, label: str, layout: files.Layout, problems: list[str]
-) -> DataFrame:
+def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str]) -> DataFrame:
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
-    from estime_metric.compare.reading import check_column, quoted, read_scores, rows_with_texts
+    from estime_metric.compare.reading import check_column, quoted, rows_with_texts
+    from estime_metric.table.table import read
 
-    rows = read_scores(path, layout, own_columns=[label], skipped=problems)
+    rows = read(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
         raise ValueError(
-            f"Expected labeled summaries in {path.name}, but it has no rows{files.header_hint(path)}."
+            f"Expected labeled summaries in {path.name}, but it has no rows{header_hint(path)}."
         )
     check_column(rows, label, path.name, "Name the right one with `label`.")
     if score not in rows and score in NOVELTY:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from estime_metric import files
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.table.intervals import Interval
+from estime_metric.table.output import write_text
 
 #: A value in a table: text, a number, or ``None`` if there is no value.
 Cell = str | int | float | None
@@ -223,7 +223,7 @@ def write_table(table: Table, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {folder / f"{table.name}{ending}": write(table) for ending, write in FORMATS.items()}
     for path, text in texts.items():
-        files.write_text(path, text)
+        write_text(path, text)
     return list(texts)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 from rich.text import Text
 
-from estime_metric import files
 from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, say_wrote, table_console, warn
+from estime_metric.studies.commands.folder import make_folder
 
 if TYPE_CHECKING:
     from estime_metric.show.tables import Table
@@ -128,7 +128,7 @@ class RunOptions:
                 "Expected --output with --resume: name the folder with the earlier scores."
             )
         if self.output is not None:
-            files.make_folder(self.output, overwrite=self.overwrite or self.resume)
+            make_folder(self.output, overwrite=self.overwrite or self.resume)
 
     def run(
         self,
