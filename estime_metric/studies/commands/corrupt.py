@@ -24,13 +24,6 @@ Errors = Annotated[
         "number.",
     ),
 ]
-Order = Annotated[
-    str,
-    Parameter(
-        help="sequential: each error is predicted from the text with all previous errors; clean: "
-        "each error is predicted from the clean text."
-    ),
-]
 
 
 @Parameter(name="*", group=Group("Generator", sort_key=1))
@@ -68,7 +61,6 @@ def corrupt(
     seed: Annotated[
         options.Seed, Parameter(help="Random seed that selects which words are replaced.")
     ] = 0,
-    order: Order = "sequential",
     quiet: options.Quiet = False,
     model: GeneratorOptions = GENERATOR,
 ) -> int:
@@ -93,7 +85,7 @@ def corrupt(
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
-    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.settings())
+    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, **model.settings())
     sources, summaries = ([line.row[column] for line in pairs] for column in table.text_columns)
     corrupted = generator(summaries, progress=not quiet)
     short = [

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
-from estime_metric.show.tables import Table, write_table
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
+from estime_metric.studies.tables import Table, write_table
 from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:
