@@ -7,11 +7,7 @@ from pathlib import Path
 
 from evaluate.loading import init_dynamic_modules
 
-<<<<<<< HEAD
-from estime_metric.files.replacing import write_text
-=======
 from estime_metric.table.output import write_text
->>>>>>> main
 
 #: What `register` installs, word for word ``hub_space/estime.py``.
 SCRIPT = '''\
