@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def counted(number: int, noun: str) -> str:
     """A number of things.
@@ -25,3 +27,12 @@ def shortened(text: str, length: int = 60) -> str:
     """
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
+
+
+def printable(text: str) -> str:
+    """``text`` with its control characters escaped, except line breaks, so that it cannot steer a
+    terminal.
+    """
+    return re.sub(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda match: f"\\x{ord(match[0]):02x}", text
+    )

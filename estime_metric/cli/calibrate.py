@@ -15,8 +15,7 @@ from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.checks import did_you_mean
 from estime_metric.cli import options
-from estime_metric.cli.console import note, say, say_wrote, table_console, warn, warn_of_rows
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.console import say, warn, warn_of_rows
 from estime_metric.measures import (
     BASE_MEASURES,
     HIGHER_IS_BETTER,
@@ -24,7 +23,6 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.novelty import NOVELTY, novelty
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 CHANCE = 0.5  # balanced accuracy
-SHOWN = 11  # candidates that are printed
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
 
@@ -46,10 +43,6 @@ def calibrate(
         str, Parameter(help="Column with the scores, for example a measure of 'estime score'.")
     ] = RECOMMENDED,
     higher: bool = False,
-    resamples: options.PositiveCount = 1000,
-    seed: options.Seed = 0,
-    output: options.Output = None,
-    overwrite: options.Overwrite = False,
     table: options.TableOptions = options.TABLE,
 ) -> int:
     """Choose the threshold with the best balanced accuracy on summaries that you have labeled.
@@ -59,9 +52,8 @@ def calibrate(
     evaluated on the summaries that were not drawn. If several summaries have the same source, whole
     sources are drawn.
 
-    The table has a column of scores: score texts with 'estime score -o' first, which keeps your
-    labels. For new_words, new_bigrams, new_trigrams and copied_density, which need no encoder, it can
-    have a source and a summary in each row instead.
+    The table has a column of scores, of ESTIME or of anything else: score texts with 'estime score
+    -o' first, which keeps your labels.
 
     Exit status: 0 if a threshold was chosen from all rows, 1 if invalid rows were skipped, 2 on
     failure.
@@ -74,16 +66,11 @@ def calibrate(
             others.
         higher: Higher scores are better. The direction of ESTIME's measures is known, except that of
             copied_density.
-        resamples: Bootstrap samples for the estimate of the accuracy on new summaries.
-        output: Write all candidates for the threshold (.csv, .jsonl, .parquet; '-' for JSON Lines on
-            standard output, with the report on standard error).
     """
     if label == score:
         raise ValueError(
             f"Expected argument `label` to name another column than `score`, but both are {label!r}."
         )
-    if output is not None:
-        files.check_writable(output, [labeled], overwrite=overwrite)
     # These import pandas: slow.
     from estime_metric.compare.join import source_ids
     from estime_metric.table.threshold import calibrate as find_threshold
@@ -99,15 +86,11 @@ def calibrate(
         labels,
         groups=None if sources is None else sources.tolist(),
         higher_is_better=is_higher_better,
-        resamples=resamples,
-        seed=seed,
     )
-    on_stderr = output is not None and files.is_standard(output)  # which is for data
-    _print_candidates(calibration, score, on_stderr=on_stderr)
     different = len(rows) if sources is None else sources.nunique()
     for line in _sentences(calibration, score, labels, different, higher=is_higher_better):
-        (note if on_stderr else say)(line)
-    if calibration.chosen["accuracy"] < CHANCE:
+        say(line)
+    if calibration.accuracy < CHANCE:
         warn(
             f"The balanced accuracy is below {CHANCE}, that of chance. Pass --higher if higher scores are "
             "better, and check that label 1 is that of the consistent summaries."
@@ -117,9 +100,6 @@ def calibrate(
             f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
             "this threshold."
         )
-    if output is not None:
-        files.write_rows(output, calibration.candidates.to_dict("records"))
-        say_wrote(counted(len(calibration.candidates), "row"), output)
     return 1 if problems else 0
 
 
@@ -129,7 +109,7 @@ def _read(
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
-    from estime_metric.compare.reading import check_column, quoted, read_scores, rows_with_texts
+    from estime_metric.compare.reading import check_column, quoted, read_scores
 
     rows = read_scores(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
@@ -137,10 +117,6 @@ def _read(
             f"Expected labeled summaries in {path.name}, but it has no rows{files.header_hint(path)}."
         )
     check_column(rows, label, path.name, "Name the right one with `label`.")
-    if score not in rows and score in NOVELTY:
-        rows = rows_with_texts(rows, path, layout, problems)
-        texts = rows[layout.summary_column].tolist(), rows[layout.source_column].tolist()
-        rows[score] = novelty(*texts)[score]
     advice = f"Name the right one with `score`.{did_you_mean(score, [*rows, *MEASURES])}"
     if measure_of(score) in MEASURES:
         further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
@@ -177,23 +153,11 @@ def _label(cell: Any) -> float:
     return _LABELS.get(str(cell).strip().lower(), math.nan)
 
 
-def _print_candidates(calibration: Calibration, score: str, *, on_stderr: bool) -> None:
-    from estime_metric.show.tables import Column, Section, Table
-
-    every = calibration.candidates
-    step = (len(every) - 1) / (SHOWN - 1)
-    shown = every.iloc[sorted({round(number * step) for number in range(SHOWN)})]
-    columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in shown)
-    cells = tuple(shown.astype(float).itertuples(index=False, name=None))
-    table = Table("calibration", f"Thresholds of {score}", columns, (Section("", cells),))
-    print_table(table, table_console(on_stderr=on_stderr))
-
-
 def _sentences(
     calibration: Calibration, score: str, labels: list[int], sources: int, *, higher: bool
 ) -> Iterator[str]:
     """What follows from the labels of summaries of some different sources."""
-    summaries, chosen, estimate = len(labels), calibration.chosen, calibration.out_of_bag
+    summaries, estimate = len(labels), calibration.out_of_bag
     yield (
         "found: fraction of the inconsistent summaries that are flagged; spared: fraction of the "
         "consistent summaries that are not flagged; accuracy: mean of the two; flagged: fraction of "
@@ -202,14 +166,14 @@ def _sentences(
     yield f"{counted(summaries, 'summary')}, {sum(labels)} consistent"
     yield (
         f"threshold {calibration.threshold:.4f}: review summaries with {score} "
-        f"{'<=' if higher else '>='} this value (found {chosen['found']:.3f}, spared "
-        f"{chosen['spared']:.3f}, flagged {chosen['flagged']:.3f})"
+        f"{'<=' if higher else '>='} this value (found {calibration.found:.3f}, spared "
+        f"{calibration.spared:.3f}, flagged {calibration.flagged:.3f})"
     )
     new = f"{estimate.mean:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
     if not math.isfinite(estimate.mean):
         new = "not possible from so few"
     yield (
-        f"balanced accuracy {chosen['accuracy']:.3f} on these summaries (optimistic); estimate for "
+        f"balanced accuracy {calibration.accuracy:.3f} on these summaries (optimistic); estimate for "
         f"new summaries: {new}"
     )
     if 1 == sources < summaries:

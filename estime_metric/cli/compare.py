@@ -13,7 +13,6 @@ from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn, warn_of_rows
-from estime_metric.cli.screen import print_table
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
     MEASURES,
@@ -21,13 +20,14 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
+from estime_metric.show.tables import decimals_of, fixed, interval_cell, p_value, print_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.compare import Comparison
 
-WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
+WRITABLE = (".jsonl", ".csv", ".parquet", ".json")
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -114,7 +114,7 @@ def compare(
         paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.
             Or one file of all systems, with a column that names them.
         output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
-            .parquet), everything as one object (.json), or the tables with their notes (.md, .tex).
+            .parquet), or everything as one object (.json).
         plot: Plot the first measure against copied_density, one point per system (.png, .svg, .pdf).
         as_json: Print one JSON object with all numbers and nothing else.
     """
@@ -297,16 +297,11 @@ def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None
 
 def _write(output: Path, compared: "Comparison") -> str:
     """Writes a comparison by the ending of ``output``; returns what was written."""
-    from estime_metric.compare import to_rows, to_tables
-    from estime_metric.show.tables import FORMATS
+    from estime_metric.compare import to_rows
 
-    ending = output.suffix.lower()
-    if ending == ".json":
+    if output.suffix.lower() == ".json":
         files.write_text(output, _as_json(compared) + "\n")
         return "all numbers"
-    if ending in (".md", ".tex"):
-        files.write_text(output, "\n".join(map(FORMATS[ending], to_tables(compared))))
-        return "the tables"
     files.write_rows(output, to_rows(compared))
     return counted(len(compared.pairs), "row")
 
@@ -318,14 +313,26 @@ def _as_json(compared: "Comparison") -> str:
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.compare import sentences, to_tables
+    from estime_metric.compare import sentences
+    from estime_metric.compare.differences import PROPERTIES
     from estime_metric.compare.words import LISTED, limits, listed
 
-    about, means, differences = to_tables(compared)
-    print_table(about)
-    print_table(means)
-    if len(compared.pairs) <= LISTED * len(compared.measures):
-        print_table(differences)
+    systems = compared.systems
+    known = [name for name in PROPERTIES if systems[name].notna().any()]
+    print_columns(
+        {
+            "system": list(systems.index),
+            "summaries": systems["summaries"].tolist(),
+            "blank": systems["blank"].tolist(),
+            **{name: [fixed(value, 2) for value in systems[name]] for name in known},
+        },
+        texts=["system"],
+        title=f"{' and '.join(systems.index) if len(systems) == 2 else 'Systems'} compared",
+    )
+    for measure in compared.measures:
+        _print_means(compared, measure)
+        if len(compared.pairs) <= LISTED * len(compared.measures):
+            _print_differences(compared, measure)
     for paragraph in listed(list(map("\n  ".join, sentences(compared))), "pairs of systems"):
         say(paragraph)
     say("")
@@ -334,3 +341,46 @@ def _print(compared: "Comparison") -> None:
     if compared.sources is None:
         say("To be safe, name the column that identifies the source with `source_column`.")
     say(compared.signature)
+
+
+def _print_means(compared: "Comparison", measure: str) -> None:
+    """The systems, the best mean first."""
+    from estime_metric.compare.words import direction
+
+    systems = compared.systems.loc[compared.ranking(measure)]
+    ends = zip(systems[f"{measure}_low"], systems[f"{measure}_high"], strict=True)
+    decimals = decimals_of(measure)
+    print_columns(
+        {
+            "system": list(systems.index),
+            "mean": [fixed(mean, decimals) for mean in systems[measure]],
+            "95% interval": [interval_cell(low, high, decimals) for low, high in ends],
+        },
+        texts=["system"],
+        title=f"Means of {measure} ({direction(measure)} is better)",
+    )
+
+
+def _print_differences(compared: "Comparison", measure: str) -> None:
+    pairs = compared.pairs[compared.pairs["measure"] == measure]
+    decimals = decimals_of(measure)
+    print_columns(
+        {
+            "first": pairs["system_a"].tolist(),
+            "second": pairs["system_b"].tolist(),
+            "difference": [fixed(value, decimals) for value in pairs["difference"]],
+            "95% interval": [
+                interval_cell(low, high, decimals)
+                for low, high in zip(pairs["low"], pairs["high"], strict=True)
+            ],
+            "p (Holm)" if len(compared.systems) > 2 else "p": list(map(p_value, pairs["p_holm"])),
+            "wins / ties / losses": [
+                f"{wins}/{ties}/{losses}"
+                for wins, ties, losses in zip(
+                    pairs["a_better"], pairs["ties"], pairs["b_better"], strict=True
+                )
+            ],
+        },
+        texts=["first", "second"],
+        title=f"Differences in {measure}, first minus second",
+    )

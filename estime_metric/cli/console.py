@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -19,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from estime_metric import files
-from estime_metric._wording import counted
+from estime_metric._wording import counted, printable
 from estime_metric.config import OTHER_NAMES
 
 #: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
@@ -33,7 +32,6 @@ OTHER_ERRORS = (TypeError, LookupError, ArithmeticError, RuntimeError, Assertion
 TRACEBACK = "ESTIME_TRACEBACK"
 
 NAMED_ROWS = 20  # invalid rows that a command names before it only counts them
-WIDE = 10_000  # columns of an output that is not a terminal, in which nothing has to be wrapped
 
 
 def say(text: str) -> None:
@@ -74,24 +72,6 @@ def warn_of_more_rows(number: int) -> None:
 
 def _print_error(text: str, style: str) -> None:
     Console(stderr=True).print(Text(printable(text), style=style), soft_wrap=True)
-
-
-def printable(text: str) -> str:
-    """``text`` with its control characters escaped, except line breaks, so that it cannot steer a
-    terminal.
-    """
-    return re.sub(
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda match: f"\\x{ord(match[0]):02x}", text
-    )
-
-
-def table_console(*, on_stderr: bool = False) -> Console:
-    """Where tables are printed, standard output or stderr: as wide as the terminal or as COLUMNS
-    says, otherwise wide enough for every line.
-    """
-    console = Console(stderr=on_stderr)
-    is_limited = console.is_terminal or "COLUMNS" in os.environ
-    return console if is_limited else Console(stderr=on_stderr, width=WIDE)
 
 
 def run(app: App, tokens: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ from estime_metric.compare.differences import (
 from estime_metric.compare.guards import COVERAGE_GAP, LENGTH_RATIO
 from estime_metric.compare.join import Joined, join_scores
 from estime_metric.compare.reading import read_scores
-from estime_metric.compare.report import plot_copying, to_dict, to_rows, to_tables
+from estime_metric.compare.report import plot_copying, to_dict, to_rows
 from estime_metric.compare.words import notes, sentences
 
 __all__ = [
@@ -33,5 +33,4 @@ __all__ = [
     "sentences",
     "to_dict",
     "to_rows",
-    "to_tables",
 ]

@@ -1,4 +1,4 @@
-"""A comparison -> tables for readers, rows and one object for programs, and a plot."""
+"""A comparison -> rows and one object for programs, and a plot."""
 
 from __future__ import annotations
 
@@ -10,66 +10,9 @@ import pandas as pd
 from estime_metric.compare.differences import PROPERTIES, Comparison
 from estime_metric.compare.words import direction, notes
 from estime_metric.measures import MEASURES, measure_of
-from estime_metric.show.tables import Column, Section, Table, mean_cells, p_value
-from estime_metric.table.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def to_tables(comparison: Comparison) -> tuple[Table, Table, Table]:
-    """The tables that ``estime compare`` prints: what the systems wrote; for each measure the mean of
-    each system, the best first; and the differences of two systems, with everything else in the notes.
-    """
-    systems = comparison.systems
-    known = [name for name in PROPERTIES if systems[name].notna().any()]
-    shown = systems[["summaries", "blank", *known]]
-    about = Table(
-        "systems",
-        f"{' and '.join(systems.index) if len(systems) == 2 else 'Systems'} compared",
-        (
-            Column("system", text=True),
-            Column("summaries"),
-            Column("blank"),
-            *(Column(name, decimals=2) for name in known),
-        ),
-        (Section("", list(shown.itertuples(name=None))),),
-    )
-    means = Table(
-        "means",
-        "Means",
-        (Column("system", text=True), Column("mean"), Column("95% interval")),
-        [
-            Section(
-                _title(measure),
-                [
-                    (name, *mean_cells(measure, _interval(systems.loc[name], measure)))
-                    for name in comparison.ranking(measure)
-                ],
-            )
-            for measure in comparison.measures
-        ],
-    )
-    differences = Table(
-        "differences",
-        "Differences, first minus second",
-        (
-            Column("first", text=True),
-            Column("second", text=True),
-            Column("difference"),
-            Column("95% interval"),
-            Column("p (Holm)" if len(systems) > 2 else "p", decimals=4),
-            Column("wins"),
-            Column("ties"),
-            Column("losses"),
-        ),
-        [
-            Section(_title(measure), [_difference_cells(row) for row in rows.to_dict("records")])
-            for measure, rows in comparison.pairs.groupby("measure", sort=False)
-        ],
-        notes(comparison),
-    )
-    return about, means, differences
 
 
 def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
@@ -131,32 +74,6 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
     axes.set_xticks([tick for tick in axes.get_xticks() if max(left, 0) <= tick <= right])
     axes.set_yticks([tick for tick in axes.get_yticks() if max(bottom, least) <= tick <= top])
     return figure
-
-
-def _difference_cells(row: dict[str, Any]) -> tuple[Any, ...]:
-    interval = Interval(row["difference"], row["low"], row["high"], row["examples"])
-    return (
-        row["system_a"],
-        row["system_b"],
-        *mean_cells(row["measure"], interval),
-        p_value(row["p_holm"]),
-        row["a_better"],
-        row["ties"],
-        row["b_better"],
-    )
-
-
-def _interval(system: pd.Series, measure: str) -> Interval:
-    return Interval(
-        mean=system[measure],
-        low=system[f"{measure}_low"],
-        high=system[f"{measure}_high"],
-        count=int(system["summaries"]),
-    )
-
-
-def _title(measure: str) -> str:
-    return f"{measure} ({direction(measure)} is better)"
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,16 +1,17 @@
-"""Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round,
-align and escape.
-"""
+"""Numbers as they are read, and tables on the screen."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
 
-from estime_metric import files
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from estime_metric._wording import printable
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.table.intervals import Interval
 
@@ -20,112 +21,7 @@ Cell = str | int | float | None
 #: Printed if there is no value (``None`` or NaN).
 EMPTY = "–"
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "–": "--",
-    "ρ": r"$\rho$",
-    "τ": r"$\tau$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "[": "{[}",
-    "]": "{]}",
-}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column.
-
-    Args:
-        group: what several columns have in common; the heading begins with it.
-        decimals: digits after the point of a float; integers and text are printed as they are.
-        text: aligned to the left; numbers go to the right.
-    """
-
-    name: str
-    group: str = ""
-    decimals: int = 3
-    text: bool = False
-
-    @property
-    def heading(self) -> str:
-        """Group and name in one line."""
-        return f"{self.group} {self.name}".strip()
-
-
-@dataclass(frozen=True)
-class Section:
-    """Rows that belong together, with a title above them unless it is empty."""
-
-    title: str
-    rows: Sequence[tuple[Cell, ...]]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table, with its rows in sections.
-
-    Args:
-        name: short name for files and labels: letters, digits, ``-`` and ``_``.
-        title: the caption; can be empty.
-        notes: sentences below the table.
-
-    Raises:
-        ValueError: another name, or a row whose length is not the number of columns.
-
-    Example:
-        >>> columns = (Column("measure", text=True), Column("ρ", group="fluency", decimals=2))
-        >>> table = Table("demo", "A demonstration.", columns, (Section("Ours", (("50% | x", 0.125), ("y", None))),))
-        >>> print(to_markdown(table))
-        **A demonstration.**
-        <BLANKLINE>
-        | measure | fluency ρ |
-        |:--|--:|
-        | *Ours* | |
-        | 50% \\| x | 0.12 |
-        | y | – |
-        <BLANKLINE>
-    """
-
-    name: str
-    title: str
-    columns: Sequence[Column]
-    sections: Sequence[Section] = ()
-    notes: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[\w-]+", self.name, re.ASCII):
-            raise ValueError(
-                f"Expected argument `name` to be letters, digits, '-' and '_', but got {self.name!r}."
-            )
-        for section in self.sections:
-            for index, row in enumerate(section.rows):
-                if len(row) != len(self.columns):
-                    raise ValueError(
-                        f"Expected argument `sections` to contain rows of {len(self.columns)} cells, but row {index} of "
-                        f"section {section.title!r} has {len(row)}."
-                    )
-
-
-def show(cell: Cell, column: Column) -> str:
-    """A cell as it is read: floats rounded, nothing as ``–``."""
-    if cell is None:
-        return EMPTY
-    return fixed(cell, column.decimals) if isinstance(cell, float) else str(cell)
+_LEAST = 6  # columns of the screen that a text has at least if it is cut
 
 
 def fixed(number: float, decimals: int) -> str:
@@ -137,110 +33,76 @@ def fixed(number: float, decimals: int) -> str:
 
 def interval_cell(low: float, high: float, decimals: int = 2) -> str:
     """An interval as one cell: ``[0.35, 0.43]``; ``–`` if an end is NaN."""
-    return (
-        EMPTY
-        if math.isnan(low) or math.isnan(high)
-        else f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
-    )
+    if math.isnan(low) or math.isnan(high):
+        return EMPTY
+    return f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
+
+
+def decimals_of(measure: str) -> int:
+    """Digits after the point of a mean: two for a count, four for another measure or column. The name
+    can end in a layer.
+    """
+    definition = MEASURES.get(measure_of(measure))
+    return 4 if definition is None else definition.decimals
 
 
 def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
-    """A mean of a measure and its interval as two cells, as all commands print them: counts with two
-    decimals, other measures with four. The name of the measure can end in a layer.
-    """
-    decimals = MEASURES[measure_of(measure)].decimals
+    """A mean of a measure and its interval as two cells, as all commands print them."""
+    decimals = decimals_of(measure)
     return fixed(mean.mean, decimals), interval_cell(mean.low, mean.high, decimals)
 
 
-def p_value(value: float) -> Cell:
+def p_value(value: float) -> str:
     """A p-value as a cell of four decimals: ``<0.0001`` below them."""
-    return "<0.0001" if value < 1e-4 else value
+    return "<0.0001" if value < 1e-4 else fixed(value, 4)
 
 
-def to_markdown(table: Table) -> str:
-    """The table in Markdown: title above, notes below, a line break at the end."""
+def print_columns(
+    columns: Mapping[str, Sequence[Cell]],
+    *,
+    texts: Collection[str] = (),
+    title: str = "",
+    console: Console | None = None,
+) -> None:
+    """Prints a table and an empty line.
 
-    def line(cells: list[str]) -> str:
-        return f"| {' | '.join(cells)} |"
+    If the screen is too narrow, texts are cut with an ellipsis; numbers never are, so on a very
+    narrow one the terminal wraps the lines.
 
-    escape = _escape_markdown
-    lines = [f"**{escape(table.title)}**", ""] if table.title else []
-    lines.append(line([escape(column.heading) for column in table.columns]))
-    lines.append(f"|{'|'.join(':--' if column.text else '--:' for column in table.columns)}|")
-    for section in table.sections:
-        if section.title:
-            lines.append(f"| *{escape(section.title)}* {'| ' * (len(table.columns) - 1)}|")
-        lines += [
-            line([escape(text) for text in _shown(row, table.columns)]) for row in section.rows
-        ]
-    lines += [f"\n{escape(note)}" for note in table.notes]
-    return "\n".join(lines) + "\n"
-
-
-def to_csv(table: Table) -> str:
-    """The table as CSV, with a first column ``section``; numbers unrounded, no value as nothing."""
-    from pandas import DataFrame  # slow
-
-    columns = ["section", *(column.heading for column in table.columns)]
-    rows = [(section.title, *row) for section in table.sections for row in section.rows]
-    frame = DataFrame(rows, columns=columns, dtype=object)
-    return str(frame.to_csv(index=False, lineterminator="\n"))
-
-
-def to_latex(table: Table) -> str:
-    """The table as a LaTeX ``table`` (package ``booktabs``), label ``tab:NAME``; all text is
-    escaped.
+    Args:
+        columns: the heading of each column, and its cells; floats get three decimals.
+        texts: the columns of texts, which are aligned to the left; numbers go to the right.
+        title: a line above the table.
+        console: where to print. (default: standard output)
     """
-    escape, width = escape_latex, len(table.columns)
-    lines = [r"\begin{table}", r"\centering"]
-    if table.title:
-        lines.append(rf"\caption{{{escape(table.title)}}}")
-    lines.append(rf"\label{{tab:{table.name}}}")
-    lines += [
-        rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}",
-        r"\toprule",
-    ]
-    lines.append(" & ".join(escape(column.heading) for column in table.columns) + r" \\")
-    for section in table.sections:
-        lines.append(r"\midrule")
-        if section.title:
-            lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(section.title)}}}}} \\")
-        lines += [
-            " & ".join(escape(text) for text in _shown(row, table.columns)) + r" \\"
-            for row in section.rows
-        ]
-    notes = (rf"\par\smallskip\footnotesize {escape(note)}" for note in table.notes)
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes, r"\end{table}"]) + "\n"
+    console = console or Console()
+    shown = {name: [_shown(cell) for cell in cells] for name, cells in columns.items()}
+    widths = {
+        name: max(map(cell_len, [*printable(name).split(), *cells]), default=0)
+        for name, cells in shown.items()
+    }
+    least = sum(min(width, _LEAST) if name in texts else width for name, width in widths.items())
+    gap = 2 if least + 2 * len(widths) <= console.width else 1
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
+    for name, width in widths.items():
+        is_text = name in texts
+        table.add_column(
+            Text(printable(name), style="bold"),
+            justify="left" if is_text else "right",
+            vertical="bottom",
+            width=None if is_text else width,
+        )
+    for cells in zip(*shown.values(), strict=True):
+        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
+    if title:
+        console.print(Text(printable(title), style="bold"))
+    width = max(console.width, least + gap * (len(widths) - 1))
+    Console(file=console.file, width=width).print(table)
+    console.print()
 
 
-FORMATS = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
-
-
-def write_table(table: Table, folder: Path) -> list[Path]:
-    """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made if missing;
-    gives the paths.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {folder / f"{table.name}{ending}": write(table) for ending, write in FORMATS.items()}
-    for path, text in texts.items():
-        files.write_text(path, text)
-    return list(texts)
-
-
-def escape_latex(text: str) -> str:
-    r"""Text with the characters that LaTeX reads as commands escaped, and Greek letters in math
-    mode.
-
-    Example:
-        >>> print(escape_latex("50% of a_b & ρ"))
-        50\% of a\_b \& $\rho$
-    """
-    return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
-
-
-def _escape_markdown(text: str) -> str:
-    return re.sub(r"([\\|*_`<])", r"\\\1", " ".join(text.split()))
-
-
-def _shown(row: tuple[Cell, ...], columns: Sequence[Column]) -> list[str]:
-    return [show(cell, column) for cell, column in zip(row, columns, strict=True)]
+def _shown(cell: Cell) -> str:
+    """A cell in one line."""
+    if cell is None:
+        return EMPTY
+    return fixed(cell, 3) if isinstance(cell, float) else printable(" ".join(str(cell).split()))

@@ -7,37 +7,36 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from estime_metric.checks import integer
 from estime_metric.table.arrays import Codes, Floats, alike, group_codes
 from estime_metric.table.intervals import Interval, interval_of
 
+RESAMPLES = 1000
+SEED = 0
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class Calibration:
     """A threshold for scores, and its accuracy.
 
     Attributes:
         threshold: midway between two scores. A summary is flagged if its score is the threshold or
             worse.
+        accuracy: balanced accuracy on the summaries that the threshold was chosen on, which is
+            optimistic.
+        found, spared, flagged: fractions of the inconsistent summaries that are flagged, of the
+            consistent summaries that are not, and of all summaries that are.
         out_of_bag: estimate of the balanced accuracy on new summaries, with its 95% interval: each
             resample of a bootstrap chooses a threshold, which is evaluated on the summaries that were
             not drawn. NaN if there are too few summaries.
-        candidates: one row per possible threshold: ``threshold``; its balanced ``accuracy`` on the
-            summaries that it was chosen on, which is optimistic; and three shares: ``found`` of the
-            inconsistent summaries are flagged, ``spared`` of the consistent summaries are not, and
-            ``flagged`` of all summaries are.
     """
 
     threshold: float
+    accuracy: float
+    found: float
+    spared: float
+    flagged: float
     out_of_bag: Interval
-    candidates: pd.DataFrame
-
-    @property
-    def chosen(self) -> pd.Series:
-        """The row of ``candidates`` with the ``threshold``."""
-        return self.candidates[self.candidates["threshold"] == self.threshold].iloc[0]
 
 
 def calibrate(
@@ -46,8 +45,6 @@ def calibrate(
     *,
     groups: Iterable[Hashable] | None = None,
     higher_is_better: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Calibration:
     """Finds the threshold with the best balanced accuracy; if several are best, the middle one.
 
@@ -60,15 +57,14 @@ def calibrate(
             groups, because the summaries of one source are not independent. If omitted, each summary
             is a separate group.
         higher_is_better: the direction of the scores.
-        resamples, seed: the number of resamples of the bootstrap, and their seed.
 
     Raises:
         TypeError: the scores or labels are not numbers, or a group is not hashable.
-        ValueError: the shapes differ, or the scores, labels or resamples are not as described.
+        ValueError: the shapes differ, or the scores or labels are not as described.
 
     Example:
         >>> calibration = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
-        >>> calibration.threshold, float(round(calibration.chosen["accuracy"], 3))
+        >>> calibration.threshold, round(calibration.accuracy, 3)
         (0.25, 0.833)
     """
     values, judged = alike(1, scores=scores, labels=labels)
@@ -84,18 +80,17 @@ def calibrate(
         raise ValueError(
             f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
-    integer("resamples", resamples, 1)
-    if higher_is_better:
-        codes = len(kinds) - 1 - codes
     middles = (kinds[1:] + kinds[:-1]) / 2
-    candidates = pd.DataFrame(_rates(np.ones(len(values)), codes, judged))
-    candidates.insert(0, "threshold", middles[::-1] if higher_is_better else middles)
-    best = candidates.index[candidates["accuracy"] == candidates["accuracy"].max()]
+    if higher_is_better:
+        codes, middles = len(kinds) - 1 - codes, middles[::-1]
+    rates = _rates(np.ones(len(values)), codes, judged)
+    best = np.flatnonzero(rates["accuracy"] == rates["accuracy"].max())
+    chosen = best[(len(best) - 1) // 2]
     groups_of_summaries = group_codes(groups, len(values))
     number = int(groups_of_summaries.max()) + 1
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     outside = []
-    for _ in range(resamples):
+    for _ in range(RESAMPLES):
         times = np.bincount(rng.integers(number, size=number), minlength=number)
         weights = times[groups_of_summaries].astype(np.float64)
         drawn = _rates(weights, codes, judged)["accuracy"]
@@ -103,15 +98,15 @@ def calibrate(
         if np.isfinite(drawn).all() and np.isfinite(others).all():
             outside.append(others[np.argmax(drawn)])
     return Calibration(
-        threshold=float(candidates["threshold"][best[(len(best) - 1) // 2]]),
+        threshold=float(middles[chosen]),
         out_of_bag=interval_of(np.array(outside, dtype=np.float64)),
-        candidates=candidates,
+        **{name: float(values_of[chosen]) for name, values_of in rates.items()},
     )
 
 
 def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
     """What each threshold between two scores reaches, (classes - 1,), from the one that flags most
-    summaries, by column of `Calibration.candidates`; NaN if a class has no weight.
+    summaries, by attribute of `Calibration`; NaN if a class has no weight.
     """
     consistent: Floats = np.bincount(codes, weights * judged).astype(np.float64)
     every: Floats = np.bincount(codes, weights).astype(np.float64)

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_intervals
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from estime_metric.studies.meta.ranks import Flags, ratio
+from estime_metric.studies.tables import Column, Table
 from estime_metric.table.arrays import Floats
 from experiments.benchmarks.accuracy import areas, balanced_accuracies, choose_threshold
 from experiments.benchmarks.resamples import Resamples

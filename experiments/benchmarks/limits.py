@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_interval
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from estime_metric.studies.tables import Column, Table
 from experiments.benchmarks.ragtruth import data as ragtruth
 from experiments.benchmarks.resamples import Resamples
 from experiments.benchmarks.tables import measure_table

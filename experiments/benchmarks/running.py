@@ -12,7 +12,6 @@ from estime_metric.cli.console import say_wrote
 from estime_metric.explanation import Explanation
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.scorer import EstimeScorer
-from estime_metric.show.tables import Table, write_table
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -32,6 +31,7 @@ from estime_metric.studies.commands.benchmark.shared import (
     RunOptions,
     print_tables,
 )
+from estime_metric.studies.tables import Table, write_table
 
 
 def blocks_without_encoder(data: Summaries) -> list[Block]:

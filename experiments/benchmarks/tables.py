@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.blocks import OWN, PUBLISHED, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import IDS, ids_of
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import Shown, measure_cells, measure_rows
+from estime_metric.studies.tables import Column, Section, Table
 
 #: Section -> its title in the tables, in order.
 TITLES = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.explanation import Explanation
-from estime_metric.show.tables import Column, Section, Table
+from estime_metric.studies.tables import Column, Section, Table
 
 #: Begin and end of a marked part of a text, in characters.
 Place = tuple[int, int]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric import files, novelty
+from estime_metric import files
 from estime_metric.table.threshold import calibrate
 from tests.command import csv_rows, run_command, write_jsonl
 
@@ -42,14 +42,14 @@ def check_threshold(
     """The threshold is that of the library, and so is what it promises for new summaries."""
     expected = calibrate(scores, labels, **options)
     side = "<=" if options.get("higher_is_better") else ">="
-    interval, chosen = expected.out_of_bag, expected.chosen
+    interval = expected.out_of_bag
     estimate = f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
     if not np.isfinite(interval.mean):
         estimate = "not possible from so few"
     words = " ".join(printed.split())
     for line in (
         f"threshold {expected.threshold:.4f}: review summaries with {column} {side} this value",
-        f"(found {chosen['found']:.3f}, spared {chosen['spared']:.3f}, flagged {chosen['flagged']:.3f})",
+        f"(found {expected.found:.3f}, spared {expected.spared:.3f}, flagged {expected.flagged:.3f})",
         f"for new summaries: {estimate}",
     ):
         assert line in words
@@ -64,11 +64,7 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
         for index, (score, label) in enumerate(zip(scores, labels, strict=True))
     ]
     judged = write_jsonl(tmp_path / "judged.jsonl", rows)
-    curve = tmp_path / "curve.csv"
-    shown = run(judged, "-o", curve).stdout
-    check_threshold(shown, "inconsistency", scores, labels.tolist())
-    assert shown.splitlines()[-1] == f"wrote {len(csv_rows(curve))} rows to {curve}"
-    assert len(csv_rows(curve)) == len(calibrate(scores, labels).candidates)
+    check_threshold(run(judged).stdout, "inconsistency", scores, labels.tolist())
     shown = run(judged, "--score", "mine", "--higher").stdout
     check_threshold(shown, "mine", range(50), labels.tolist(), higher_is_better=True)
 
@@ -88,28 +84,19 @@ def test_summaries_of_one_source_are_drawn_together(column: str, tmp_path: Path)
     assert "The summaries have 15 different sources." in " ".join(shown.split())
 
 
-def test_new_words_are_computed_from_texts(judged: Path) -> None:
-    shown = run(judged, "--score", "new_words")
-    values = novelty(*TEXTS)["new_words"]
-    check_threshold(shown.stdout, "new_words", values, [*LABELS.values()], **ONE_SOURCE)
+def test_few_summaries_of_one_source_give_no_estimate(tmp_path: Path) -> None:
+    rows = [
+        {"source": SOURCE, "label": label, "mine": mine} for mine, label in enumerate((0, 0, 1, 1))
+    ]
+    shown = run(write_jsonl(tmp_path / "judged.jsonl", rows), "--score", "mine", "--higher")
     assert "4 summaries, 2 consistent" in shown.stdout
     assert "estimate for new summaries: not possible from so few" in shown.stdout
     assert "All summaries have the same source" in shown.stdout
     assert "One class has fewer than 10 summaries." in shown.stderr
 
 
-def test_rows_without_a_label_a_score_or_a_text_are_named_and_skipped(tmp_path: Path) -> None:
+def test_rows_without_a_label_or_a_score_are_named_and_skipped(tmp_path: Path) -> None:
     """As `estime score` does it, in every format, with exit status 1."""
-    good, _, other, bad = LABELS
-    rows = [pair(good, 1), pair(None, 1), pair(other, None), pair(other, "maybe"), pair(bad, 0)]
-    table = write_jsonl(tmp_path / "judged.jsonl", rows)
-    shown = run(table, "--score", "new_words", status=1)
-    assert shown.stderr.splitlines()[:3] == [
-        "skipped judged.jsonl line 2: column 'summary' should contain text, but is missing",
-        "skipped line 3: column 'label' should be 0 or 1, but is missing",
-        "skipped line 4: column 'label' should be 0 or 1, but is 'maybe'",
-    ]
-    assert "2 summaries, 1 consistent" in shown.stdout
     csv = tmp_path / "judged.csv"
     csv.write_text(
         "inconsistency,label\n0.1,TRUE\n,1\n0.2,\nx,0\n0.9,False\n0.8,0.0\ninf,1\n1,2,3\n"
@@ -170,7 +157,7 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
         ([judged, "--score", "soft"], "'estime score judged.jsonl --measures soft -o FILE'"),
         ([scored, "--score", "sotf"], "Did you mean 'soft'?"),
         ([scored, "--score", "coherence"], "Expected a column 'coherence' in scored.jsonl"),
-        ([bare, "--score", "new_words"], "Expected a column 'source' in bare.jsonl"),
+        ([judged, "--score", "new_words"], "'estime score judged.jsonl -o FILE' computes it"),
         ([bare, "--score", "label"], "`label` to name another column than `score`, but both"),
         ([bare, "--label", "mine"], "Expected a column 'mine' in bare.jsonl"),
         ([header], "it has no rows (the first row is read as the header)"),
@@ -178,17 +165,6 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
         refused = run(*arguments, status=2)
         assert message in refused.stderr
         assert refused.stdout == ""
-
-
-def test_standard_output_has_only_the_rows(judged: Path, tmp_path: Path) -> None:
-    curve, score = tmp_path / "curve.jsonl", ["--score", "new_words"]
-    typed = run("-", *score, stdin=judged.read_text())
-    assert typed.stdout == run(judged, *score).stdout
-    piped = run("-", *score, "-o", "-", stdin=judged.read_text())
-    run(judged, *score, "-o", curve)
-    assert piped.stdout == curve.read_text()
-    for line in typed.stdout.splitlines():
-        assert line in piped.stderr
 
 
 def test_the_first_invalid_rows_are_named_and_the_rest_counted(tmp_path: Path) -> None:

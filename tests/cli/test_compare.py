@@ -17,7 +17,6 @@ from estime_metric.compare import (
     DEFAULT_MEASURES,
     compare_results,
     compare_scores,
-    notes,
     read_scores,
     sentences,
     to_dict,
@@ -105,19 +104,6 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
         assert json.loads(text) == json.loads(json.dumps(to_dict(comparison)))
     refused = run(*arguments, "--json", "-o", "-", status=2).stderr
     assert "Expected --json or the rows on standard output" in refused
-
-
-@pytest.mark.parametrize("ending", [".md", ".tex"])
-def test_a_written_table_says_what_the_library_says(
-    files: tuple[Path, Path], tmp_path: Path, ending: str
-) -> None:
-    paths = [*files, scored(tmp_path / "c.jsonl", A[::-1])]
-    out = tmp_path / f"table{ending}"
-    assert f"wrote the tables to {out}" in run(*paths, "-n", 500, "-o", out).stdout
-    text = out.read_text().replace("\\", "").replace("textless{}", "<").replace("textbar{}", "|")
-    for note in notes(compare_scores({path.stem: read_scores(path) for path in paths}, swaps=500)):
-        assert note in text
-    assert "caption{Systems compared}" in text or "**Systems compared**" in text
 
 
 def test_score_and_compare_print_the_same_interval(encoder: list[str], tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from estime_metric import files
-from estime_metric.show.tables import Column, Section, Table, write_table
 from estime_metric.studies.meta.plots import save
+from estime_metric.studies.tables import Column, Section, Table, write_table
 from tests.command import full_disk, run_command
 
 FOLDERS = [
@@ -26,7 +26,6 @@ FILES = {
     "explain --example": "out.html",
     "corrupt a.jsonl": "out.csv",
     "compare a.csv b.csv": "out.csv",
-    "calibrate a.csv": "out.jsonl",
     "coherence a.csv": "out.parquet",
 }
 
@@ -57,7 +56,7 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
     assert (tmp_path / name).read_text() == "mine"
 
 
-@pytest.mark.parametrize("command", ["score --example", "compare a.csv b.csv", "calibrate a.csv"])
+@pytest.mark.parametrize("command", ["score --example", "compare a.csv b.csv"])
 def test_parquet_without_pyarrow_is_refused_before_anything_is_read(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,9 +66,7 @@ def test_parquet_without_pyarrow_is_refused_before_anything_is_read(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "command", ["score", "explain", "corrupt", "compare", "calibrate", "coherence"]
-)
+@pytest.mark.parametrize("command", ["score", "explain", "corrupt", "compare", "coherence"])
 def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text("mine")

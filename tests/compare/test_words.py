@@ -12,11 +12,9 @@ from estime_metric.compare import (
     notes,
     sentences,
     to_rows,
-    to_tables,
 )
 from estime_metric.compare.words import LISTED
 from estime_metric.measures import MEASURES
-from estime_metric.show.tables import to_latex, to_markdown
 from tests.compare.tables import compared, table
 
 TOWNS = [
@@ -250,15 +248,6 @@ def test_of_many_pairs_the_first_are_listed() -> None:
     listed = notes(compared(*systems))
     assert sum("lower inconsistency" in note for note in listed) == LISTED
     assert f"{21 - LISTED} more pairs of systems are not listed." in listed
-
-
-def test_written_tables_have_the_notes() -> None:
-    comparison = compared(system(LOW, FEW), system(HIGH, [0] * 12, coverage=0.2))
-    for tables in zip(*((to_markdown(t), to_latex(t)) for t in to_tables(comparison)), strict=True):
-        text = "".join(tables)
-        assert "A has lower inconsistency than B" in text
-        assert "alarms cannot compare A and B" in text
-        assert "12 examples, matched by column 'source'" in text
 
 
 def test_what_limits_the_numbers_is_noted() -> None:

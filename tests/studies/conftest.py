@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric.show.tables import Table, to_csv
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.summeval.data import SummEval, read_folder
+from estime_metric.studies.tables import Table, to_csv
 from tests.studies.made import made_folder
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
+from estime_metric.table import threshold
 from estime_metric.table.threshold import calibrate
 
 
@@ -25,36 +24,34 @@ def sample() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_calibration_finds_the_best_threshold_in_either_direction(
-    sample: tuple[np.ndarray, np.ndarray],
+    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels, scores = sample
     calibration = calibrate(scores, labels, higher_is_better=True)
-    assert calibration.chosen["accuracy"] == pytest.approx(
+    assert calibration.accuracy == pytest.approx(
         by_hand(labels, (scores > calibration.threshold).astype(int))
     )
-    for row in calibration.candidates.to_dict("records"):
-        flagged = scores <= row["threshold"]
-        assert row["flagged"] == pytest.approx(flagged.mean())
-        assert row["found"] == pytest.approx(flagged[labels == 0].mean())
-        assert row["spared"] == pytest.approx(1 - flagged[labels == 1].mean())
-        assert row["accuracy"] <= calibration.chosen["accuracy"]
+    flagged = scores <= calibration.threshold
+    assert calibration.flagged == pytest.approx(flagged.mean())
+    assert calibration.found == pytest.approx(flagged[labels == 0].mean())
+    assert calibration.spared == pytest.approx(1 - flagged[labels == 1].mean())
+    for limit in scores:
+        assert by_hand(labels, (scores > limit).astype(int)) <= calibration.accuracy + 1e-12
     turned = calibrate(-scores, labels)
     assert (turned.threshold, turned.out_of_bag) == (-calibration.threshold, calibration.out_of_bag)
     assert calibration.out_of_bag.low < calibration.out_of_bag.mean < calibration.out_of_bag.high
     # chosen elsewhere than tried
-    assert calibration.out_of_bag.mean < calibration.chosen["accuracy"]
-    noise = [
-        calibrate(np.random.default_rng(seed).normal(size=80), labels, resamples=50)
-        for seed in range(30)
-    ]
+    assert calibration.out_of_bag.mean < calibration.accuracy
+    monkeypatch.setattr(threshold, "RESAMPLES", 50)
+    noise = [calibrate(np.random.default_rng(seed).normal(size=80), labels) for seed in range(30)]
     assert (
         abs(np.mean([calibration.out_of_bag.mean for calibration in noise]) - 0.5)
         < 0.04
-        < np.mean([calibration.chosen["accuracy"] for calibration in noise]) - 0.5
+        < np.mean([calibration.accuracy for calibration in noise]) - 0.5
     )
 
 
-def test_calibration_draws_whole_groups() -> None:
+def test_calibration_draws_whole_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a loop does it that copies the summaries of drawn groups, and tries the threshold on all
     others.
     """
@@ -62,11 +59,12 @@ def test_calibration_draws_whole_groups() -> None:
     groups = rng.integers(12, size=60)
     labels = (rng.random(60) < 0.6).astype(int)
     scores = np.round(rng.normal(size=60) - labels, 1)
-    calibration = calibrate(scores, labels, groups=groups.tolist(), resamples=40, seed=2)
+    monkeypatch.setattr(threshold, "RESAMPLES", 40)
+    calibration = calibrate(scores, labels, groups=groups.tolist())
     names = list(dict.fromkeys(groups.tolist()))
     thresholds = (np.unique(scores)[1:] + np.unique(scores)[:-1]) / 2
     outside = []
-    for row in np.random.default_rng(2).integers(len(names), size=(40, len(names))):
+    for row in np.random.default_rng(threshold.SEED).integers(len(names), size=(40, len(names))):
         drawn = np.concatenate([np.flatnonzero(groups == names[place]) for place in row])
         others = np.flatnonzero(~np.isin(groups, [names[place] for place in row]))
         if len(set(labels[drawn])) < 2 or len(set(labels[others])) < 2:
@@ -84,22 +82,9 @@ def test_calibration_draws_whole_groups() -> None:
 
 def test_groups_of_one_summary_change_nothing(sample: tuple[np.ndarray, np.ndarray]) -> None:
     labels, scores = sample
-    alone = calibrate(scores, labels, resamples=50)
-    grouped = calibrate(scores, labels, groups=[f"s{n}" for n in range(79, -1, -1)], resamples=50)
+    alone = calibrate(scores, labels)
+    grouped = calibrate(scores, labels, groups=[f"s{n}" for n in range(79, -1, -1)])
     assert alone.out_of_bag == grouped.out_of_bag
-    single = calibrate(scores, labels, groups=["s"] * 80, resamples=50)
+    single = calibrate(scores, labels, groups=["s"] * 80)
     assert np.isnan(single.out_of_bag.mean)  # no group is ever left out
     assert single.threshold == alone.threshold
-
-
-def test_memory_does_not_grow_with_the_resamples() -> None:
-    rng = np.random.default_rng(0)
-    labels = (rng.random(5000) < 0.7).astype(np.int64)
-    scores = rng.normal(size=5000) - labels
-    peaks = []
-    for resamples in (400, 1200):
-        tracemalloc.start()
-        calibrate(scores, labels, resamples=resamples)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 1.1 * peaks[0]

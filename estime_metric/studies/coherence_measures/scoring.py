@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estime_metric._version import __version__
 from estime_metric.studies.coherence_measures import BARTSCORE_MODEL
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
-from estime_metric.studies.meta.lengths import count_lengths
+from estime_metric.table.arrays import Floats
 
 #: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
 MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
@@ -60,7 +60,7 @@ def coherence_scores(
     *,
     sources: Sequence[str] = (),
     options: CoherenceOptions | None = None,
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more
     coherent in each.
 
@@ -100,31 +100,25 @@ def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> s
 
 def _score(
     name: str, texts: Sequence[str], sources: Sequence[str], options: CoherenceOptions
-) -> NDArray[np.float64]:
+) -> Floats:
     if name == "entity_graph":
         finder = content_words if options.tagger is None else nouns(options.tagger)
         return np.array([entity_graph(text, entities=finder) for text in texts], dtype=np.float64)
     if name == "length":
-        return np.asarray(count_lengths([texts])[0], dtype=np.float64)
+        return np.array([len(text) for text in texts], dtype=np.float64)
     if name == "random":
         return np.random.default_rng(options.seed).uniform(size=len(texts))
-    if name == "classifier":
-        from estime_metric.studies.coherence_measures.classifier import (
-            CoherenceClassifier,  # brings torch and transformers
-        )
+    where: dict[str, Any] = {"device": options.device, "truncate": options.truncate}
+    if name == "bartscore":
+        from estime_metric.studies.coherence_measures.bartscore import bart_scores  # imports torch
 
-        classifier = CoherenceClassifier(
-            options.classifier or "", device=options.device, truncate=options.truncate
-        )
-        if not classifier.trained:
-            raise ValueError(
-                f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
-                "trained head: train it with python -m estime_metric.studies.coherence_measures.train."
-            )
-        return classifier.score(texts)
-    from estime_metric.studies.coherence_measures.bartscore import (
-        BartScore,
-    )  # brings torch and transformers
+        return bart_scores(texts, sources, options.bartscore_model, **where)
+    from estime_metric.studies.coherence_measures.classifier import CoherenceClassifier
 
-    scorer = BartScore(options.bartscore_model, device=options.device, truncate=options.truncate)
-    return scorer.score(texts, sources)
+    classifier = CoherenceClassifier(options.classifier or "", **where)
+    if not classifier.trained:
+        raise ValueError(
+            f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
+            "trained head: train it with python -m estime_metric.studies.coherence_measures.train."
+        )
+    return classifier.score(texts)

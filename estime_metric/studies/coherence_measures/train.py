@@ -11,11 +11,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from estime_metric.studies.benchmarks.shared.records import read_records
-from estime_metric.studies.coherence_measures.classifier import TrainingOptions, train_classifier
+from estime_metric.studies.coherence_measures.classifier import train_classifier
+
+#: Options of `train_classifier` and their defaults.
+OPTIONS = {
+    name: default
+    for name, default in (train_classifier.__kwdefaults__ or {}).items()
+    if isinstance(default, int | float) and not isinstance(default, bool)
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,34 +30,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m estime_metric.studies.coherence_measures.train", description=__doc__
     )
     parser.add_argument("texts", type=Path, help="JSON Lines, .gz or not")
-    parser.add_argument(
-        "--output", "-o", type=Path, required=True, help="folder for the classifier"
-    )
-    parser.add_argument(
-        "--model", "-m", default="roberta-large", help="encoder to start from (%(default)s)"
-    )
+    parser.add_argument("--output", "-o", required=True, help="folder for the classifier")
+    parser.add_argument("--model", "-m", default="roberta-large", help="encoder (%(default)s)")
     parser.add_argument("--field", default="text", help="field of the texts (%(default)s)")
     parser.add_argument("--limit", type=int, help="use the first texts only")
-    for option in fields(TrainingOptions):
-        name, kind = option.name.replace("_", "-"), type(option.default)
-        parser.add_argument(f"--{name}", type=kind, default=option.default, help="(%(default)s)")
+    for name, default in OPTIONS.items():
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=type(default), default=default, help="(%(default)s)")
     parser.add_argument("--device", help="cpu, cuda ...")
-    parser.add_argument(
-        "--truncate", action="store_true", help="cut texts longer than the encoder's positions"
-    )
+    parser.add_argument("--truncate", action="store_true", help="cut texts that are too long")
     parsed = parser.parse_args(arguments)
     try:
-        options = TrainingOptions(
-            **{option.name: getattr(parsed, option.name) for option in fields(TrainingOptions)}
-        )
         texts = [row[parsed.field] for row in read_records(parsed.texts, (parsed.field,))]
         classifier = train_classifier(
             texts[: parsed.limit],
             parsed.model,
-            options,
             device=parsed.device,
             truncate=parsed.truncate,
             on_epoch=_report,
+            **{name: getattr(parsed, name) for name in OPTIONS},
         )
         classifier.save(parsed.output)
     except (OSError, TypeError, ValueError) as error:

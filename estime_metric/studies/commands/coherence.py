@@ -12,7 +12,7 @@ from estime_metric import files
 from estime_metric._wording import counted, shortened
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
-from estime_metric.cli.screen import print_columns
+from estime_metric.show.tables import print_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

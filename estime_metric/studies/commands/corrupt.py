@@ -22,13 +22,6 @@ Errors = Annotated[
         "number.",
     ),
 ]
-Order = Annotated[
-    str,
-    Parameter(
-        help="sequential: each error is predicted from the text with all previous errors; clean: "
-        "each error is predicted from the clean text."
-    ),
-]
 
 
 @Parameter(name="*", group=Group("Generator", sort_key=1))
@@ -66,7 +59,6 @@ def corrupt(
     seed: Annotated[
         options.Seed, Parameter(help="Random seed that selects which words are replaced.")
     ] = 0,
-    order: Order = "sequential",
     quiet: options.Quiet = False,
     model: GeneratorOptions = GENERATOR,
 ) -> int:
@@ -90,7 +82,7 @@ def corrupt(
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
-    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.settings())
+    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, **model.settings())
     corrupted = generator(pairs.summaries, progress=not quiet)
     short = [
         (line, text) for line, text in zip(pairs.lines, corrupted, strict=True) if text.n_missing

@@ -13,14 +13,14 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
-from estime_metric.cli.screen import print_table
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
+from estime_metric.studies.tables import print_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.show.tables import Table
     from estime_metric.studies.meta import Grid
+    from estime_metric.studies.tables import Table
 
 #: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
 #: it was checked.
@@ -78,8 +78,8 @@ def meta_evaluate(
         methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or
             all.
         resample: What the intervals resample: documents, systems or both.
-        n: Number of resamples or permutations.
-        significance: Also test every two measures: permutation, bootstrap or williams.
+        n: Number of resamples.
+        significance: Also test every two measures: bootstrap or williams.
         drop_missing: Drop rows that are in only one of the tables, and list them.
         output: Folder for tidy tables: agreement.csv and, with --significance, differences.csv.
     """
@@ -130,8 +130,6 @@ def meta_evaluate(
     if significance is not None:
         if significance == "bootstrap":
             chosen |= resampling
-        elif significance == "permutation":
-            chosen |= {"n": n, "seed": seed}
         frames["differences"] = compare_all(grids, test=significance, **chosen)
         tables.append(_difference_table(frames["differences"], significance))
     if output is not None:
@@ -198,8 +196,9 @@ def _check_significance(
 
 def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
-    from estime_metric.show.tables import Cell, Column, Section, Table
+    from estime_metric.show.tables import Cell
     from estime_metric.studies.meta import LEVELS
+    from estime_metric.studies.tables import Column, Section, Table
 
     levels = list(dict.fromkeys(frame["level"]))
     columns = [Column("measure", text=True)]
@@ -247,7 +246,7 @@ def _exclusions(frame: DataFrame, n: int) -> list[str]:
 
 def _difference_table(frame: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.show.tables import Column, Section, Table, p_value
+    from estime_metric.studies.tables import Column, Section, Table, p_value
 
     columns = [Column("first", text=True), Column("second", text=True), Column("first", "value")]
     columns += [Column("second", "value"), Column("difference"), Column("interval", text=True)]

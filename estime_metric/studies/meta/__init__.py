@@ -53,7 +53,6 @@ from estime_metric.studies.meta.significance import (
     Difference,
     bootstrap_difference,
     compare_all,
-    permutation_test,
     williams,
     williams_test,
 )
@@ -84,7 +83,6 @@ __all__ = [
     "evaluate_all",
     "from_property",
     "join",
-    "permutation_test",
     "read_grids",
     "read_table",
     "shuffle_accuracy",

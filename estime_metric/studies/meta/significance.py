@@ -1,17 +1,16 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same
 summaries.
 
-`permutation_test` swaps the two measures' standardized scores of each summary (PERM-BOTH of
-Deutsch, Dror & Roth 2021). A swap is a row of weights; ``scipy.stats.permutation_test`` would copy
-the table for each. `williams_test` treats the items as independent draws from a normal
-distribution, which summaries of one document are not (Williams 1959; Graham & Baldwin 2014).
+`bootstrap_difference` resamples documents, systems or both, as the intervals do. `williams_test`
+treats the items as independent draws from a normal distribution, which summaries of one document are
+not (Williams 1959; Graham & Baldwin 2014).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,12 +19,11 @@ import pandas as pd
 from scipy import stats
 
 from estime_metric.checks import check_choice, integer
-from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
+from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
     UndefinedCorrelationError,
     correlate,
-    tolerance,
 )
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import draw, resampled
@@ -38,7 +36,6 @@ WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman
 WILLIAMS_ITEMS = 4  # systems or summaries that it needs at least
 
 _ROUNDING = 1e-12  # differences of correlations below this are rounding
-_TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
 
 _DIFFERENCES = [
     "first",
@@ -88,7 +85,9 @@ def bootstrap_difference(
 ) -> Difference:
     """95% interval of the difference of two measures' correlations, first minus second, and its
     two-sided p-value: twice the share of resamples whose difference has the other sign or none.
-    Arguments and errors: `permutation_test`, `bootstrap`."""
+    ``first`` and ``second`` have the same judgements of the same summaries (ValueError if not),
+    ``level`` and ``method`` are one of `LEVELS` and of `METHODS`; the other arguments are as for
+    `bootstrap`. UndefinedCorrelationError if one of the correlations has no value."""
     _check_same(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
@@ -114,53 +113,11 @@ def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
     return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
 
 
-def permutation_test(
-    first: Grid,
-    second: Grid,
-    *,
-    level: str,
-    method: str,
-    n: int = 1000,
-    seed: int = 0,
-) -> Difference:
-    """Paired permutation test of two measures' correlations.
-
-    The p-value is two-sided: (1 + permutations with as large a difference) / (1 + permutations).
-
-    Args:
-        first, second: two measures, with the same judgements of the same summaries.
-        level, method: one of `LEVELS` and of `METHODS`.
-        n, seed: number of permutations, and seed.
-
-    Raises:
-        ValueError: the grids differ in more than the scores.
-        UndefinedCorrelationError: one of the correlations has no value.
-    """
-    _check_same(first, second, level, method)
-    integer("n", n, 1)
-    a, b = _standardized(first.scores), _standardized(second.scores)
-    differences = []
-    for swapped in _coins(a.shape, n, seed):
-        counts = list(_after_swaps(a, b, first.judgements, level, swapped))
-        both = mean_over_groups(counts, np.ones((2 * len(swapped), len(counts))), method)
-        differences.append(both[: len(swapped)] - both[len(swapped) :])
-    drawn = np.concatenate(differences)
-    known = drawn[~np.isnan(drawn)]
-    first_value, second_value = _value(first, level, method), _value(second, level, method)
-    as_large = np.abs(known) >= abs(first_value - second_value) - _ROUNDING
-    return Difference(
-        first=first_value,
-        second=second_value,
-        p_value=float((1 + as_large.sum()) / (1 + len(known))),
-        undefined=len(drawn) - len(known),
-    )
-
-
 def williams_test(
     first: Grid, second: Grid, *, level: str = "system", method: str = "pearson"
 ) -> Difference:
     """Williams test of two measures' correlations with the judgements; grids and errors as in
-    `permutation_test`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
+    `bootstrap_difference`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
     ``"spearman"`` as an approximation. UndefinedCorrelationError also for fewer than four systems or
     summaries, and for measures that are exact opposites."""
     _check_same(first, second, level, method)
@@ -235,7 +192,6 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
 
 #: Paired tests of `compare_all`.
 TESTS: dict[str, Callable[..., Difference]] = {
-    "permutation": permutation_test,
     "bootstrap": bootstrap_difference,
     "williams": williams_test,
 }
@@ -244,7 +200,7 @@ TESTS: dict[str, Callable[..., Difference]] = {
 def compare_all(
     grids: Sequence[Grid],
     *,
-    test: str = "permutation",
+    test: str = "bootstrap",
     levels: Sequence[str] = tuple(LEVELS),
     methods: Sequence[str] = ("kendall_b",),
     **options: Any,
@@ -253,7 +209,7 @@ def compare_all(
     judgement.
 
     Args:
-        test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
+        test: ``"bootstrap"`` or ``"williams"``.
         levels, methods: some of `LEVELS` and of `METHODS`; Williams' test has those listed in
         `williams_test`.
         options: of the test.
@@ -317,46 +273,3 @@ def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
 
 def _value(grid: Grid, level: str, method: str) -> float:
     return correlate(grid.scores, grid.judgements, level=level, method=method)
-
-
-def _standardized(scores: Floats) -> Floats:
-    """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be
-    exchanged.
-    """
-    centered = scores - scores.mean()
-    scaled: Floats = centered / (np.abs(centered).max() or 1)
-    return scaled / (scaled.std() or 1)
-
-
-def _coins(shape: tuple[int, ...], n: int, seed: int) -> Iterator[Floats]:
-    """Which summaries are swapped: 0 or 1, of shape (some of n, D, S)."""
-    rng, step = np.random.default_rng(seed), max(1, _TOGETHER // math.prod(shape))
-    for first in range(0, n, step):
-        yield rng.integers(2, size=(min(step, n - first), *shape)).astype(np.float64)
-
-
-def _after_swaps(
-    first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats
-) -> Iterator[Tally]:
-    """The counts of each group, of the first measure after each of n swaps, then of the second: the
-    scores of both are items next to each other, from which a swap chooses by their weights."""
-    rows, documents, systems = swapped.shape
-    if level == "system":
-        moved = (swapped * (second - first)).mean(axis=1)  # (n, S)
-        means = np.concatenate([first.mean(axis=0) + moved, second.mean(axis=0) - moved])
-        yield tally(
-            np.ones((2 * rows, systems)),
-            means,
-            judgements.mean(axis=0),
-            score_tolerance=tolerance(np.stack([first, second])),
-            judgement_tolerance=tolerance(judgements),
-        )
-        return
-    cells = np.arange(documents * systems).reshape(documents, systems)
-    groups = {"summary": cells.reshape(1, -1), "pairwise": cells, "intra_system": cells.T}[level]
-    taken = swapped.reshape(rows, -1)
-    for group in groups:
-        other = taken[:, group]
-        weights = np.block([[1 - other, other], [other, 1 - other]])  # (2n, 2k)
-        values = np.concatenate([first.ravel()[group], second.ravel()[group]])
-        yield tally(weights, values, np.tile(judgements.ravel()[group], 2))

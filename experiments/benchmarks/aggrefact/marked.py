@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.explanation import Explanation
-from estime_metric.show.tables import Column, Section, Table
+from estime_metric.studies.tables import Column, Section, Table
 from experiments.benchmarks.aggrefact.data import ORIGINS, AggreFact
 from experiments.benchmarks.words import Place, judged_words, signal, word_table
 

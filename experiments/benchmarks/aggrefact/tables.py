@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from estime_metric.studies.tables import Column, Section, Table
 from experiments.benchmarks.aggrefact.data import ORIGINS, PLACE, AggreFact, Place
 from experiments.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from experiments.benchmarks.detection import DETECTION, MEAN, by_part, notes

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.show.tables import Column, Section, Table, interval_cell, p_value
+from estime_metric.show.tables import interval_cell
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from estime_metric.studies.tables import Column, Section, Table, p_value
 from experiments.benchmarks.bump.data import error_types
 from experiments.benchmarks.bump.statistics import ALL, CONSISTENCY, TESTS
 from experiments.benchmarks.tables import measure_table

@@ -6,7 +6,6 @@ from itertools import product
 
 import pandas as pd
 
-from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
@@ -16,6 +15,7 @@ from estime_metric.studies.benchmarks.shared.tables import (
     measure_rows,
     with_interval_texts,
 )
+from estime_metric.studies.tables import Column, Section, Table
 from experiments.benchmarks.frank.data import DATASETS, ERRORS, FLIP
 from experiments.benchmarks.frank.statistics import (
     ABLATION,

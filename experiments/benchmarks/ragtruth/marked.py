@@ -8,8 +8,8 @@ import pandas as pd
 
 from estime_metric.explanation import Explanation
 from estime_metric.show.kinds import KINDS
-from estime_metric.show.tables import Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.tables import Table
 from experiments.benchmarks.words import judged_words, signal, word_table
 
 

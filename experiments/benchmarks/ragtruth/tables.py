@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from estime_metric.studies.tables import Column, Table
 from experiments.benchmarks.detection import DETECTION, VALUES, notes
 from experiments.benchmarks.ragtruth.statistics import ALL
 from experiments.benchmarks.tables import measure_table

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from estime_metric.show.tables import Column, Table
 from estime_metric.studies.benchmarks.shared.blocks import REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.tables import Column, Table
 from experiments.benchmarks.detection import DETECTION, MEAN, by_part, notes
 from experiments.benchmarks.summedits.data import DOMAINS
 from experiments.benchmarks.summedits.published import PUBLISHED

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.show.tables import Column, Section, Table
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
@@ -17,6 +16,7 @@ from estime_metric.studies.benchmarks.shared.tables import (
     measure_rows,
     with_interval_texts,
 )
+from estime_metric.studies.tables import Column, Section, Table
 from experiments.benchmarks.systems.data import CHOOSING, DATA_SETS, REPORTING
 from experiments.benchmarks.systems.statistics import ALL, BANDS, MEASURES
 from experiments.benchmarks.tables import measure_table

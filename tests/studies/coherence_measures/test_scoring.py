@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import processors
 
-from estime_metric.studies.coherence_measures.bartscore import BartScore
+from estime_metric.studies.coherence_measures.bartscore import bart_scores
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
 from estime_metric.studies.coherence_measures.scoring import (
     CoherenceOptions,
@@ -117,28 +118,25 @@ def test_agrees_with_the_chance_of_each_token_by_itself(
     loaded = load(seq2seq(kind))
     expected = [naive(loaded, *pair) for pair in zip(SUMMARIES, SOURCES, strict=True)]
     assert np.ptp(expected) > 0.1  # the test could distinguish them
-    for budget in (1, 8192):
-        measure = BartScore(seq2seq(kind), device="cpu", token_budget=budget)
-        np.testing.assert_allclose(measure.score(SUMMARIES, SOURCES), expected, rtol=0, atol=2e-4)
+    for size in (1, 8):
+        computed = bart_scores(SUMMARIES, SOURCES, seq2seq(kind), device="cpu", batch_size=size)
+        np.testing.assert_allclose(computed, expected, rtol=0, atol=2e-4)
 
 
 def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str]) -> None:
     long = " ".join(SENTENCES)
-    strict = BartScore(seq2seq("bart"), device="cpu")
+    strict = partial(bart_scores, model=seq2seq("bart"), device="cpu")
     with pytest.raises(
         ValueError, match=rf"`sources` .* at most {POSITIONS} tokens, .* the one at index 1 has \d+"
     ):
-        strict.score(["a", "b"], ["short", long])
-    with pytest.raises(ValueError, match=r"`predictions` .* but the one at index 0 has"):
-        strict.score([long, "b"], ["short", "short"])
-    cutting = BartScore(seq2seq("bart"), device="cpu", truncate=True)
-    computed = cutting.score(["a", "b", long], ["short", long, "short"])
+        strict(["a", "b"], ["short", long])
+    with pytest.raises(ValueError, match=r"`summaries` .* but the one at index 0 has"):
+        strict([long, "b"], ["short", "short"])
+    computed = strict(["a", "b", long], ["short", long, "short"], truncate=True)
     assert np.isfinite(computed).all()
-    assert computed[0] == pytest.approx(strict.score(["a"], ["short"])[0], abs=1e-4)
-    unlimited = BartScore(seq2seq("t5"), device="cpu")  # relative positions
-    assert unlimited.score(["a"], [long])[0] == pytest.approx(
-        naive(load(seq2seq("t5")), "a", long), abs=2e-4
-    )
+    assert computed[0] == pytest.approx(strict(["a"], ["short"])[0], abs=1e-4)
+    unlimited = bart_scores(["a"], [long], seq2seq("t5"), device="cpu")  # relative positions
+    assert unlimited[0] == pytest.approx(naive(load(seq2seq("t5")), "a", long), abs=2e-4)
 
 
 def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
@@ -150,7 +148,7 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
         "entity_graph": [entity_graph(text) for text in SUMMARIES],
         "length": [len(text) for text in SUMMARIES],
         "random": np.random.default_rng(5).uniform(size=len(SUMMARIES)),
-        "bartscore": BartScore(folder, device="cpu").score(SUMMARIES, SOURCES),
+        "bartscore": bart_scores(SUMMARIES, SOURCES, folder, device="cpu"),
     }
     assert list(computed) == names
     for name in names:

@@ -33,7 +33,7 @@ def section(text: str, title: str) -> list[list[str]]:
     return rows
 
 
-def test_real_pairs_show_what_the_paper_leaves_open(tmp_path: Path) -> None:
+def test_real_pairs(tmp_path: Path) -> None:
     """On the four faithful example pairs."""
     pairs = [row for row in json_rows(EXAMPLES) if row["verdict"] == "faithful"]
     path, folder = write_jsonl(tmp_path / "faithful.jsonl", pairs), tmp_path / "out"
@@ -43,8 +43,6 @@ def test_real_pairs_show_what_the_paper_leaves_open(tmp_path: Path) -> None:
     labels = {row[0].replace("\\_", "_") for row in computed}
     assert {"(-)ESTIME-5", "(-)inconsistency-5", "(-)J-Shannon"} <= labels
     assert "SubtleErrors\\|model:embedded-small@sha256-" in shown.stdout
-    for title in ("Rise with the number of errors, layer 5, 4 pairs", "Precision**", "Recall**"):
-        assert title in shown.stdout
     rows = csv_rows(folder / "scores.csv")
     assert [int(row["n_errors"]) for row in rows] == [0, 1, 5] * 4
     for measure in ("estime_token_5", "alarms_alltokens_token_5", "alarm_rate_token_5"):
@@ -71,7 +69,6 @@ def test_a_named_generator_several_layers_and_a_second_setting(
     names = [row[0] for row in section(shown.stdout, "*Computed in this run: 2 errors, 5 pairs*")]
     assert {"(-)ESTIME-2 word", "(-)ESTIME-4 word"} <= set(names)
     assert not any("ROUGE" in name for name in names)
-    assert "Do the alarms of layer 2 fall near the errors?" in shown.stdout
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: m.compare_all([FIRST], test="sign"),
-        "one of permutation, bootstrap, williams, but got 'sign'",
+        "one of bootstrap, williams, but got 'sign'",
     ),
     (
         lambda: m.bootstrap(FIRST, resample="rows"),
@@ -67,7 +67,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
 
 WRONG_VALUE += [
     (partial(compare, FIRST, changed, **LEVEL), message)
-    for compare in (m.permutation_test, m.bootstrap_difference, m.williams_test)
+    for compare in (m.bootstrap_difference, m.williams_test)
     for changed, message in (
         (SHIFTED, "same judgements, but 'j' of 'm' and 'j' of 'm' differ"),
         (RENAMED, "same documents .* order, but 'm' and 'other' do not"),

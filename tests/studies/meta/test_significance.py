@@ -1,4 +1,4 @@
-"""Intervals and significance, against copied rows, swapped scores and the textbook's formula."""
+"""Intervals and significance, against copied rows and the textbook's formula."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from estime_metric.studies.meta import (
 from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.studies.meta.significance import (
     TESTS,
-    permutation_test,
     williams,
     williams_test,
 )
@@ -47,10 +46,7 @@ def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
 
 
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {"level": "pairwise", "method": "kendall_b", "n": 64, "seed": 1}
-    whole, swapped = bootstrap(made_up(), n=50), permutation_test(*rivals(), **options)
-    monkeypatch.setattr("estime_metric.studies.meta.significance._TOGETHER", 54 * 16)
-    assert permutation_test(*rivals(), **options) == swapped
+    whole = bootstrap(made_up(), n=50)
     monkeypatch.setattr("estime_metric.studies.meta.resampling._TOGETHER", 7 * 54)
     pd.testing.assert_frame_equal(
         bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12
@@ -140,27 +136,10 @@ def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("level", oracle.LEVELS)
-def test_permutations_are_what_swapped_scores_give(level: str) -> None:
-    first, second = rivals()
-    coins = np.random.default_rng(3).integers(2, size=(25, 9, 6)).astype(bool)
-    a, b = (stats.zscore(grid.scores, axis=None) for grid in (first, second))
-    for method in ("kendall_b", "pearson", "accuracy"):
-        pairs = [(np.where(coin, b, a), np.where(coin, a, b)) for coin in coins]
-        values = [
-            [oracle.value(side, first.judgements, level, method) for side in pair] for pair in pairs
-        ]
-        drawn = np.subtract(*np.transpose(values))
-        computed = permutation_test(first, second, level=level, method=method, n=25, seed=3)
-        as_large = np.abs(drawn) >= abs(computed.difference) - 1e-9
-        assert computed.p_value == (1 + as_large.sum()) / 26, method
-
-
-@pytest.mark.parametrize("level", oracle.LEVELS)
 def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> None:
     first = made_up(20, 8)
     again = grid_of(first.scores * 100 - 3, first.judgements)
     for method in ("pearson", "kendall_b"):
-        assert permutation_test(first, again, level=level, method=method, n=100).p_value == 1
         assert bootstrap_difference(first, again, level=level, method=method, n=100).p_value == 1
     if level in ("system", "summary"):
         assert williams_test(first, again, level=level).p_value == 1
@@ -263,7 +242,7 @@ def test_differences_are_those_of_each_pair_alone(test: str) -> None:
 
 def test_a_measure_without_a_value_is_noted() -> None:
     flat = named("flat", "coherence", 0, np.tile(np.arange(6) % 2, (12, 1)))
-    computed = compare_all([*GRIDS[:2], flat], test="permutation", levels=("intra_system",), n=20)
+    computed = compare_all([*GRIDS[:2], flat], test="bootstrap", levels=("intra_system",), n=20)
     assert [note.endswith("6 of 6 groups are constant.") for note in computed["note"]] == [
         False,
         True,

@@ -158,7 +158,7 @@ def _property(data: CoherenceScores, name: str) -> Floats:
 def entity_overlap(data: CoherenceScores) -> pd.DataFrame:
     """Table 6: the share of texts without an entity that two of their sentences have in common, and
     the mean share of sentences without one. The entities are `content_words`; in the paper, they are
-    nouns that OpenNLP finds.
+    those of the Brown Coherence Toolkit.
     """
     corpora = {"CNN/DM Ref.": data.references, "SummEval": data.summaries}
     rows = []

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from estime_metric.show.tables import Cell, Column, Section, Table
+from estime_metric.show.tables import Cell
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.published import (
     STATISTICS,
@@ -28,6 +28,7 @@ from estime_metric.studies.benchmarks.shared.blocks import OWN
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
+from estime_metric.studies.tables import Column, Section, Table
 
 HERE, PAPER = "here", "paper"
 _SYSTEMS = (
@@ -141,8 +142,8 @@ def table_6(frame: pd.DataFrame) -> Table:
         columns += [Column(name, share) for name in (HERE, PAPER)]
     title = "Table 6 of Steen & Markert 2022: share of documents, and mean share of sentences, without entity overlap."
     note = (
-        "Entities: here content words, in the paper the entities that OpenNLP finds. Texts: here the "
-        "references of 100 documents and the summaries of 16 systems, in the paper all of CNN/DailyMail and 17 systems."
+        "Entities: here content words, in the paper those of the Brown Coherence Toolkit. Texts: here the "
+        'references of 100 documents and the summaries of 16 systems, in the paper "CNN/DM Ref.", whose size it does not state, and 17 systems.'
     )
     return _table("table6", title, columns, rows, note)
 

@@ -46,7 +46,8 @@ def rouge(
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
     The paper uses ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how
-    it combines eleven references. The mean over the references, with stemming, reproduces its rows.
+    it combines eleven references. The mean over the references, with stemming, reproduces its rows of Table
+    1 within .002; in Table 2, ROUGE-1 is .050 (rho) and .033 (tau-c) off.
     ``advance`` is called after each summary. Raises ImportError without ``rouge-score``.
 
     Example:

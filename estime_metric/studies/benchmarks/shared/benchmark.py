@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from estime_metric import files
-from estime_metric.show.tables import Table, write_table
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
+from estime_metric.studies.tables import Table, write_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

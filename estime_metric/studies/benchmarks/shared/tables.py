@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.show.tables import Cell, Column, interval_cell
+from estime_metric.show.tables import Cell, interval_cell
+from estime_metric.studies.tables import Column
 
 #: What a column of a table for readers shows -> the column. It shows a field of the tidy table, of
 #: the row of a measure with the cells that follow the field's name: ``("value", "all", "pearson")``.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import (
@@ -16,17 +15,7 @@ from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.subtle_errors import data, statistics, tables
 
-
-def benchmark(scorer: EstimeScorer, *, progress: bool = False) -> Benchmark:
-    """The experiment; if the scorer has several layers, the positions of alarms are analyzed for the
-    first one.
-    """
-    layer = statistics.located_layer(scorer)
-    return Benchmark(
-        data.make_versions,
-        partial(statistics.analyze, scorer=scorer, progress=progress),
-        partial(tables.make_tables, layer=layer),
-    )
+BENCHMARK = Benchmark(data.make_versions, statistics.analyze, tables.make_tables)
 
 
 def measure_blocks(

@@ -14,7 +14,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from estime_metric._version import __version__
-from estime_metric.checks import check_choice, check_texts, integer
+from estime_metric.checks import check_texts, integer
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
@@ -23,8 +23,6 @@ from estime_metric.engine.units import IntArray, Units, tokenize
 from estime_metric.engine.words import Span, locate_words, split_words
 
 PAPER_GENERATOR = "bert-base-cased"
-#: Whether each error sees those before it.
-ORDERS = ("sequential", "clean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +141,8 @@ class SubtleErrors:
     """Inserts subtle errors into texts: masks a word, predicts it, and inserts the best prediction
     that is a different word.
 
-    The words are picked at random among those that are one token, each at most once. A prediction
-    is accepted if it is a whole word, is not the original in other capitals or accents, and leaves
+    The words are picked at random among those that are one token, each at most once. Each error is put
+    in before the next is predicted, as the paper's wording has it. A prediction is accepted if it is a whole word, is not the original in other capitals or accents, and leaves
     all other tokens of the text unchanged. If capitals make no difference to the tokenizer, the new
     word has the capitals of the old one.
 
@@ -159,8 +157,6 @@ class SubtleErrors:
         n_errors: errors in each text, at least 1. A text with fewer whole words gets as many as it
             has.
         seed: another seed picks other words.
-        order: ``"sequential"``: each error is put in before the next is predicted, as the paper's
-            wording has it; ``"clean"``: each is predicted from the clean text.
         window: most tokens that the model sees around a mask; no text is cut, the window moves. ``None``
             selects 450, or as many as the model allows if that is less.
         dtype, device: as in `estime_metric.config.EstimeConfig`.
@@ -182,7 +178,6 @@ class SubtleErrors:
         n_errors: int = 3,
         seed: int = 0,
         *,
-        order: str = "sequential",
         window: int | None = None,
         dtype: str = "float32",
         device: str | None = None,
@@ -198,10 +193,8 @@ class SubtleErrors:
         )
         chosen = choose_dtype(config.dtype, choose_device(config.device))
         self._config = replace(config, dtype=chosen)
-        check_choice("order", order, ORDERS)
         self.n_errors = integer("n_errors", n_errors, 1)
         self.seed = integer("seed", seed)
-        self.order = order
 
     @property
     def signature(self) -> str:
@@ -213,7 +206,7 @@ class SubtleErrors:
             .split("|")[1]
         )
         return (
-            f"SubtleErrors|{model}|errors:{self.n_errors}|seed:{self.seed}|order:{self.order}"
+            f"SubtleErrors|{model}|errors:{self.n_errors}|seed:{self.seed}"
             f"|window:{self.head.window}|dtype:{self._config.dtype}|version:{__version__}"
         )
 
@@ -242,8 +235,7 @@ class SubtleErrors:
             if len(corrupted.errors) == self.n_errors:
                 break
             if (prediction := self._error(text, corrupted, tokens, word)) is not None:
-                if self.order == "sequential":
-                    tokens[word.position] = prediction.token
+                tokens[word.position] = prediction.token
                 corrupted = substitute(text, [*corrupted.errors, prediction.error], self.n_errors)
         return corrupted
 
@@ -254,7 +246,6 @@ class SubtleErrors:
         tokenizer, original = self.head.tokenizer, text[slice(*word.span)]
         logits = self.head.scores(tokens, word.position)
         special = set(tokenizer.all_special_ids)
-        earlier = corrupted.errors if self.order == "sequential" else ()
         for rank, token in enumerate(
             torch.sort(logits, descending=True, stable=True).indices.tolist(), start=1
         ):
@@ -277,7 +268,7 @@ class SubtleErrors:
             )
             expected = tokens.copy()
             expected[word.position] = token
-            (units,) = tokenize([substitute(text, [*earlier, error], 0).text], tokenizer)
+            (units,) = tokenize([substitute(text, [*corrupted.errors, error], 0).text], tokenizer)
             if units.tokens.tolist() == expected.tolist():  # the other tokens are as they were
                 return _Prediction(error, token)
         return None

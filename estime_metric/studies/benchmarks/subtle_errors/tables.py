@@ -1,6 +1,4 @@
-"""The tables of the experiment for readers: Table 3 of the paper, the rise of alarms, and their
-positions.
-"""
+"""The table of the experiment for readers: Table 3 of the paper."""
 
 from __future__ import annotations
 
@@ -9,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from estime_metric._wording import counted
-from estime_metric.show.tables import Cell, Column, Section, Table
+from estime_metric.show.tables import Cell
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions
-from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
+from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT
+from estime_metric.studies.tables import Column, Section, Table
 
 #: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
 LEAST_PAIRS = 10
@@ -31,48 +30,15 @@ _AGREEMENT = {
     "kendall_c": "τ-c",
     "behind": "ρ behind",
     "behind_interval": "ρ behind, 95%",
-    "auc": "AUC",
-    "auc_interval": "AUC, 95%",
     "preferred": "clean preferred",
     "p_value": "difference, p",
 }
-_RISE = {
-    "mean": "mean",
-    "mean_interval": "mean, 95%",
-    "rise": "more than clean",
-    "rise_interval": "more than clean, 95%",
-    "step": "more than the row above",
-    "step_interval": "more than the row above, 95%",
-}
-_PRECISION = {
-    "precision": "precision",
-    "precision_interval": "precision, 95%",
-    "precision_by_chance": "by chance",
-    "precision_lift": "lift",
-    "precision_lift_interval": "lift, 95%",
-}
-_RECALL = {
-    "checkable_share": "checkable errors",
-    "recall": "recall of them",
-    "recall_interval": "recall, 95%",
-    "recall_by_chance": "by chance",
-    "recall_lift": "lift",
-    "recall_lift_interval": "lift, 95%",
-}
-_BY_CHANCE = "By chance: if the alarms of each summary fell on its checked units at random."
 _INTERVALS = "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them."
 
 
-def make_tables(scores: Scores[Versions], frames: Frames, layer: int) -> list[Table]:
-    """``subtle-errors-table-3``, ``-rise``, and ``-precision`` and ``-recall`` of the positions of
-    alarms; ``layer`` is the one whose alarms are located.
-    """
-    return [
-        table_3(scores, frames[AGREEMENT]),
-        rise_table(scores, frames[RISE], layer),
-        precision_table(frames[POSITIONS], layer),
-        recall_table(frames[POSITIONS], layer),
-    ]
+def make_tables(scores: Scores[Versions], frames: Frames) -> list[Table]:
+    """``subtle-errors-table-3``."""
+    return [table_3(scores, frames[AGREEMENT])]
 
 
 def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
@@ -117,52 +83,6 @@ def _printed_section() -> Section:
     return Section(title, rows)
 
 
-def rise_table(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Table:
-    """How alarms rise with the number of errors."""
-    sections, notes = [], [_about_intervals(frame)]
-    for measure, rows in frame.groupby("measure", sort=False) if len(frame) else ():
-        clean, *others = _rows(rows, "n_errors", _RISE)
-        # The clean summaries have a number of errors, a mean and its interval; no difference.
-        nothing: list[Cell] = [None] * (len(clean) - 3)
-        sections.append(Section(str(measure), [(*clean[:3], *nothing), *others]))
-        notes.append(f"{measure}: {_verdict(rows)}")
-    pairs = counted(len(scores.data.complete(scores.data.numbers[-1])), "pair")
-    title = f"Rise with the number of errors, layer {layer}, {pairs} that have enough words for all of them"
-    return _table("rise", title, Column("errors"), _RISE, sections, notes)
-
-
-def precision_table(frame: pd.DataFrame, layer: int) -> Table:
-    """Which of the alarms fall on errors and their neighbors."""
-    note = (
-        f"Precision: share of the alarms within the given number of units of an error. {_BY_CHANCE}"
-    )
-    title = f"Do the alarms of layer {layer} fall near the errors? Precision"
-    return _position_table("precision", title, frame, _PRECISION, note)
-
-
-def recall_table(frame: pd.DataFrame, layer: int) -> Table:
-    """Which of the errors have alarms on them or near."""
-    note = (
-        "Recall: share of the errors with an alarm within the given number of units. Checkable errors: the share with a "
-        "unit there that occurs in the source, since no other raises alarms. "
-        f"{_BY_CHANCE}"
-    )
-    title = f"Do the alarms of layer {layer} fall near the errors? Recall"
-    share = frame["checkable"] / frame["errors"].where(frame["errors"] > 0)
-    return _position_table("recall", title, frame.assign(checkable_share=share), _RECALL, note)
-
-
-def _position_table(name: str, title: str, frame: pd.DataFrame, shown: Shown, note: str) -> Table:
-    sections = []
-    for number, rows in frame.groupby("n_errors"):
-        errors, alarms = rows["errors"].iloc[0], rows["alarms"].iloc[0]
-        counts = f"{counted(errors, 'error')}, {counted(alarms, 'alarm')}"
-        heading = f"{counted(number, 'error')} in a summary: {counts}"
-        sections.append(Section(heading, _rows(rows, "reach", shown)))
-    notes = (note, _about_intervals(frame))
-    return _table(name, title, Column("units to each side"), shown, sections, notes)
-
-
 def _table(
     name: str,
     title: str,
@@ -189,14 +109,6 @@ def _rows(frame: pd.DataFrame, first: str, shown: Shown) -> list[tuple[Cell, ...
     fields = [name.removesuffix(INTERVAL) for name in shown if name.endswith(INTERVAL)]
     texts = with_interval_texts(frame.assign(**enough), *fields, decimals=3)
     return list(texts[[first, *shown]].itertuples(index=False, name=None))
-
-
-def _verdict(rows: pd.DataFrame) -> str:
-    if rows["pairs"].iloc[0] < LEAST_PAIRS:
-        return "too few pairs to say whether it rises."
-    if (rows["step_low"].iloc[1:] > 0).all():
-        return "rises with every step, the whole 95% interval of each above 0."
-    return "does not rise with every step beyond doubt: the 95% interval of at least one step reaches 0."
 
 
 def _about_intervals(frame: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from estime_metric.show.tables import Cell, Column, Section, Table, p_value
+from estime_metric.show.tables import Cell
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     OWN,
@@ -30,6 +30,7 @@ from estime_metric.studies.benchmarks.shared.tables import (
 )
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES
+from estime_metric.studies.tables import Column, Section, Table, p_value
 
 _BY = ("quality", "level", "method")
 SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}

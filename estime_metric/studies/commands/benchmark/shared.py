@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
+from rich.console import Console
 from rich.text import Text
 
 from estime_metric import files
-from estime_metric.cli import options, screen
-from estime_metric.cli.console import say, say_wrote, table_console, warn
+from estime_metric.cli import options
+from estime_metric.cli.console import say, say_wrote, warn
+from estime_metric.studies.tables import print_table
 
 if TYPE_CHECKING:
-    from estime_metric.show.tables import Table
     from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
     from estime_metric.studies.benchmarks.shared.blocks import Block
+    from estime_metric.studies.tables import Table
 
 _OTHERS = Group("Other measures", sort_key=4)
 
@@ -164,9 +166,9 @@ class RunOptions:
 
 def print_tables(tables: "Iterable[Table]") -> None:
     """The tables, then the notes of all of them, each once."""
-    console, notes = table_console(), dict[str, None]()
+    console, notes = Console(), dict[str, None]()
     for table in tables:
-        screen.print_table(table, console)
+        print_table(table, console)
         notes |= dict.fromkeys(table.notes)
     for note in notes:
         console.print(Text(note))

@@ -22,16 +22,13 @@ from estime_metric.studies.commands.benchmark.shared import (
     OtherMeasures,
     RunOptions,
 )
-from estime_metric.studies.commands.corrupt import Errors, Order, parse_numbers
+from estime_metric.studies.commands.corrupt import Errors, parse_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PAPER_LAYERS = "21,12,24"  # layers of the paper's encoder; the first one's alarms are located
+PAPER_LAYERS = "21,12,24"  # layers of the paper's encoder
 PAPER_PAIRS = 2000  # pairs that the paper took from CNN/DailyMail
-CACHE_BYTES = (
-    2_000_000_000  # for the embeddings of sources, which scores and positions of alarms need
-)
 
 
 def subtle_errors(
@@ -43,7 +40,6 @@ def subtle_errors(
     pairs: options.PositiveCount | None = None,
     generator: str | None = None,
     errors: Errors = "1,3,5",
-    order: Order = "sequential",
     baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
     compare: Compare = None,
     run: RunOptions = RUN,
@@ -51,13 +47,12 @@ def subtle_errors(
     measure: EveryMeasure = MEASURE,
 ) -> int:
     """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
-    paper and more).
+    paper).
 
-    Prints Markdown tables: correlations with clean = 1 and corrupted = 0 next to the paper's, the
-    rise of alarms with the number of errors, and whether alarms fall on the errors. If several
-    layers are given, the positions of alarms are analyzed for the first one. With --compare, each
-    measure of the second setting is compared with the same measure of the first. The files of --scores
-    name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
+    Prints a Markdown table: correlations with clean = 1 and corrupted = 0 next to the paper's. With
+    --compare, each measure of the second setting is compared with the same measure of the first. The
+    files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair and
+    n_errors.
 
     Exit status: 0 if all measures were computed, 1 if some rows are invalid or some measures failed
     (the others are reported), 2 on failure.
@@ -84,15 +79,15 @@ def subtle_errors(
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
-    from estime_metric.show.tables import to_markdown
     from estime_metric.studies.benchmarks.shared.estime_block import second_setting
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
+    from estime_metric.studies.tables import to_markdown
 
     added = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **config)
+    scorer = EstimeScorer(measures=FURTHER_MEASURES, **config)
     scorers = {"": scorer}
     if compare is not None:
         second, changed = second_setting(config, compare)
@@ -103,7 +98,6 @@ def subtle_errors(
         generator or default_generator,
         n_errors=numbers[-1],
         seed=run.seed,
-        order=order,
         device=measure.device,
     )
     progress = not run.quiet
@@ -113,7 +107,7 @@ def subtle_errors(
         files.write_rows(run.output / "pairs.jsonl", rows)
     blocks = experiment.measure_blocks(scorers, baselines=baselines, progress=progress)
     status = run.run(
-        experiment.benchmark(scorer, progress=progress),
+        experiment.BENCHMARK,
         data,
         [*blocks, *added],
         show=lambda tables: say("\n".join(map(to_markdown, tables))),

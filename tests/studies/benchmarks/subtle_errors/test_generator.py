@@ -136,13 +136,10 @@ def test_neither_company_nor_order_matters(
     assert corrupt(texts[::-1]) == corrupt(texts)[::-1]
 
 
-@pytest.fixture(scope="module", params=["sequential", "clean"])
-def by_number(request: pytest.FixtureRequest, bert_folder: str) -> dict[int, SubtleErrors]:
-    """Number of errors -> what makes that many, in one of the orders."""
-    return {
-        number: SubtleErrors(bert_folder, n_errors=number, order=request.param)
-        for number in (1, 2, 3)
-    }
+@pytest.fixture(scope="module")
+def by_number(bert_folder: str) -> dict[int, SubtleErrors]:
+    """Number of errors -> what makes that many."""
+    return {number: SubtleErrors(bert_folder, n_errors=number) for number in (1, 2, 3)}
 
 
 @settings(QUICK, max_examples=12)
@@ -163,9 +160,7 @@ def test_every_family_makes_all_errors(family: str, encoder_folder: Callable[[st
         assert corrupted.n_missing == 0
 
 
-def oracle(
-    folder: str, text: str, n_errors: int, seed: int, sequential: bool
-) -> tuple[str, list[tuple]]:
+def oracle(folder: str, text: str, n_errors: int, seed: int) -> tuple[str, list[tuple]]:
     """The paper's recipe by string handling, white-space words of letters only, one mask at a time,
     in float64.
     """
@@ -178,7 +173,7 @@ def oracle(
         [WholeWord(i, (starts[i], starts[i] + len(words[i]))) for i in chosen], text, seed
     )[:n_errors]:
         i = word.position
-        context = list(words if sequential else clean)
+        context = list(words)
         context[i] = tokenizer.mask_token
         inputs = tokenizer(" ".join(context), return_tensors="pt")
         where = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
@@ -194,14 +189,11 @@ def oracle(
     return " ".join(words), made
 
 
-@pytest.mark.parametrize("order", ["sequential", "clean"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_generator_does_what_the_naive_one_does(
-    order: str, seed: int, bert_folder: str
-) -> None:
+def test_the_generator_does_what_the_naive_one_does(seed: int, bert_folder: str) -> None:
     text = "The Cat sat on the Mat while the Dog slept in the Garden behind the House and Heavy Rain fell over the Town"
-    expected, made = oracle(bert_folder, text, 5, seed, order == "sequential")
-    (corrupted,) = SubtleErrors(bert_folder, n_errors=5, seed=seed, order=order)([text])
+    expected, made = oracle(bert_folder, text, 5, seed)
+    (corrupted,) = SubtleErrors(bert_folder, n_errors=5, seed=seed)([text])
     assert corrupted.text == expected
     by_step = sorted(corrupted.errors, key=lambda error: error.step)
     assert [
@@ -296,9 +288,9 @@ def test_nothing_in_nothing_out_and_errors_can_be_taken_back(bert_folder: str) -
 
 
 def test_the_signature_names_what_counts(bert_folder: str) -> None:
-    corrupt = SubtleErrors(bert_folder, n_errors=2, seed=7, order="clean", window=100)
+    corrupt = SubtleErrors(bert_folder, n_errors=2, seed=7, window=100)
     assert re.fullmatch(
-        r"SubtleErrors\|model:bert@sha256-\w{12}\|errors:2\|seed:7\|order:clean\|window:100\|dtype:float32\|version:.+",
+        r"SubtleErrors\|model:bert@sha256-\w{12}\|errors:2\|seed:7\|window:100\|dtype:float32\|version:.+",
         corrupt.signature,
     )
 
@@ -306,7 +298,6 @@ def test_the_signature_names_what_counts(bert_folder: str) -> None:
 def test_bad_options_are_refused_by_name(bert_folder: str) -> None:
     for options, message in (
         ({"n_errors": 0}, "`n_errors` to be at least 1, but got 0"),
-        ({"order": "both"}, "`order` to be one of sequential, clean"),
         ({"window": 0}, "`window` to be at least 1"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -11,11 +11,10 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.benchmarks.shared.baselines import rouge
-from estime_metric.studies.benchmarks.shared.benchmark import Benchmark, Results, run
+from estime_metric.studies.benchmarks.shared.benchmark import Results, run
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions, make_versions
-from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
-from estime_metric.studies.benchmarks.subtle_errors.tables import rise_table
+from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT
 from tests.families import SENTENCES
 
 SOURCES = [" ".join(SENTENCES[start : start + 4]) for start in range(6)]
@@ -30,15 +29,10 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 @pytest.fixture(scope="module")
-def benchmark(scorer: EstimeScorer) -> Benchmark:
-    return experiment.benchmark(scorer)
-
-
-@pytest.fixture(scope="module")
-def results(bert_folder: str, scorer: EstimeScorer, benchmark: Benchmark) -> Results[Versions]:
+def results(bert_folder: str, scorer: EstimeScorer) -> Results[Versions]:
     pairs = pd.DataFrame({"document": range(6), "source": SOURCES, "summary": SUMMARIES})
     data = make_versions(pairs, SubtleErrors(bert_folder, n_errors=4), numbers=(1, 2, 4))
-    return run(benchmark, data, experiment.measure_blocks({"": scorer}), resamples=50)
+    return run(experiment.BENCHMARK, data, experiment.measure_blocks({"": scorer}), resamples=50)
 
 
 def test_pairs_with_too_few_words_are_left_out_and_said(results: Results[Versions]) -> None:
@@ -48,27 +42,20 @@ def test_pairs_with_too_few_words_are_left_out_and_said(results: Results[Version
         6,
         5,
     ]
-    assert set(results.frames[POSITIONS].query("n_errors == 4")["errors"]) == {20}
     notes = results.tables["subtle-errors-table-3"].notes
     assert "1 pair of 6 excluded: too few whole words for 4 errors." in notes
 
 
-def test_rise_and_positions_agree_with_the_scores(results: Results[Versions]) -> None:
-    alarms, data = results.scores.values["estime_token_2"].reshape(6, 4), results.scores.data
+def test_rows_are_of_the_scores(results: Results[Versions]) -> None:
+    data = results.scores.data
     overlap = rouge(data.summaries, [[source] for source in data.sources])["ROUGE-2"]
     np.testing.assert_array_equal(results.scores.values["rouge_2_source"], overlap)
-    rise = results.frames[RISE].query("measure == 'alarms'")
-    assert rise["mean"].tolist() == pytest.approx(alarms[data.complete(4)].mean(0).tolist())
-    for column, number in enumerate((1, 2, 4), start=1):
-        rows = results.frames[POSITIONS].query("n_errors == @number")
-        assert set(rows["alarms"]) == {alarms[data.complete(number), column].sum()}
-        assert rows["checkable"].is_monotonic_increasing
     rows = results.frames[AGREEMENT].query("n_errors == 2").set_index("measure")
     assert rows.loc["(-)length", "preferred"] == 0.5  # a word for a word
 
 
 def test_a_row_is_named_measured_or_printed(results: Results[Versions]) -> None:
-    table_3, rise, precision, recall = results.tables.values()
+    (table_3,) = results.tables.values()
     titles = [section.title for section in table_3.sections]
     assert titles[:2] == [
         "Computed in this run: 1 error, 6 pairs",
@@ -81,35 +68,14 @@ def test_a_row_is_named_measured_or_printed(results: Results[Versions]) -> None:
     assert np.isnan(paper["difference, p"])
     assert f"Errors: {results.scores.data.generator}" in table_3.notes
     assert set(results.scores.remarks) <= set(table_3.notes)
-    assert [section.title for section in rise.sections] == [
-        "alarms",
-        "alarm rate",
-        "alarms, all tokens",
-    ]
-    assert (
-        [row[0] for row in precision.sections[0].rows]
-        == [row[0] for row in recall.sections[0].rows]
-        == [0, 1, 2, 5]
-    )
-
-
-def test_a_rise_beyond_doubt_is_said(results: Results[Versions]) -> None:
-    rise = results.frames[RISE].assign(pairs=100)
-    for low, verdict in (
-        (0.1, "rises with every step"),
-        (-0.1, "does not rise with every step beyond doubt"),
-    ):
-        notes = rise_table(results.scores, rise.assign(step_low=low), 2).notes
-        assert notes[1].startswith(f"alarms: {verdict}")
 
 
 def test_every_estimate_lies_within_its_own_interval(results: Results[Versions]) -> None:
-    checked = 0
-    for frame in (results.frames[AGREEMENT], results.frames[RISE]):
-        for name in [name for name in frame if f"{name}_low" in frame]:
-            known: pd.DataFrame = frame.dropna(subset=name)
-            assert (
-                (known[f"{name}_low"] <= known[name]) & (known[name] <= known[f"{name}_high"])
-            ).all()
-            checked += len(known)
+    checked, frame = 0, results.frames[AGREEMENT]
+    for name in [name for name in frame if f"{name}_low" in frame]:
+        known: pd.DataFrame = frame.dropna(subset=name)
+        assert (
+            (known[f"{name}_low"] <= known[name]) & (known[name] <= known[f"{name}_high"])
+        ).all()
+        checked += len(known)
     assert checked > 50

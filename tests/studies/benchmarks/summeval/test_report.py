@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.show.tables import Table
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
@@ -22,6 +21,7 @@ from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.tables import Table
 from tests.studies.conftest import drawn_rows, ends, rows
 from tests.studies.meta import oracle
 
