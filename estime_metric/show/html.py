@@ -15,7 +15,6 @@ from markupsafe import Markup, escape
 
 from estime_metric.measures import RECOMMENDED
 from estime_metric.show import words as show_words
-from estime_metric.show.kinds import content_words
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation, UnitVerdict
@@ -213,7 +212,7 @@ def _surest(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
             "index": indices[word.start],
             "text": text,
             "instead": "" if instead is None else explanation.source[instead.start : instead.end],
-            "is_minor": not content_words(text),
+            "is_minor": not explanation.is_content(word),
         }
         kinds.setdefault(show_words.KIND_HEADINGS[kind], []).append(entry)
     return kinds
@@ -281,7 +280,7 @@ def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -
     classes = ["estime-unit", f"estime-{word.verdict}"]
     if strength:
         classes.append("estime-colored")
-    if not content_words(explanation.prediction[word.start : word.end]):
+    if not explanation.is_content(word):
         classes.append("estime-minor")
     attributes = {
         "class": " ".join(classes),

@@ -30,7 +30,7 @@ def test_tokens_are_marked_where_they_touch_a_span() -> None:
         UnitVerdict(3 * i, 3 * i + 2, verdict, None, None, None)
         for i, verdict in enumerate(verdicts)
     )  # "aa bb cc dd"
-    shown = Explanation("aa bb cc dd", "", units, "token", 1, "")
+    shown = Explanation("aa bb cc dd", "", units, "token", 1, "", {})
     assert choose.token_counts(shown, ["bb cc", "not there", ""]) == [3, 2, 1, 1]
     assert choose.token_counts(shown, ["a"]) == [3, 2, 1, 0]
 
