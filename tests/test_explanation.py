@@ -20,6 +20,7 @@ from estime_metric.checks import has_words
 from estime_metric.config import UNITS
 from estime_metric.engine.words import locate_words, split_words
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
+from estime_metric.measures import BASE_MEASURES
 from estime_metric.show.words import note
 from tests.explanations import explained
 from tests.families import SENTENCES, TOKENIZERS
@@ -75,6 +76,16 @@ def test_the_verdicts_add_up_to_the_score(
         assert [each.overlap for each in shown[: len(apart)]] == [0] * len(apart)
     assert sum(each.alarms for each in shown) > 0
     assert {each.signature for each in shown} == {result.signature}
+
+
+def test_it_has_every_measure_of_its_configuration(bert_folder: str, pairs: Pairs) -> None:
+    requested = ("winners", "coherence")
+    scorer = EstimeScorer(model=bert_folder, measures=requested, **SHORT)
+    shown, result = scorer.explain(*pairs[3]), scorer.score(*split([pairs[3]]))
+    for measure in (*BASE_MEASURES, *requested):
+        assert shown.value(measure) == pytest.approx(result[measure].item(), abs=1e-6), measure
+    with pytest.raises(ValueError, match="Expected argument `measure` to be one of"):
+        shown.value("soft")
 
 
 @pytest.mark.parametrize("unit", UNITS)

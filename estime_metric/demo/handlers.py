@@ -33,7 +33,9 @@ TOKENS = 4_000
 CACHE_BYTES = 400_000_000
 
 #: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
-EXAMPLES: list[dict[str, str]] = [json.loads(line) for line in PATH.open(encoding="utf-8")]
+EXAMPLES: list[dict[str, str]] = [
+    json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()
+]
 
 
 class RefusedError(ValueError):
