@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,8 @@ class EstimeResult:
         sources: the source of each pair, by which `interval` resamples; if they are omitted, each
             pair counts as a separate source.
         predictions: the summaries, which `explain` needs and pages show; can be omitted.
+        input_warnings: what there is to warn of in the texts.
+        explain: (configuration, summary, source, layer) -> explanation, which `explain` calls.
 
     Example:
         >>> from estime_metric import estime
@@ -103,11 +105,16 @@ class EstimeResult:
         config: EstimeConfig,
         sources: Sequence[str] | None = None,
         predictions: Sequence[str] | None = None,
+        *,
+        input_warnings: Sequence[str] = (),
+        explain: Callable[[EstimeConfig, str, str, int | None], Explanation] | None = None,
     ) -> None:
         self._statistics = statistics
         self._sources = sources
         self._predictions = predictions
         self._warned: set[str] = set()
+        self._explain = explain
+        self.input_warnings = list(input_warnings)
         self.config = config
 
     @property
@@ -419,17 +426,14 @@ class EstimeResult:
             IndexError: there is no such pair.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        from estime_metric.scorer import EstimeScorer  # which imports this module
-
-        if self._predictions is None or self._sources is None:
+        if self._explain is None or self._predictions is None or self._sources is None:
             raise ValueError("Expected a result with its texts to explain, but this one has none.")
         index = integer("index", index)
         if not -len(self) <= index < len(self):
             raise IndexError(
                 f"Expected argument `index` to be that of one of {counted(len(self), 'pair')}, but got {index}."
             )
-        scorer = EstimeScorer(self.config)
-        return scorer.explain(self._predictions[index], self._sources[index], layer=layer)
+        return self._explain(self.config, self._predictions[index], self._sources[index], layer)
 
     def to_html(self, *, title: str = "ESTIME: means and the worst summaries") -> str:
         """A self-contained page: the means with their intervals, and the worst summaries."""
