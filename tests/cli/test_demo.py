@@ -23,7 +23,10 @@ def test_without_gradio_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
     """The loader's own messages, as other commands have them."""
     pytest.importorskip("gradio")
-    for model, hint in (("embeded", "Did you mean model='embedded'?"), ("/no/such/folder", "no such folder")):
+    for model, hint in (
+        ("embeded", "Did you mean model='embedded'?"),
+        ("/no/such/folder", "no such folder"),
+    ):
         shown = run_command("demo", "--no-browser", "--model", model, status=2).output
         with pytest.raises(EncoderUnavailableError) as error:
             EstimeScorer(model=model)
