@@ -10,7 +10,7 @@ import pandas as pd
 
 from estime_metric import files
 from estime_metric.studies.benchmarks.shared.data import KEY
-from estime_metric.studies.meta.grid import listed
+from estime_metric.studies.keyed import listed
 
 Record = dict[str, Any]
 
