@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup, escape
 
-from estime_metric.measures import RECOMMENDED
 from estime_metric.show import words as show_words
 
 if TYPE_CHECKING:
@@ -140,28 +139,6 @@ def comparison(
         wanted = f"{len(explanations)}, one for each explanation"
         raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
     return _fragment(explanations, names, key)
-
-
-def result(
-    means: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]],
-    worst: Sequence[tuple[int, float, float, str]],
-    signature: str,
-) -> str:
-    """Means and the worst summaries as ``<div class="estime">...</div>``, without style.
-
-    Args:
-        means: a table for each layer: its caption, and its rows with the measure, the mean, the
-            interval and the meaning.
-        worst: index, inconsistency, alarms and text of each summary.
-        signature: of all values.
-    """
-    return _render(
-        "result",
-        means=means,
-        worst=worst,
-        measure=RECOMMENDED,
-        signature=signature,
-    )
 
 
 def _fragment(
