@@ -86,17 +86,11 @@ def to_html(
     if several:
         counts, signature = show_words.counts(shown[0]), shown[0].signature if is_common else ""
         parts.insert(0, _render("key", counts=counts, **_legend(), signature=signature))
-    index = [_index_row(*section) for section in worst_first] if several else []
-    return page(title, parts, index)
-
-
-def page(title: str, fragments: Sequence[str], index: Sequence[dict[str, Any]] = ()) -> str:
-    """A self-contained page of some fragments, below an index of them if there is one."""
     return _render(
         "page",
         title=title,
-        index=index,
-        fragments=[Markup(part) for part in fragments],
+        index=[_index_row(*section) for section in worst_first] if several else [],
+        fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
         script=Markup(SCRIPT),
         script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
