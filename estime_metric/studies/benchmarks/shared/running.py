@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import pandas as pd
 
-from estime_metric import files
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.scored import Scored, score
 from estime_metric.studies.report import Table, to_markdown
+from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,9 +82,9 @@ def run(
     tables = {table.name: table for table in benchmark.tables(scored, frames)}
     if folder is not None:
         for name, frame in frames.items():
-            files.write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
+            write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
         for table in tables.values():
-            files.write_text(folder / f"{table.name}.md", to_markdown(table))
+            write_text(folder / f"{table.name}.md", to_markdown(table))
         if benchmark.draw is not None:
             try:
                 from estime_metric.studies.meta.plots import save

@@ -5,7 +5,7 @@ run can be resumed; and the tidy tables that statistics make of it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.measures import PAPER_MEASURE
-from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import KEY, Data
+from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
+from estime_metric.studies.benchmarks.shared.data import KEY, Data, Summaries
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import draw
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
+from estime_metric.table.table import record_of, write
 
 SCORES = "scores.csv"
 
@@ -157,8 +157,7 @@ class Scored(Generic[Data]):
         }
         scores = self.frame[[*KEY, *measures]]
         named = scores.rename(columns=dict(zip(KEY, self.data.key_names, strict=True)))
-        files.write_text(folder / SCORES, named.to_csv(index=False))
-        files.write_meta(folder / SCORES, record)
+        write(folder / SCORES, named.to_dict("records"), record)  # floats to the last bit
 
 
 def score(
@@ -179,26 +178,24 @@ def score(
     """
     columns = tuple(column for block in blocks for column in block.columns)
     scored = Scored(data, columns, data.table, progress=progress)
-    earlier, signatures = _earlier(data, folder) if resume and folder is not None else ({}, {})
+    if resume and folder is not None:
+        _load(scored, folder, [block.name for block in blocks])
     for block in blocks:
         names = [column.name for column in block.columns]
+        earlier = scored.signatures.pop(block.name, None)
         try:
             prepared = block.prepare()
-            if signatures.get(block.name) == prepared.signature and earlier.keys() >= set(names):
+            if prepared.signature == earlier and set(names) <= set(scored.frame):
                 scored.reused.append(block.name)
-                values: Mapping[str, Floats] = earlier
+                values: Mapping[str, Any] = scored.frame
             else:
-                if progress and block.own_bar:
-                    tqdm.write(block.name, file=sys.stderr)
-                hidden, total = not progress or block.own_bar, len(data)
-                with tqdm(total=total, desc=block.name, unit="summary", disable=hidden) as bar:
-                    values = prepared.compute(data, bar.update)
-                    bar.update(total - bar.n)
+                values = _computed(block, prepared, data, progress=progress)
         except (ImportError, OSError, ValueError) as error:
+            scored.frame = scored.frame.drop(columns=names, errors="ignore")
             scored.problems[block.name] = " ".join(str(error).split())
             continue
-        computed = pd.DataFrame({name: values[name] for name in names}, dtype=np.float64)
-        scored.frame = pd.concat([scored.frame, computed.set_axis(data.table.index)], axis=1)
+        numbers = {name: np.asarray(values[name], dtype=np.float64) for name in names}
+        scored.frame = scored.frame.assign(**numbers)
         scored.signatures[block.name] = prepared.signature
         scored.notes[block.name] = block.notes(data)
         if folder is not None:
@@ -206,13 +203,25 @@ def score(
     return scored
 
 
-def _earlier(data: Data, folder: Path) -> tuple[dict[str, Floats], dict[str, str]]:
-    """What an earlier run left: scores by measure, and the signatures of the blocks."""
-    path = folder / SCORES
+def _computed(
+    block: Block, prepared: Prepared, data: Summaries, *, progress: bool
+) -> Mapping[str, Any]:
+    if progress and block.own_bar:
+        tqdm.write(block.name, file=sys.stderr)
+    hidden, total = not progress or block.own_bar, len(data)
+    with tqdm(total=total, desc=block.name, unit="summary", disable=hidden) as bar:
+        values = prepared.compute(data, bar.update)
+        bar.update(total - bar.n)
+    return values
+
+
+def _load(scored: Scored[Data], folder: Path, blocks: Collection[str]) -> None:
+    """Reads what an earlier run left of some blocks; what is not used again is replaced."""
+    path, data = folder / SCORES, scored.data
     if not path.is_file():
-        return {}, {}
+        return
     try:
-        record = files.read_meta(path)
+        record = record_of(path)
         # As text, because some versions of pandas do not read floats to the last bit.
         table = pd.read_csv(path, dtype=object)
         known = {name: table[name].to_numpy(dtype=np.float64) for name in record["measures"]}
@@ -226,7 +235,9 @@ def _earlier(data: Data, folder: Path) -> tuple[dict[str, Floats], dict[str, str
             f"Expected {folder} to contain scores of this data ({data.digest}), but they are of "
             f"{record.get('data')} ({digest}). Omit --resume or choose another folder."
         )
-    return known, signatures
+    wanted = {column.name for column in scored.columns} & known.keys()
+    scored.frame = scored.frame.assign(**{name: known[name] for name in wanted})
+    scored.signatures = {name: text for name, text in signatures.items() if name in blocks}
 
 
 def with_paper(frame: pd.DataFrame, paper: pd.DataFrame, on: Sequence[str] = ()) -> pd.DataFrame:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import OF_ENCODER
+from estime_metric.studies.commands.folder import make_folder
+from estime_metric.table.table import record_of
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -132,7 +133,7 @@ class RunOptions:
                 "Expected --output with --resume: name the folder with the earlier scores."
             )
         if self.output is not None:
-            files.make_folder(self.output, overwrite=self.overwrite or self.resume)
+            make_folder(self.output, overwrite=self.overwrite or self.resume)
 
     def run(self, benchmark: "Benchmark", data: Any, blocks: "Sequence[Block]") -> int:
         """Runs a benchmark, prints its tables for the screen, says what was written and what could not
@@ -237,7 +238,7 @@ def contained(path: Path) -> tuple[dict[str, Any], bool]:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     else:
         path.stat()
-        content = files.read_meta(path)
+        content = record_of(path)
     if "signature" in content and isinstance(content.get("config"), dict):
         machine = ("device", "token_budget")
         record = content["config"]
