@@ -224,8 +224,8 @@ def scorers_of(
 
 def _option_text(name: str, value: Any) -> str:
     """An option as a setting is called by: ``distance 8``, ``normalize``."""
-    if value is True:
-        return name
+    if isinstance(value, bool):
+        return name if value else f"{name} no"
     is_list = isinstance(value, (tuple, frozenset))
     return f"{name} {'+'.join(map(str, sorted(value))) if is_list else value}"
 
