@@ -1,7 +1,7 @@
 """Compares two or more systems on the same sources.
 
 `compare_results` compares results of `EstimeScorer.score`. `compare_scores` compares tables of
-scores, which `read_scores` reads. Scores with different signatures raise an error.
+scores, which `estime_metric.table.table.read` reads. Scores with different signatures raise an error.
 """
 
 from __future__ import annotations
@@ -12,24 +12,20 @@ from estime_metric.compare.differences import (
     compare_results,
     compare_scores,
 )
-from estime_metric.compare.guards import COVERAGE_GAP, LENGTH_RATIO
+from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
-from estime_metric.compare.reading import read_scores
-from estime_metric.compare.report import plot_copying, to_dict, to_rows
-from estime_metric.compare.words import notes, sentences
+from estime_metric.compare.words import notes, sentences, to_dict, to_rows
 
 __all__ = [
-    "COVERAGE_GAP",
     "DEFAULT_MEASURES",
-    "LENGTH_RATIO",
     "Comparison",
     "Joined",
+    "Verdict",
     "compare_results",
     "compare_scores",
     "join_scores",
+    "judge",
     "notes",
-    "plot_copying",
-    "read_scores",
     "sentences",
     "to_dict",
     "to_rows",
