@@ -180,8 +180,7 @@ def compare_scores(
     }
     columns = _columns(requested, tables)
     is_higher_better = _directions(columns, higher)
-    needs_signature = any(needs_encoder(column) for column in columns)
-    signature = _one_signature(systems) if needs_signature else ""
+    signature = _one_signature(systems) if needs_encoder(columns) else ""
     numeric = {name: _with_numbers(table, columns, name) for name, table in tables.items()}
     joined = join_scores(numeric, id_column=id_column, source_column=source_column)
     examples = len(joined.rows)
@@ -263,9 +262,24 @@ def compare_results(
     return compare_scores(tables, baseline=baseline, measures=measures, id_column=LINE)
 
 
-def needs_encoder(column: str) -> bool:
-    """Whether a column has a measure of ESTIME that the texts alone do not decide."""
-    return measure_of(column) in MEASURES and measure_of(column) not in OF_TEXTS
+def needs_encoder(measures: Sequence[str] | None) -> bool:
+    """Whether some columns (default: `DEFAULT_MEASURES`) have a measure of ESTIME that the texts alone do
+    not decide.
+    """
+    names = map(measure_of, DEFAULT_MEASURES if measures is None else measures)
+    return any(name in MEASURES and name not in OF_TEXTS for name in names)
+
+
+def check_measures(
+    measures: Sequence[str] | None, higher: Sequence[str], systems: Mapping[str, pd.DataFrame]
+) -> None:
+    """Raises ValueError for a name that is neither a measure of ESTIME nor a column of all systems, and
+    for directions that `compare_scores` would refuse; the systems may not have been scored yet.
+    """
+    requested = DEFAULT_MEASURES if measures is None else measures
+    if others := [name for name in requested if measure_of(name) not in MEASURES]:
+        _columns(others, systems)
+    _directions(requested, higher)
 
 
 def has_scores(table: pd.DataFrame) -> bool:
@@ -349,7 +363,9 @@ def _with_copying(
     """
     if not has_scores(table):
         names = (*PROPERTIES, *OF_TEXTS)
-        table = table.drop(columns=[name for name in names if name in table and name not in requested])
+        table = table.drop(
+            columns=[name for name in names if name in table and name not in requested]
+        )
     missing = [name for name in OF_TEXTS if _property(table, name).isna().all()]
     columns = [source_column, summary_column]
     if not missing or not set(columns) <= set(table.columns):
@@ -373,9 +389,7 @@ def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.
     for column in table:
         if column in columns or measure_of(str(column)) in described:
             numbers[column] = [number_of(cell) for cell in table[column]]
-            for line, cell, number in zip(
-                table.index, table[column], numbers[column], strict=True
-            ):
+            for line, cell, number in zip(table.index, table[column], numbers[column], strict=True):
                 if number is None:
                     raise ValueError(
                         f"Expected column {column!r} of {name} to contain finite numbers, but line "
@@ -441,9 +455,7 @@ def _compared(
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
         p_value = math.nan
         if len(difference):
-            p_value = approximate_randomization(
-                difference, np.zeros_like(difference), groups=codes
-            )
+            p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
         rows.append(
             {
                 "measure": measure,

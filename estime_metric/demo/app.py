@@ -173,10 +173,9 @@ def _examples() -> dict[str, list[str]]:
     """
     alone, compared = {}, {}
     faithful: dict[str, str] = {}
-    for source, summary, others in zip(
-        EXAMPLE_PAIRS.sources, EXAMPLE_PAIRS.summaries, EXAMPLE_PAIRS.others, strict=True
-    ):
-        if others["verdict"] == "faithful":
+    for pair in EXAMPLE_PAIRS:
+        source, summary = pair["source"], pair["summary"]
+        if pair["verdict"] == "faithful":
             faithful[source] = summary
             continue
         beginning = shortened(summary, 28)

@@ -15,9 +15,9 @@ from estime_metric.engine.encoder.loading import EncoderInfo, EncoderUnavailable
 from estime_metric.engine.units import units_of
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explanation import Explanation
-from estime_metric.files import read_pairs
 from estime_metric.measures import RECOMMENDED
 from estime_metric.scorer import EstimeScorer
+from estime_metric.table.rows import read_lines
 
 #: The bundled encoders, the default first, and Hub names.
 CHOICES = (EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
@@ -34,7 +34,7 @@ REMARKS = {
 CACHE_BYTES = 400_000_000
 
 #: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
-EXAMPLE_PAIRS = read_pairs(EXAMPLES)
+EXAMPLE_PAIRS = [line.row for line in read_lines(EXAMPLES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,9 @@ class Encoders:
     def _score_examples(self, model: str, unit: str) -> dict[int, list[tuple[str, float]]]:
         """For each layer, the verdict on each bundled pair and its inconsistency."""
         result = self._scorer(Setting(model, unit)).score(
-            EXAMPLE_PAIRS.summaries, EXAMPLE_PAIRS.sources
+            [pair["summary"] for pair in EXAMPLE_PAIRS], [pair["source"] for pair in EXAMPLE_PAIRS]
         )
-        verdicts = [others["verdict"] for others in EXAMPLE_PAIRS.others]
+        verdicts = [pair["verdict"] for pair in EXAMPLE_PAIRS]
         return {
             layer: list(zip(verdicts, result.values(RECOMMENDED, layer).tolist(), strict=True))
             for layer in result.config.layer_tuple

@@ -55,9 +55,10 @@ def test_two_summaries_are_compared_and_no_system_is_called_better(
 def test_the_scale_has_the_examples_with_the_same_setting(handlers: Handlers) -> None:
     for layer in (5, 2):
         scorer = EstimeScorer(model="embedded-small", layers=layer)
-        values = scorer.score(EXAMPLE_PAIRS.summaries, EXAMPLE_PAIRS.sources).values(
-            "inconsistency"
+        summaries, sources = (
+            [pair[name] for pair in EXAMPLE_PAIRS] for name in ("summary", "source")
         )
+        values = scorer.score(summaries, sources).values("inconsistency")
         drawn = handlers.draw(Setting("embedded-small", layer=layer), SOURCE, "The cat sat.", "")
         places = re.findall(r'demo-(?:faithful|unfaithful)" style="--at:([\d.]+)"', drawn)
         assert [float(place) ** 2 for place in places] == pytest.approx(values.tolist(), abs=1e-5)

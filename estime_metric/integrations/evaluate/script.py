@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluate.loading import init_dynamic_modules
 
-from estime_metric import files
+from estime_metric.table.output import write_text
 
 #: What `register` installs, word for word ``hub_space/estime.py``.
 SCRIPT = '''\
@@ -37,7 +37,7 @@ def register() -> Path:
     script = home / hashlib.sha256(SCRIPT.encode()).hexdigest() / "estime.py"
     script.parent.mkdir(parents=True, exist_ok=True)
     # In one step: a process that loads it at that moment sees all of it or nothing.
-    files.write_text(script, SCRIPT)
+    write_text(script, SCRIPT)
     for folder in (home.parent, home, script.parent):
         (folder / "__init__.py").touch()
     return script

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
+from estime_metric.studies.commands.folder import make_folder
 from estime_metric.studies.tables import print_table
+from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -86,7 +87,7 @@ def meta_evaluate(
     if output is not None:
         if output.suffix:
             raise ValueError(f"Expected --output to be a folder, but got {output.name!r}.")
-        files.make_folder(output, overwrite=overwrite)
+        make_folder(output, overwrite=overwrite)
     from estime_metric.studies.meta import (  # imports pandas: slow
         LEVELS,
         METHODS,
@@ -135,7 +136,7 @@ def meta_evaluate(
     if output is not None:
         for name, frame in frames.items():
             text = frame.to_csv(index=False, lineterminator="\n")
-            files.write_text(output / f"{name}.csv", text)
+            write_text(output / f"{name}.csv", text)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"excluded: {line}")
     for table in tables:

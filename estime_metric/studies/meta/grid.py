@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice
-from estime_metric.compare.keys import id_of, name_of
+from estime_metric.compare.join import id_of, name_of
 from estime_metric.table.arrays import Floats, finite
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
@@ -65,7 +65,7 @@ def join(
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
         document, system: columns of names, compared as text (7 and 7.0 are ``"7"``, see
-            `estime_metric.compare.keys`); a pair of names if the two tables differ.
+            `estime_metric.compare.join`); a pair of names if the two tables differ.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
             excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``

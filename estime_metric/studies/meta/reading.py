@@ -4,14 +4,16 @@ measures.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from estime_metric.compare.reading import check_numbers, read_table
 from estime_metric.measures import measure_of
 from estime_metric.studies.meta.grid import Grid, join
+from estime_metric.table.rows import TABLES, Layout, has_text_cells, read_rows
+from estime_metric.table.table import converted, to_frame
 
 READABLE = (".csv", ".jsonl", ".parquet")  # endings of the tables that are found in a folder
 
@@ -214,3 +216,41 @@ def _numeric_columns(table: pd.DataFrame, path: Path, skipped: Collection[str]) 
             f"Expected {path.name!r} to have a column of numbers to be compared, but it has none."
         )
     return columns
+
+
+def read_table(
+    path: str | Path,
+    text_columns: Iterable[str] = ("document", "system"),
+    layout: Layout = TABLES,
+) -> pd.DataFrame:
+    """Reads a table as `read_rows` does; the index is the number of each line.
+
+    In CSV, a column of numbers or of true and false becomes one, with ``MISSING`` cells as NaN; other
+    columns and the ``text_columns`` stay as written: ``007``, ``NA``.
+
+    Raises ValueError for a file that is not a table or has no rows, naming the line; OSError if it cannot be read,
+    ImportError for Parquet without pyarrow.
+    """
+    path = Path(path)
+    table = to_frame(path, read_rows(path, layout))
+    if table.empty:
+        raise ValueError(f"Expected {path.name} to be a table, but it has no rows.")
+    if not has_text_cells(path):
+        return table
+    texts = set(text_columns)
+    others = {name: converted(table[name]) for name in table.columns if name not in texts}
+    return table.assign(**others)
+
+
+def check_numbers(table: pd.DataFrame, column: str, name: str) -> None:
+    """Raises ValueError if a cell of a column is neither missing nor a finite number; the message names
+    its line and the file ``name``.
+    """
+    numbers = pd.to_numeric(table[column], errors="coerce").astype(np.float64)
+    strange = table[column][~np.isfinite(numbers) & table[column].notna()]
+    for line, cell in strange.items():
+        shown = repr(cell) if isinstance(cell, str) else str(cell)
+        raise ValueError(
+            f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has "
+            f"{shown}."
+        )

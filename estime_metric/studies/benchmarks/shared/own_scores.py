@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.compare.reading import read_table
-from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
 from estime_metric.studies.meta.grid import cell_names, keyed_numbers, listed
-from estime_metric.studies.meta.reading import key_columns, numeric_columns
+from estime_metric.studies.meta.reading import key_columns, numeric_columns, read_table
 from estime_metric.table.arrays import Floats
+from estime_metric.table.table import record_of
 
 #: Names of the columns that identify a summary, by the part of its key: the first name that a table
 #: has is used. Subtle errors use ``pair`` and ``n_errors``, BUMP ``pair`` and ``version``,
@@ -143,7 +142,7 @@ def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
 def _read(path: Path) -> pd.DataFrame:
     """A table, with the signature that is stated next to it as a column."""
     table = read_table(path, (*DOCUMENT, *SYSTEM))
-    stated = None if "signature" in table else read_meta(path).get("signature")
+    stated = None if "signature" in table else record_of(path).get("signature")
     return table.assign(signature=stated) if stated else table
 
 
