@@ -280,10 +280,15 @@ class Explanation:
 
 
 def explain_pair(
-    prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig
+    prediction: str,
+    source: str,
+    pair: MatchedPair,
+    statistics: torch.Tensor,
+    layer: int,
+    config: EstimeConfig,
 ) -> Explanation:
-    """Makes the explanation of one layer from the matches of all units, on the CPU. ``config`` is fully
-    resolved.
+    """Makes the explanation of one layer from the matches of all units, on the CPU, and the pair's
+    ``statistics`` at that layer, float64 of shape (len(STATISTICS),). ``config`` is fully resolved.
     """
     index = config.layer_tuple.index(layer)
     occurring = pair.prediction.occurring

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
+from estime_metric.checks import check_pairs
 from estime_metric.result import EstimeResult
-from estime_metric.scorer import EstimeScorer
+from estime_metric.scorer import EstimeScorer, warn_of_input
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
@@ -41,4 +42,7 @@ def estime(
         >>> 0 < result.mean("inconsistency") < 1, result["overlap"].tolist()
         (True, [7.0])
     """
-    return EstimeScorer(**options).score(predictions, sources)
+    scorer = EstimeScorer(**options)
+    result = scorer.score_checked(*check_pairs(predictions, sources))
+    warn_of_input(result.input_warnings)
+    return result

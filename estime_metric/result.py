@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from estime_metric._wording import counted, shortened
+from estime_metric._wording import counted
 from estime_metric.checks import check_choice, did_you_mean, integer
 from estime_metric.config import EstimeConfig
 from estime_metric.measures import (
@@ -26,8 +26,6 @@ from estime_metric.measures import (
     compute,
     reported_name,
 )
-from estime_metric.show import html
-from estime_metric.show.tables import mean_cells
 from estime_metric.signature import Signature
 from estime_metric.table.intervals import Interval, intervals, source_id
 from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, write
@@ -40,18 +38,6 @@ if TYPE_CHECKING:
 _LISTED = 10  # indices that `str` names
 
 _PRINTED = (RECOMMENDED, PAPER_MEASURE, "coverage")  # measures that `str` shows
-
-#: Measures whose means a notebook shows, if the result has them.
-_IN_NOTEBOOK = (
-    "inconsistency",
-    "graded_alarms",
-    "new_words",
-    "new_trigrams",
-    "alarms",
-    "tokens",
-    "coverage",
-    "copied_density",
-)
 
 
 class EstimeResult:
@@ -68,6 +54,8 @@ class EstimeResult:
         sources: the source of each pair, by which `interval` resamples; if they are omitted, each
             pair counts as a separate source.
         predictions: the summaries, which `explain` needs and pages show; can be omitted.
+        input_warnings: what there is to warn of in the texts.
+        explain: (configuration, summary, source, layer) -> explanation, which `explain` calls.
 
     Example:
         >>> from estime_metric import estime
@@ -102,11 +90,16 @@ class EstimeResult:
         config: EstimeConfig,
         sources: Sequence[str] | None = None,
         predictions: Sequence[str] | None = None,
+        *,
+        input_warnings: Sequence[str] = (),
+        explain: Callable[[EstimeConfig, str, str, int | None], Explanation] | None = None,
     ) -> None:
         self._statistics = statistics
         self._sources = sources
         self._predictions = predictions
         self._warned: set[str] = set()
+        self._explain = explain
+        self.input_warnings = list(input_warnings)
         self.config = config
 
     @property
@@ -206,6 +199,8 @@ class EstimeResult:
         return f"EstimeResult({counted(len(self), 'pair')}, {self.signature})"
 
     def __str__(self) -> str:
+        from estime_metric.show.tables import mean_cells  # imports rich: slow
+
         lines = []
         for layer in self.layers:
             lines.append(f"{counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
@@ -442,49 +437,14 @@ class EstimeResult:
             IndexError: there is no such pair.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        from estime_metric.scorer import EstimeScorer  # which imports this module
-
-        if self._predictions is None or self._sources is None:
+        if self._explain is None or self._predictions is None or self._sources is None:
             raise ValueError("Expected a result with its texts to explain, but this one has none.")
         index = integer("index", index)
         if not -len(self) <= index < len(self):
             raise IndexError(
                 f"Expected argument `index` to be that of one of {counted(len(self), 'pair')}, but got {index}."
             )
-        scorer = EstimeScorer(self.config)
-        return scorer.explain(self._predictions[index], self._sources[index], layer=layer)
-
-    def to_html(self, *, title: str = "ESTIME: means and the worst summaries") -> str:
-        """A self-contained page: the means with their intervals, and the worst summaries."""
-        return html.page(title, [self._fragment()])
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: what is on the page of `to_html`."""
-        return f"<style>{html.STYLE}</style>{self._fragment()}"
-
-    def _fragment(self) -> str:
-        means = []
-        for layer in self.layers:
-            caption = f"{counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
-            rows = [
-                (
-                    name,
-                    *mean_cells(name, self.interval(name, layer)),
-                    MEASURES[name].meaning.replace("`", ""),
-                )
-                for name in _IN_NOTEBOOK
-                if name in self.measures
-            ]
-            means.append((caption, rows))
-        inconsistency, alarms = (
-            self.values(name, self.layers[0]).tolist() for name in (RECOMMENDED, PAPER_MEASURE)
-        )
-        texts = self._predictions or [""] * len(self)
-        worst = [
-            (index, inconsistency[index], alarms[index], shortened(texts[index], 200))
-            for index in self.worst(layer=self.layers[0])
-        ]
-        return html.result(means, worst, self.signature)
+        return self._explain(self.config, self._predictions[index], self._sources[index], layer)
 
     def _intervals(self, columns: Mapping[str, Sequence[float]]) -> dict[str, Interval]:
         sources = self._sources or [str(row) for row in range(len(self))]

@@ -29,12 +29,12 @@ from estime_metric.engine.encoder.loading import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.encoder.precision import inference_context
-from estime_metric.engine.language import is_foreign
+from estime_metric.engine.language import Letters
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
-from estime_metric.engine.pairs import pair_batches
+from estime_metric.engine.pairs import PairBatch, pair_batches
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.explanation import Explanation, explain_pair
-from estime_metric.measures import STATISTICS
+from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.result import EstimeResult
 
 if TYPE_CHECKING:
@@ -160,7 +160,9 @@ class EstimeScorer:
             EncoderUnavailableError: the encoder cannot be loaded.
             RuntimeError: this process was forked while its parent was loading or scoring.
         """
-        return self.score_checked(*check_pairs(predictions, sources), progress)
+        result = self.score_checked(*check_pairs(predictions, sources), progress)
+        warn_of_input(result.input_warnings)
+        return result
 
     @in_flight()
     def score_checked(
@@ -170,21 +172,32 @@ class EstimeScorer:
         progress: bool | Callable[[int], None] = False,
     ) -> EstimeResult:
         """`score` for texts that `estime_metric.checks.check_pairs` returned, which are not checked
-        again.
+        again. It does not warn of the texts: see `EstimeResult.input_warnings`.
         """
         encoder, config, soft_encoder = self.load()
         shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
         with torch.inference_mode(False):  # otherwise the scores could never be changed in place
             statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-        every_unit = config.needs_every_unit
+        letters = Letters(), Letters()
         for matched in self._matches(
-            predictions, sources, every_unit=every_unit, progress=progress
+            predictions,
+            sources,
+            letters,
+            every_unit=config.needs_every_unit,
+            progress=progress,
         ):
             with inference_context(encoder.device):
                 counts = count_statistics(matched, config, soft_encoder.input_embeddings)
                 for pair, pair_counts in zip(matched, counts, strict=True):
                     statistics[pair.prediction.rows] = pair_counts
-        return EstimeResult(statistics, config, sources, predictions)
+        return EstimeResult(
+            statistics,
+            config,
+            sources,
+            predictions,
+            input_warnings=self._input_warnings(predictions, sources, letters),
+            explain=explain,
+        )
 
     def score_candidates(
         self, predictions: Sequence[str], source: str, *, progress: bool = False
@@ -192,7 +205,9 @@ class EstimeScorer:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         checked = check_texts("predictions", predictions)
         texts = [check_source("source", source)] * len(checked)
-        return self.score_checked(checked, texts, progress)
+        result = self.score_checked(checked, texts, progress)
+        warn_of_input(result.input_warnings)
+        return result
 
     def map_batch(
         self,
@@ -208,7 +223,7 @@ class EstimeScorer:
         is the same.
 
         Args:
-            batch: columns by name.
+            batch: columns by name, in any format of `datasets`.
             source_column, summary_column: the columns to score; pass them to ``map`` as ``fn_kwargs``.
             signature_column: a column for the signature, the same in every row; ``None`` for none.
             prefix: what the names of the returned columns begin with.
@@ -221,24 +236,33 @@ class EstimeScorer:
             ValueError: a column is missing, the batch already has a column that would be returned,
                 or as for `score`.
         """
+        names = getattr(batch, "column_names", None) or list(batch)
         for column in (source_column, summary_column):
-            if column not in batch:
+            if column not in names:
                 raise ValueError(
-                    f"Expected a column named {column!r}, but got the columns {', '.join(batch)}."
+                    f"Expected a column named {column!r}, but got the columns {', '.join(names)}."
                 )
-        result = self.score(list(batch[summary_column]), list(batch[source_column]))
-        columns: dict[str, Any] = {
+        config = self.resolved_config
+        columns = [
+            reported_name(measure, layer, config.layer_tuple)
+            for layer in config.layer_tuple
+            for measure in config.reported_measures
+        ]
+        for name in [*columns, *([] if signature_column is None else [signature_column])]:
+            if prefix + name in names:
+                raise ValueError(
+                    f"The dataset has a column {prefix + name!r}, which is also the name of an output column. Rename the "
+                    "output columns with `prefix`."
+                )
+        texts = check_pairs(_strings(batch[summary_column]), _strings(batch[source_column]))
+        result = self.score_checked(*texts)
+        warn_of_input(result.input_warnings)
+        scores: dict[str, Any] = {
             prefix + name: values for name, values in result.columns().items()
         }
         if signature_column is not None:
-            columns[prefix + signature_column] = [self.signature] * len(result)
-        for name in columns:
-            if name in batch:
-                raise ValueError(
-                    f"The dataset has a column {name!r}, which is also the name of an output column. Rename the "
-                    "output columns with `prefix`."
-                )
-        return columns
+            scores[prefix + signature_column] = [result.signature] * len(result)
+        return scores
 
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
@@ -255,8 +279,11 @@ class EstimeScorer:
                 digit, the layer was not read, or no layer is given although several were read.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        checked = [check_text("prediction", prediction)], [check_source("source", source)]
-        return self._explain(*checked, layer, progress=False)[0]
+        (explanation,), hints = self.explain_checked(
+            [check_text("prediction", prediction)], [check_source("source", source)], layer
+        )
+        warn_of_input(hints)
+        return explanation
 
     def explain_pairs(
         self,
@@ -269,24 +296,47 @@ class EstimeScorer:
         """`explain` for several pairs, encoded together. Arguments and errors as for `score` and
         `explain`.
         """
-        return self._explain(*check_pairs(predictions, sources), layer, progress)
+        explanations, hints = self.explain_checked(
+            *check_pairs(predictions, sources), layer, progress
+        )
+        warn_of_input(hints)
+        return explanations
 
-    def input_warnings(self, predictions: Sequence[str], sources: Sequence[str]) -> list[str]:
-        """What `score` and `explain` warn about before they score: most of the sources are shorter than
-        their summaries, or the summaries are not in the language of a bundled encoder. Loads the
-        encoder.
+    @in_flight()
+    def explain_checked(
+        self,
+        predictions: list[str],
+        sources: list[str],
+        layer: int | None = None,
+        progress: bool = False,
+    ) -> tuple[list[Explanation], list[str]]:
+        """`explain_pairs` for texts that `estime_metric.checks.check_pairs` returned, and what there is
+        to warn of: see `EstimeResult.input_warnings`.
         """
-        texts = []
-        if are_mostly_shorter(sources, predictions):
-            texts.append(
-                "Most of the sources are shorter than their summaries, so the two may have been swapped."
-            )
-        if self.config.model in embedded.PATHS and is_foreign(predictions, self.encoder.tokenizer):
-            texts.append(
-                f"The summaries do not seem to be in English, the language of the encoder {self.config.model!r}, so the "
-                "scores are not reliable. Pass an encoder for their language as `model`."
-            )
-        return texts
+        encoder, config, soft_encoder = self.load()
+        if layer is not None or len(config.layer_tuple) > 1:
+            check_choice("layer", layer, config.layer_tuple)
+        chosen = config.layer_tuple[0] if layer is None else layer
+        explanations: dict[int, Explanation] = {}
+        letters = Letters(), Letters()
+        for matched in self._matches(
+            predictions, sources, letters, every_unit=True, progress=progress
+        ):
+            with inference_context(encoder.device):
+                counts = count_statistics(matched, config, soft_encoder.input_embeddings)
+                on_host = matches_to_host(matched)
+            for pair, statistics in zip(
+                on_host, counts[:, config.layer_tuple.index(chosen)], strict=True
+            ):
+                row = pair.prediction.rows[0]
+                explanation = explain_pair(
+                    predictions[row], sources[row], pair, statistics, chosen, config
+                )
+                explanations.update(dict.fromkeys(pair.prediction.rows, explanation))
+        return (
+            [explanations[row] for row in range(len(predictions))],
+            self._input_warnings(predictions, sources, letters),
+        )
 
     def unload(self) -> None:
         """Releases the encoder. Its memory is freed when no other scorer uses it. The encoder is loaded
@@ -307,16 +357,16 @@ class EstimeScorer:
         self,
         predictions: list[str],
         sources: list[str],
+        letters: tuple[Letters, Letters],
         *,
         every_unit: bool,
         progress: bool | Callable[[int], None],
     ) -> Iterator[list[MatchedPair]]:
         """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
-        different pair once.
+        different pair once. Counts the ``letters`` of sources and of summaries if the encoder's
+        language is known.
         """
         encoder, config, _ = self.load()
-        for text in self.input_warnings(predictions, sources):
-            warnings.warn(text, RuntimeWarning, stacklevel=5)  # at the line that called `score`
         batches = pair_batches(
             predictions,
             sources,
@@ -328,28 +378,30 @@ class EstimeScorer:
         embedder = Embedder(encoder, config, self.cache)
         with _progress_bar(len(predictions), progress) as advance:
             for batch, embeddings in embedder.embed(batches, advance):
+                if config.model in embedded.PATHS:
+                    _count_letters(batch, encoder.tokenizer.all_special_ids, *letters)
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)
                 del embeddings  # before the next batch is encoded
                 yield matched
 
-    @in_flight()
-    def _explain(
-        self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
-    ) -> list[Explanation]:
-        encoder, config, _ = self.load()
-        if layer is not None or len(config.layer_tuple) > 1:
-            check_choice("layer", layer, config.layer_tuple)
-        chosen = config.layer_tuple[0] if layer is None else layer
-        explanations: dict[int, Explanation] = {}
-        for matched in self._matches(predictions, sources, every_unit=True, progress=progress):
-            with inference_context(encoder.device):
-                on_host = matches_to_host(matched)
-            for pair in on_host:
-                row = pair.prediction.rows[0]
-                explanation = explain_pair(predictions[row], sources[row], pair, chosen, config)
-                explanations.update(dict.fromkeys(pair.prediction.rows, explanation))
-        return [explanations[row] for row in range(len(predictions))]
+    def _input_warnings(
+        self,
+        predictions: Sequence[str],
+        sources: Sequence[str],
+        letters: tuple[Letters, Letters],
+    ) -> list[str]:
+        texts = []
+        if are_mostly_shorter(sources, predictions):
+            texts.append(
+                "Most of the sources are shorter than their summaries, so the two may have been swapped."
+            )
+        if any(side.are_foreign for side in letters):
+            texts.append(
+                f"The texts do not seem to be in English, the language of the encoder {self.config.model!r}, so the "
+                "scores are not reliable. Pass an encoder for their language as `model`."
+            )
+        return texts
 
 
 @contextmanager
@@ -371,3 +423,30 @@ def _progress_bar(
 
         yield advance
         update(pairs - shown)  # pairs that needed no encoder, such as blank ones
+
+
+def _count_letters(
+    batch: PairBatch, special_ids: Sequence[int], of_sources: Letters, of_summaries: Letters
+) -> None:
+    for group in batch.groups:
+        of_sources.add(group.source, special_ids)
+    for prediction in batch.predictions:
+        of_summaries.add(prediction.units, special_ids)
+
+
+def _strings(column: Any) -> list[Any]:
+    """A column of a dataset as a list; Arrow's have cells that are not Python's."""
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+
+
+def warn_of_input(texts: Sequence[str], stacklevel: int = 2) -> None:
+    """Warns of what `EstimeResult.input_warnings` says; ``stacklevel`` 2 is the caller of the function
+    that calls this one.
+    """
+    for text in texts:
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel + 1)
+
+
+def explain(config: EstimeConfig, prediction: str, source: str, layer: int | None) -> Explanation:
+    """`EstimeScorer.explain` of a pair of a result, whose texts were warned of when it was made."""
+    return EstimeScorer(config).explain_checked([prediction], [source], layer)[0][0]

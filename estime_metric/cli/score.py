@@ -220,9 +220,10 @@ def _explained(
     if not listed:
         return []
     texts = [pair.texts for pair in listed if pair.texts is not None]
-    explanations = iter(
-        scorer.explain_pairs([summary for _, summary in texts], [source for source, _ in texts])
+    explained, _ = scorer.explain_checked(
+        [summary for _, summary in texts], [source for source, _ in texts]
     )
+    explanations = iter(explained)
     return [(pair, None if pair.texts is None else next(explanations)) for pair in listed]
 
 

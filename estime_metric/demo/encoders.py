@@ -115,11 +115,11 @@ class Encoders:
             self.limits.check(name, tokens, most, f"tokens of {_label(info.name)}")
         sources = [source] * len(summaries)
         layer = config.layer_tuple[0]
-        explanations = scorer.explain_pairs(summaries, sources, layer=layer)
+        explanations, hints = scorer.explain_checked(list(summaries), sources, layer)
         # All layers were read in one pass; the signature names only the layer that is shown.
         return Explained(
             [replace(explanation, signature=config.signature()) for explanation in explanations],
-            scorer.input_warnings(summaries, sources),
+            hints,
             self._examples(setting.model, setting.unit)[layer],
         )
 

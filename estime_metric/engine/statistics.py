@@ -89,7 +89,7 @@ def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
     """
     checked = Matches.cat([pair.checked for pair in pairs])
     owners = _owners([pair.checked for pair in pairs], checked.same.device)
-    graded = torch.sigmoid(-checked.relative_margin / TEMPERATURE)
+    graded = graded_alarms(checked)
     every = Matches.cat([pair.every for pair in pairs])
     owners_of_every = _owners([pair.every for pair in pairs], every.same.device)
     return {
@@ -101,6 +101,13 @@ def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
         "unmatched": _sums(every.alarms_or_unmatched.long(), owners_of_every, len(pairs)),
         "best_ties": _sums(every.best_ties.long(), owners_of_every, len(pairs)),
     }
+
+
+def graded_alarms(matches: Matches) -> Tensor:
+    """What each unit that is checked adds to ``graded_alarms``, 0 to 1, more than .5 for an alarm;
+    float32 of shape (l, s).
+    """
+    return torch.sigmoid(-matches.relative_margin / TEMPERATURE)
 
 
 def count_words_without_overlap(counted: Family) -> Family:

@@ -32,7 +32,7 @@ from estime_metric.measures import (
     Measure,
     reported_name,
 )
-from estime_metric.scorer import EstimeScorer
+from estime_metric.scorer import EstimeScorer, warn_of_input
 
 with needs_extra("torchmetrics", "ESTIME in TorchMetrics needs torchmetrics"):
     from torchmetrics import Metric
@@ -287,6 +287,7 @@ class ESTIME(Metric):
             texts = [texts[index] for index in chosen]
             numbers = [numbers[index] for index in chosen]
         result = self.scorer.score_checked(summaries, texts)
+        warn_of_input(result.input_warnings, stacklevel=3)  # who called `update`
         values = [
             result.values(measure, layer) for layer in result.layers for measure in self._measures
         ]

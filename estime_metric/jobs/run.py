@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -169,11 +168,9 @@ def _score(
         expected = _expected_pairs(job, sizes, part[-1], rows.pairs + len(pairs))
         if expected is not None:
             progress.expect(expected)
-        with warnings.catch_warnings():
-            for text in scorer.input_warnings(pairs.summaries, pairs.sources):
-                concerned[text] += len(pairs)
-                warnings.filterwarnings("ignore", re.escape(text))  # it is said once, at the end
-            result = scorer.score(pairs.summaries, pairs.sources, progress=progress.advance)
+        result = scorer.score_checked(pairs.summaries, pairs.sources, progress.advance)
+        for text in result.input_warnings:  # said once, at the end
+            concerned[text] += len(pairs)
         for line in part:
             digest.add(line)
         chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))

@@ -12,7 +12,9 @@ import pytest
 
 from tests.command import run_command, write_jsonl
 
-PAIRS = [{"source": "猫は寝た。The cat sat on the mat.", "summary": "猫 the cat sat"}] * 2
+PAIRS = [
+    {"source": "猫 The cat sat on the mat while the dog slept.", "summary": "猫 the cat sat"}
+] * 2
 OPTIONS = ["-m", "embedded-small", "--layers", "1", "--distance", "2"]
 
 
@@ -62,7 +64,7 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
     hebrew = write_jsonl(tmp_path / "he.jsonl", [{"source": text, "summary": text}] * 5)
     with mock.patch("estime_metric.jobs.job.PAIRS", 1):
         (line,) = run_command("score", hebrew, "-q", *OPTIONS).stderr.splitlines()
-    assert line.startswith("warning: The summaries do not seem to be in English")
+    assert line.startswith("warning: The texts do not seem to be in English")
     assert line.endswith(" This concerns 5 of 5 pairs.")
     assert ".py" not in line
 

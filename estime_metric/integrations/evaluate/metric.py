@@ -14,7 +14,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, unload_encoders
 from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
-from estime_metric.scorer import EstimeScorer
+from estime_metric.scorer import EstimeScorer, warn_of_input
 
 _DESCRIPTION = """\
 ESTIME scores a summary against its source, without a reference and without a large language model. Pass the source texts
@@ -178,7 +178,9 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         self, *, predictions: list[str], sources: list[str], **options: Any
     ) -> dict[str, Any]:
         """The scores of all processes' texts."""
-        return reported(self._scorer_with(options).score_checked(predictions, sources))
+        result = self._scorer_with(options).score_checked(predictions, sources)
+        warn_of_input(result.input_warnings, stacklevel=4)  # who called `compute`
+        return reported(result)
 
     def unload(self) -> None:
         """Releases the encoders of all ESTIME metrics in this process and the source embeddings that
