@@ -20,6 +20,7 @@ from estime_metric.measures import (
     MEASURES,
     PAPER_MEASURE,
     RECOMMENDED,
+    TEMPERATURE,
     measure_of,
 )
 from estime_metric.novelty import novelty
@@ -54,6 +55,11 @@ LENGTH_RATIO = 4.0
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
 #: A count adds up the rounding of its tokens, so two counts can differ by this much per token.
 LAST_DIGIT = 1.5e-6
+
+#: A graded alarm is steep: at its steepest, it changes by 1 / (4 * TEMPERATURE) times the change of the
+#: relative margin, which float32 rounds to within this much.
+_MARGIN = 2.0**-21
+GRADED_DIGIT = _MARGIN / (4 * TEMPERATURE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +145,8 @@ def compare_scores(
 ) -> Comparison:
     """Compares two or more systems by their scores, on the examples that all of them have.
 
-    Scores are rounded to six decimals, as in files, and scores that differ by no more than `LAST_DIGIT`
-    are equal. Summaries of one source are not independent: the bootstrap draws whole sources,
+    Scores are rounded to six decimals, as in files, and scores that differ only by rounding are equal:
+    by no more than `LAST_DIGIT`, or, in a count, this much per token (`GRADED_DIGIT` in graded alarms). Summaries of one source are not independent: the bootstrap draws whole sources,
     and approximate randomization swaps the systems on whole sources.
 
     Args:
@@ -328,10 +334,14 @@ def _directions(columns: Sequence[str], higher: str | Sequence[str]) -> dict[str
     of the columns, or one of ESTIME's measures of which lower values are better.
     """
     known = {column: HIGHER_IS_BETTER.get(measure_of(column)) for column in columns}
-    possible = [column for column in columns if known[column] is not False]
     named = listed_names("higher", higher) if higher else ()
     for name in named:
-        check_choice("higher", name, possible)
+        check_choice("higher", name, columns)
+        if known[name] is False:
+            raise ValueError(
+                f"Expected argument `higher` to name columns in which higher values are better, but lower "
+                f"{name} is better."
+            )
     return {column: bool(known[column]) or column in named for column in columns}
 
 
@@ -422,7 +432,7 @@ def _tolerance(measure: str, rows: pd.DataFrame, systems: Sequence[str]) -> Floa
         return np.full(len(rows), LAST_DIGIT)
     tokens = np.array([_property(rows[name], "tokens") for name in systems], dtype=np.float64)
     most: Floats = np.fmax(tokens, 1.0).max(axis=0)
-    return LAST_DIGIT * most
+    return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most
 
 
 def _compared(
