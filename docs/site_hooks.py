@@ -19,7 +19,7 @@ OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "experiments/speed/README.md": "research/speed.md",
-    "experiments/training/README.md": "research/training.md",
+    "experiments/formula/README.md": "research/record.md",
 }
 _IN_REPOSITORY = {page: file for file, page in OUTSIDE.items()}
 

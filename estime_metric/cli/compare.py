@@ -151,7 +151,10 @@ def compare(
     systems, skipped = _read_systems(inputs, comparison, texts, measured.compared)
     check_names(list(systems), baseline)
     check_measures(measured.compared, higher, systems)
-    joining = {"id_column": comparison.id_column, "source_column": texts.source_column}
+    joining: dict[str, Any] = {
+        "id_column": comparison.id_column,
+        "source_column": texts.source_column,
+    }
     unmatched = join_scores(systems, **joining).unmatched  # known before anything is scored
     for problem in unmatched:
         warn(problem)
@@ -175,9 +178,9 @@ def compare(
     if gate is not None:
         first = compared.measures[0]
         measures = [first, *(name for name in OF_TEXTS if name != measure_of(first))]
-        higher = [first] if first in higher else []
+        joining["higher"] = [first] if first in higher else []
         verdict, reason = judge(
-            compare_scores(systems, baseline=gate[0], measures=measures, higher=higher, **joining)
+            compare_scores(systems, baseline=gate[0], measures=measures, **joining)
         )
         warn(reason)
         if verdict:

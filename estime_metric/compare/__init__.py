@@ -1,7 +1,7 @@
 """Compares two or more systems on the same sources.
 
 `compare_results` compares results of `EstimeScorer.score`. `compare_scores` compares tables of
-scores, which `estime_metric.table.table.read` reads. Scores with different signatures raise an error.
+scores, which `read_scores` reads. Scores with different signatures raise an error.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from estime_metric.compare.differences import (
 from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
 from estime_metric.compare.words import notes, sentences, to_dict, to_rows
+from estime_metric.table.table import read as read_scores
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -26,6 +27,7 @@ __all__ = [
     "join_scores",
     "judge",
     "notes",
+    "read_scores",
     "sentences",
     "to_dict",
     "to_rows",

@@ -129,8 +129,8 @@ class Comparison:
     def interval(self, measure: str, system: str) -> Interval:
         """The mean of a compared measure of a system, with its interval."""
         row = self.systems.loc[system]
-        ends = row[measure], row[f"{measure}_low"], row[f"{measure}_high"]
-        return Interval(*map(float, ends), count=int(row["summaries"]))
+        mean, low, high = (float(row[f"{measure}{end}"]) for end in ("", "_low", "_high"))
+        return Interval(mean, low, high, count=int(row["summaries"]))
 
 
 def compare_scores(
@@ -150,7 +150,7 @@ def compare_scores(
     and approximate randomization swaps the systems on whole sources.
 
     Args:
-        systems: the scores of each system, as `estime_metric.table.table.read` gives them, or any
+        systems: the scores of each system, as `read_scores` gives them, or any
             other table of numbers; of one table with a column ``system``:
             ``dict(list(table.groupby("system")))``.
         baseline: name of the system with which each other one is compared (default: every two are
@@ -394,18 +394,20 @@ def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.
     """A table with numbers in the compared columns and in those that describe a system, rounded as in
     the files of ``estime score``; NaN for an empty cell.
     """
-    described = (*PROPERTIES, *OF_TEXTS)
     numbers = {}
     for column in table:
-        if column in columns or measure_of(str(column)) in described:
-            numbers[column] = [number_of(cell) for cell in table[column]]
-            for line, cell, number in zip(table.index, table[column], numbers[column], strict=True):
+        if column in columns or measure_of(str(column)) in (*PROPERTIES, *OF_TEXTS):
+            values = []
+            for line, cell in table[column].items():
+                number = number_of(cell)
                 if number is None:
                     raise ValueError(
                         f"Expected column {column!r} of {name} to contain finite numbers, but line "
                         f"{line} has {cell!r}."
                     )
-    return table.assign(**{column: np.round(values, 6) for column, values in numbers.items()})
+                values.append(number)
+            numbers[column] = np.round(values, 6)
+    return table.assign(**numbers)
 
 
 def _properties(rows: pd.DataFrame) -> dict[str, float]:

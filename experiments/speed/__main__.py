@@ -13,17 +13,10 @@ import torch
 import transformers
 from cyclopts import App
 
-from experiments.speed import common, epochs, growth, peak, programs, rounding
+from experiments.speed import common, epochs, programs
 
 app = App(name="python -m experiments.speed", help=__doc__, result_action="return_value")
-for case in (
-    programs.cost,
-    programs.peers,
-    epochs.epochs,
-    peak.peak,
-    rounding.rounding,
-    growth.growth,
-):
+for case in (programs.cost, programs.peers, epochs.epochs):
     app.command(case)
 
 

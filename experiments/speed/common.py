@@ -1,18 +1,15 @@
-"""What the cases share: texts, encoders, runs in turn, memory, tables."""
+"""What the cases share: texts, encoders, runs in turn, tables."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import random
 import re
 import statistics
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 import transformers
@@ -23,15 +20,8 @@ from estime_metric.studies.benchmarks.summeval import data as summeval
 #: Where the folders ``bump`` and ``summeval`` are by default.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
-MEGABYTE = 1 << 20
-
 #: Summaries of each source in SummEval.
 PER_SOURCE = 16
-
-_WORDS = (
-    "the a of to in and was for on by with his her it said that from at as be town river bridge school price team "
-    "council judge police company week year night water house road match game goal money court people city train"
-)
 
 Pair = tuple[str, str]
 T = TypeVar("T")
@@ -49,22 +39,6 @@ def pairs_of(data: Path, sources: int, each: int = PER_SOURCE) -> list[Pair]:
     return list(zip(chosen["summary"], chosen["source"], strict=True))
 
 
-def made_up(sources: int, each: int, words: int, summary_words: int) -> list[Pair]:
-    """Pairs of words at random, give or take a third of their length; summaries draw theirs from
-    the source.
-    """
-    rng = random.Random(0)
-
-    def text(choices: Sequence[str], length: int) -> str:
-        return " ".join(rng.choices(choices, k=rng.randrange(2 * length // 3, 4 * length // 3 + 1)))
-
-    pairs = []
-    for _ in range(sources):
-        source = text(_WORDS.split(), words)
-        pairs += [(text(source.split(), summary_words), source) for _ in range(each)]
-    return pairs
-
-
 def unzip(pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
     """Summaries and sources."""
     return [summary for summary, _ in pairs], [source for _, source in pairs]
@@ -76,7 +50,7 @@ def scoring(scorer: EstimeScorer, pairs: Sequence[Pair]) -> Callable[[], EstimeR
     return lambda: scorer.score(predictions, sources)
 
 
-# Runs and processes
+# Runs
 
 
 @dataclass
@@ -107,34 +81,6 @@ def alternate(runs: Mapping[Key, Callable[[], T]], rounds: int) -> dict[Key, Run
             timed[name].returned = run()
             timed[name].seconds.append(time.process_time() - start)
     return timed
-
-
-def apart(run: Callable[..., T], *arguments: Any) -> T:
-    """What ``run`` returns, in a new process with one thread of PyTorch."""
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, spawn, torch.set_num_threads, (1,)) as pool:
-        return pool.submit(run, *arguments).result()
-
-
-# Memory, on Linux
-
-
-def resident() -> int:
-    """Bytes of memory that this process holds now."""
-    return _memory("VmRSS")
-
-
-def peak_above(run: Callable[[], object]) -> int:
-    """The most bytes of memory that this process holds while something runs, above those before."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
-    before = resident()
-    run()
-    return _memory("VmHWM") - before
-
-
-def _memory(name: str) -> int:
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(re.findall(rf"^{name}:\s+(\d+) kB", status, re.M)[0])
 
 
 # What is printed

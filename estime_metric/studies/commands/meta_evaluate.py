@@ -4,7 +4,7 @@ the judgements.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,20 +12,16 @@ from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
+from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.studies.columns import NOT_MEASURES
 from estime_metric.studies.commands.folder import make_folder
-from estime_metric.studies.tables import print_table
 from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from estime_metric.show.tables import Cell
     from estime_metric.studies.meta import Grid
-    from estime_metric.studies.tables import Table
-
-#: Numbers that `estime score` writes next to the measures: they say which pair it is and how much of
-#: it was checked.
-NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(
@@ -72,9 +68,10 @@ def meta_evaluate(
         higher: Measures for which higher is better, comma-separated.
         document_column: Column that identifies the document. If the name differs between the two
             files, give both names as SCORES_COLUMN,JUDGEMENTS_COLUMN. (default: document, doc,
-            doc_id, document_id)
-        system_column: Column that identifies the system, in the same form. (default: system,
-            system_id, summarizer, model, model_id)
+            doc_id, document_id, hash, pair, domain)
+        system_column: Column that identifies the system, in the same form. A system of SummEval can
+            be called M0 in one file and LEAD-3 in the other. (default: system, system_id,
+            summarizer, model, model_id, model_name, n_errors, version, id)
         levels: summary, system, pairwise, intra_system, comma-separated, or all.
         methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or
             all.
@@ -88,23 +85,16 @@ def meta_evaluate(
         if output.suffix:
             raise ValueError(f"Expected --output to be a folder, but got {output.name!r}.")
         make_folder(output, overwrite=overwrite)
-    from estime_metric.studies.meta import (  # imports pandas: slow
-        LEVELS,
-        METHODS,
-        TESTS,
-        compare_all,
-        evaluate_all,
-        read_grids,
-    )
+    from estime_metric.studies import meta  # imports pandas: slow
 
     stated = _directions(lower, higher)
     chosen: dict[str, Any] = {
-        "levels": _chosen("--levels", levels, LEVELS),
-        "methods": _chosen("--methods", methods, METHODS),
+        "levels": _chosen("--levels", levels, meta.LEVELS),
+        "methods": _chosen("--methods", methods, meta.METHODS),
     }
     if significance is not None:
-        _check_significance(significance, TESTS, chosen["levels"], chosen["methods"])
-    grids = read_grids(
+        _check_significance(significance, **chosen)
+    grids = meta.read_grids(
         scores,
         judgements,
         measures=options.parse_names(measures),
@@ -126,22 +116,19 @@ def meta_evaluate(
             f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
         )
     resampling: dict[str, Any] = {"resample": resample, "n": n, "seed": seed}
-    frames = {"agreement": evaluate_all(grids, **resampling, **chosen)}
-    tables = [_agreement_table(frames["agreement"], grids, n, resample)]
+    frames = {"agreement": meta.evaluate_all(grids, **resampling, **chosen)}
     if significance is not None:
-        if significance == "bootstrap":
-            chosen |= resampling
-        frames["differences"] = compare_all(grids, test=significance, **chosen)
-        tables.append(_difference_table(frames["differences"], significance))
+        of_test = resampling if significance == "bootstrap" else {}
+        frames["differences"] = meta.compare_all(grids, test=significance, **of_test, **chosen)
     if output is not None:
         for name, frame in frames.items():
             text = frame.to_csv(index=False, lineterminator="\n")
             write_text(output / f"{name}.csv", text)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"excluded: {line}")
-    for table in tables:
-        print_table(table)
-        say("\n".join([*table.notes, ""]))
+    _print_agreement(frames["agreement"], grids[0], n, resample)
+    if significance is not None:
+        _print_differences(frames["differences"], significance)
     if output is not None:
         say_wrote(", ".join(f"{name}.csv" for name in frames), output)
 
@@ -182,99 +169,79 @@ def _check_names(
             )
 
 
-def _check_significance(
-    test: str, tests: Collection[str], levels: Iterable[str], methods: Iterable[str]
-) -> None:
+def _check_significance(test: str, levels: Iterable[str], methods: Iterable[str]) -> None:
     """Raises ValueError for an unknown test, and for what Williams' test does not have."""
-    from estime_metric.studies.meta.significance import WILLIAMS_LEVELS, WILLIAMS_METHODS
+    from estime_metric.studies.meta.significance import TESTS, WILLIAMS_LEVELS, WILLIAMS_METHODS
 
-    _check_names("--significance", [test], tests)
+    _check_names("--significance", [test], TESTS)
     if test == "williams":
         ending = " with --significance williams"
         _check_names("--levels", levels, WILLIAMS_LEVELS, ending)
         _check_names("--methods", methods, WILLIAMS_METHODS, ending)
 
 
-def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str) -> Table:
-    """Rows are measures, columns levels; a section for each judgement and method."""
-    from estime_metric.show.tables import Cell
+def _print_agreement(frame: DataFrame, grid: Grid, n: int, resample: str) -> None:
+    """Rows are measures, columns levels; a table for each judgement and method, then the notes."""
     from estime_metric.studies.meta import LEVELS
-    from estime_metric.studies.tables import Column, Section, Table
 
-    levels = list(dict.fromkeys(frame["level"]))
-    columns = [Column("measure", text=True)]
-    for level in levels:
-        columns += [
-            Column("value", group=level),
-            Column("95%", group=level, text=True),
-        ]
-    sections = []
     for names, part in frame.groupby(["judgement", "method"], sort=False):
-        rows = []
-        for measure, by_level in part.groupby("measure", sort=False):
-            cells: list[Cell] = [str(measure)]
-            for row in by_level.itertuples():
-                cells += [row.value, _interval(row)]
-            rows.append(tuple(cells))
-        sections.append(Section(", ".join(names), tuple(rows)))
-    documents, systems = grids[0].scores.shape
+        columns: dict[str, Iterable[Cell]] = {"measure": part["measure"].unique()}
+        for level, rows in part.groupby("level", sort=False):
+            columns |= {str(level): rows["value"], f"{level} 95%": _intervals(rows)}
+        _print(columns, f"Agreement with the judgements: {', '.join(names)}")
+    documents, systems = grid.scores.shape
     resampled = "documents and systems" if resample == "both" else resample
     intervals = f"intervals from {n} resamples of {resampled}"
-    notes = [f"{documents} documents, {systems} systems; {intervals}. Higher is better."]
-    notes += [f"{level}: {LEVELS[level]}." for level in levels]
-    notes += _exclusions(frame, n)
-    return Table(
-        "agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes)
-    )
-
-
-def _exclusions(frame: DataFrame, n: int) -> list[str]:
-    """What rests on fewer groups or resamples than there are."""
+    say(f"{documents} documents, {systems} systems; {intervals}. Higher is better.")
+    for level in frame["level"].unique():
+        say(f"{level}: {LEVELS[level]}.")
     constant, undefined = frame[frame["left_out"] > 0], frame[frame["undefined"] > 0]
-    notes = []
     if len(constant):
-        notes.append(
+        say(
             f"{len(constant)} of {len(frame)} correlations exclude groups with constant values, at "
             f"most {constant['left_out'].max()} of {constant['groups'].max()} groups."
         )
     if len(undefined):
-        notes.append(
+        say(
             f"{len(undefined)} of {len(frame)} intervals exclude resamples without a defined value, "
             f"at most {undefined['undefined'].max()} of {n} resamples."
         )
-    return notes
 
 
-def _difference_table(frame: DataFrame, test: str) -> Table:
-    """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.studies.tables import Column, Section, Table, p_value
+def _print_differences(frame: DataFrame, test: str) -> None:
+    """Rows are pairs of measures; a table for each judgement, level and method, then the notes."""
+    from estime_metric.show.tables import p_value
 
-    columns = [Column("first", text=True), Column("second", text=True), Column("first", "value")]
-    columns += [Column("second", "value"), Column("difference"), Column("interval", text=True)]
-    columns += [Column("alone", "p", 4), Column("Holm", "p", 4)]
-    bounded = test == "bootstrap"
-    shown = [column for column in columns if bounded or column.name != "interval"]
-    sections = []
     for names, part in frame.groupby(["judgement", "level", "method"], sort=False):
-        rows = []
-        for row in part.itertuples():
-            cells = [row.first, row.second, row.first_value, row.second_value, row.difference]
-            cells += [_interval(row)] if bounded else []
-            rows.append((*cells, p_value(row.p_value), p_value(row.p_holm)))
-        sections.append(Section(", ".join(names), tuple(rows)))
-    notes = ["p is two-sided; Holm: corrected for the pairs of its section."]
-    notes += [f"Empty cells: {note}" for note in dict.fromkeys(frame["note"]) if note]
-    return Table(
-        "differences",
-        f"Differences between measures, {test} test",
-        tuple(shown),
-        tuple(sections),
-        notes,
-    )
+        columns = {
+            "first": part["first"],
+            "second": part["second"],
+            "first value": part["first_value"],
+            "second value": part["second_value"],
+            "difference": part["difference"],
+            "95%": _intervals(part),
+            "p alone": part["p_value"].map(p_value),
+            "p Holm": part["p_holm"].map(p_value),
+        }
+        if test != "bootstrap":
+            del columns["95%"]
+        _print(columns, f"Differences between measures, {test} test: {', '.join(names)}")
+    say("p is two-sided; Holm: corrected for the pairs of its table.")
+    for note in dict.fromkeys(frame["note"]):
+        if note:
+            say(f"Empty cells: {note}")
 
 
-def _interval(row: Any) -> str:
+def _print(columns: Mapping[str, Iterable[Cell]], title: str) -> None:
+    from estime_metric.show.tables import print_columns
+
+    cells = {name: list(values) for name, values in columns.items()}
+    print_columns(cells, texts=("measure", "first", "second"), title=title)
+
+
+def _intervals(rows: DataFrame) -> list[str]:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
     from estime_metric.show.tables import interval_cell
 
-    return interval_cell(row.low, row.high).replace("0.", ".").replace(" ", "")
+    ends = zip(rows["low"], rows["high"], strict=True)
+    return [interval_cell(*pair).replace("0.", ".").replace(" ", "") for pair in ends]

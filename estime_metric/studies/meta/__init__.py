@@ -13,6 +13,7 @@ from estime_metric._extras import needs_extra
 with needs_extra("meta", "The meta-evaluation needs scipy"):
     import scipy as _scipy  # noqa: F401
 
+from estime_metric.studies.keyed import read_keyed
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.confounders import (
@@ -32,7 +33,7 @@ from estime_metric.studies.meta.lengths import (
     correlation_with_length,
     count_lengths,
 )
-from estime_metric.studies.meta.reading import read_grids, read_table
+from estime_metric.studies.meta.reading import read_grids
 from estime_metric.studies.meta.resampling import (
     RESAMPLES,
     bootstrap,
@@ -83,7 +84,7 @@ __all__ = [
     "from_property",
     "join",
     "read_grids",
-    "read_table",
+    "read_keyed",
     "shuffle_accuracy",
     "shuffle_text",
     "shuffle_texts",

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice
-from estime_metric.compare.join import id_of, name_of
+from estime_metric.studies.columns import KEY
+from estime_metric.studies.keyed import by_summary, cell_names, listed
 from estime_metric.table.arrays import Floats, finite
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
-_LISTED = 5  # cells or names that a message lists before it only counts
-_KEY = ["document", "system"]  # what the cells of a grid are called
-_DROP = 'With missing="drop" (--drop-missing)'
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +61,8 @@ def join(
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
         document, system: columns of names, compared as text (7 and 7.0 are ``"7"``, see
-            `estime_metric.compare.join`); a pair of names if the two tables differ.
+            `estime_metric.compare.join`); a pair of names if the two tables differ. A system of
+            SummEval can be called ``M0`` in one and ``LEAD-3`` in the other.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
             excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``
@@ -85,40 +82,46 @@ def join(
         (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
     """
     check_choice("missing", missing, MISSING)
+    names = [(name, name) if isinstance(name, str) else name for name in (document, system)]
+    of_scores, of_judgements = zip(*names, strict=True)
+    y = _column(judgements, "judgements", judgement, of_judgements)
+    x = _column(scores, "scores", measure, of_scores, y.index.unique("system"))
     drop = missing == "drop"
-    documents_in, systems_in = (
-        (name, name) if isinstance(name, str) else name for name in (document, system)
-    )
-    scored = _column(scores, "scores", documents_in[0], systems_in[0], measure, drop)
-    judged = _column(judgements, "judgements", documents_in[1], systems_in[1], judgement, drop)
-    problems = list(_only_in_one_table(scored, judged, drop))
-
+    problems = []
+    for part in reversed(KEY):
+        for lacking, known, other in (("judgements", x, y), ("scores", y, x)):
+            strange = known.index.unique(part).difference(other.index.unique(part), sort=False)
+            if len(strange):
+                shown = ", ".join(strange) if drop else listed(strange)
+                problems.append(f"{part} without {lacking}: {shown}")
     documents, systems = (
-        [name for name in judged.index.unique(kind) if name in scored.index.unique(kind)]
-        for kind in _KEY
+        y.index.unique(part).intersection(x.index.unique(part), sort=False) for part in KEY
     )
-    every_cell = pd.MultiIndex.from_product([documents, systems], names=_KEY)
-    scored, judged = scored.reindex(every_cell), judged.reindex(every_cell)
-    problems += _gaps(scored, measure, drop)
-    problems += _gaps(judged, judgement, drop)
+    cells = pd.MultiIndex.from_product([documents, systems], names=KEY)
+    complete = documents
+    for column, side in ((measure, x), (judgement, y)):
+        if len(gaps := cells.difference(side.index, sort=False)):
+            with_gap = gaps.unique("document")
+            complete = complete.difference(with_gap, sort=False)
+            problems.append(
+                f"document with a gap in {column!r}: {', '.join(with_gap)}"
+                if drop
+                else f"{column!r} is missing for {cell_names(gaps)}"
+            )
     if problems and not drop:
         raise ValueError(
             f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(problems)}. "
-            f"{_DROP} they are excluded."
+            'With missing="drop" (--drop-missing) they are excluded.'
         )
-
-    with_gap = every_cell[scored.isna() | judged.isna()].unique("document")
-    complete = [name for name in documents if name not in with_gap]
-    if not complete or not systems:
+    if not len(complete) or not len(systems):
         raise ValueError("Expected the tables to have summaries in common, but none is left.")
     values, judged_values = (
-        column.loc[complete].to_numpy().reshape(len(complete), len(systems))
-        for column in (scored, judged)
+        side.unstack("system").loc[complete, systems].to_numpy() for side in (x, y)
     )
-    for name, cells in ((measure, values), (judgement, judged_values)):
-        if (cells == cells[0, 0]).all():
+    for column, table in ((measure, values), (judgement, judged_values)):
+        if (table == table[0, 0]).all():
             raise ValueError(
-                f"Expected column {name!r} to vary, but all {cells.size} values are {cells[0, 0]}."
+                f"Expected column {column!r} to vary, but all {table.size} values are {table[0, 0]}."
             )
     return Grid(
         documents=tuple(complete),
@@ -131,111 +134,20 @@ def join(
     )
 
 
-def keyed_numbers(
-    table: pd.DataFrame, where: str, document: str, system: str, columns: Sequence[str]
-) -> pd.DataFrame:
-    """Some columns of a tidy table as numbers, by the document and the system of each row; NaN in an
-    empty cell.
-
-    Args:
-        table: one row for each summary.
-        where: what the table is called in messages.
-        document, system: its columns of names, which become text.
-        columns: its columns of numbers.
-
-    Raises:
-        TypeError: a cell is neither empty nor a number.
-        ValueError: a column is missing, a name is empty, a summary occurs twice, or a number is
-            infinite.
-    """
-    for name in (document, system, *columns):
-        if name not in table.columns:
-            listing = ", ".join(map(str, table.columns)) or "none"
-            raise ValueError(
-                f"Expected {where} to have a column {name!r}, but its columns are {listing}."
-            )
-    names = table[[document, system]]
-    nameless = table.index[(names.isna() | (names == "")).any(axis=1)]
-    if len(nameless):
-        raise ValueError(
-            f"Expected {where} to name document and system in each row, but row {listed(nameless)} lacks one."
-        )
-    keys = pd.MultiIndex.from_arrays(
-        [table[document].map(id_of), table[system].map(name_of)], names=_KEY
-    )
-    repeated = keys[keys.duplicated()].unique()
-    if len(repeated):
-        raise ValueError(
-            f"Expected {where} to contain each summary once, but {cell_names(repeated)} occurs twice."
-        )
-    cells = table[list(columns)].set_axis(keys)
-    return pd.DataFrame(
-        {name: _numbers(cells[name], f"column {name!r} of {where}") for name in columns},
-        index=keys,
-    )
-
-
-def cell_names(keys: Iterable[tuple[str, str]]) -> str:
-    """Documents and systems, as `listed`."""
-    return listed([f"({document}, {system})" for document, system in keys])
-
-
-def listed(cells: Sequence[Any]) -> str:
-    """The first few of ``cells``, and how many more there are."""
-    shown = ", ".join(map(str, cells[:_LISTED]))
-    return shown if len(cells) <= _LISTED else f"{shown} and {len(cells) - _LISTED} more"
-
-
-def _numbers(cells: pd.Series, where: str) -> pd.Series:
-    """Cells as float64, NaN if they are empty; the message says ``where`` they are."""
-    values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
-    unread = cells[values.isna() & cells.notna()]
-    if len(unread):
-        raise TypeError(
-            f"Expected {where} to contain numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
-        )
-    infinite = values[np.isinf(values)]
-    if len(infinite):
-        raise ValueError(
-            f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}."
-        )
-    return values
-
-
 def _column(
-    table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool
+    table: pd.DataFrame,
+    side: str,
+    column: str,
+    key: tuple[str, ...],
+    systems: Collection[str] = (),
 ) -> pd.Series:
-    """A column of one of the tables as `keyed_numbers`; without a gap unless they are dropped."""
+    """A column of a table as `by_summary` gives it, without empty cells; ``key`` are its columns of
+    names.
+    """
     if not isinstance(table, pd.DataFrame):
         raise TypeError(
             f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
         )
-    where = f"the table of {side}"
-    values = keyed_numbers(table, where, document, system, [column])[column]
-    if not drop and values.isna().any():
-        raise ValueError(
-            f"Expected column {column!r} of {where} to be finite, but there is NaN at "
-            f"{cell_names(values.index[values.isna()])}. {_DROP} these documents are excluded."
-        )
-    return values
-
-
-def _only_in_one_table(scored: pd.Series, judged: pd.Series, drop: bool) -> Iterator[str]:
-    """The systems and documents that only one of the tables has."""
-    for kind in ("system", "document"):
-        with_scores, with_judgements = scored.index.unique(kind), judged.index.unique(kind)
-        for lacking, names in (
-            ("judgements", with_scores.difference(with_judgements, sort=False)),
-            ("scores", with_judgements.difference(with_scores, sort=False)),
-        ):
-            if len(names):
-                yield f"{kind} without {lacking}: {', '.join(names) if drop else listed(names)}"
-
-
-def _gaps(cells: pd.Series, column: str, drop: bool) -> Iterator[str]:
-    """The cells that a table lacks, or, if they are dropped, their documents."""
-    gaps = cells.index[cells.isna()]
-    if len(gaps) and drop:
-        yield f"document with a gap in {column!r}: {', '.join(gaps.unique('document'))}"
-    elif len(gaps):
-        yield f"{column!r} is missing for {cell_names(gaps)}"
+    others = table.drop(columns=[name for name in KEY if name not in key], errors="ignore")
+    named = others.rename(columns=dict(zip(key, KEY, strict=True)))
+    return by_summary(named, [column], f"the table of {side}", systems)[column].dropna()

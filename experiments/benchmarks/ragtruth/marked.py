@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from estime_metric.explanation import Explanation
-from estime_metric.show.kinds import KINDS
+from estime_metric.explanation import KINDS, Explanation
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.tables import Table
 from experiments.benchmarks.words import judged_words, signal, word_table

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from unittest import mock
 
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
-from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.engine.encoder import linear, store
+from estime_metric import EstimeScorer
 from estime_metric.engine.encoder.fused import FusedBlock
-from experiments.speed import common, growth, peak, programs, rounding
+from experiments.speed import common, programs
 from experiments.speed.common import Runs
-from experiments.speed.growth import Grown
 from experiments.tests.benchmarks import made as benchmarks
 from tests.studies.made import DATA
 
@@ -70,78 +66,3 @@ def test_epochs(run) -> None:
     (table,) = run("epochs", *ON_MADE_UP)
     assert table.column("cache") == ["none", *(f"holds {share}%" for share in (100, 75, 50, 25))]
     assert table.column("by its share")[0] == "1.000"
-
-
-def test_rounding(run) -> None:
-    (table,) = run("rounding", *ON_MADE_UP)
-    shuffled, lower = table.rows[1], table.rows[-1]
-    assert (shuffled[0], lower[0]) == ("float32: pairs shuffled", "bfloat16, not float32")
-    assert shuffled[2] == "0"
-    assert float(shuffled[-1]) < 1e-4 < float(lower[-1])
-
-
-def test_scores_are_in_the_order_of_the_pairs_whatever_order_they_are_scored_in() -> None:
-    pairs = common.pairs_of(DATA, 4)
-    config = EstimeConfig(model="embedded-small")
-    forward, backward = (
-        rounding.score(pairs, config, order)["inconsistency"].tolist()
-        for order in (None, list(range(len(pairs)))[::-1])
-    )
-    assert len(set(forward)) > 2
-    assert forward == pytest.approx(backward, abs=1e-5)
-
-
-def test_growth(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(common, "apart", lambda score, *arguments: score(*arguments))
-    monkeypatch.setattr(growth, "WORDS", (40, 90))
-    monkeypatch.setattr(growth, "PAIRS", (3, 9))
-    words, pairs = run("growth", "--plot", tmp_path / "growth")
-    assert words.column("words") == ["40", "90"]
-    assert pairs.column("pairs") == ["3", "9"]
-    assert (tmp_path / "growth.svg").read_text().count("<svg") == 1
-
-
-@pytest.mark.parametrize("power", [0.5, 2.0])
-def test_the_exponent_is_the_power_of_the_size(power: float) -> None:
-    grown = [Grown(size, 3 * size**power, 10.0) for size in (10, 100, 1000)]
-    assert growth.exponent(grown) == pytest.approx(power)
-
-
-def test_peak(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peak, "ROWS", 64)
-    products, shares = run("peak", *ON_MADE_UP)
-    assert {peak.MKL, peak.BFLOAT16} <= set(products.column("product"))
-    settings = [(dtype, distance) for dtype in ("float32", "bfloat16") for distance in "28"]
-    assert [tuple(row[:2]) for row in shares.rows] == settings
-
-
-def test_the_speed_of_a_block_is_its_work_over_its_time() -> None:
-    square, wide = peak.Shape(10, 10, number=3), peak.Shape(10, 30, number=1)
-    # As much work in either: half of it at 100, half at 300.
-    assert peak.Speeds({square: 100.0, wide: 300.0}).whole_block == pytest.approx(150.0)
-
-
-@pytest.mark.parametrize("distance", [2, 8])
-def test_counted_operations_are_those_that_torch_counts(distance: int) -> None:
-    """One window without padding: torch counts the linear maps of the plain path, attention is the
-    rest.
-    """
-    with (
-        mock.patch.object(store, "STORE", store.EncoderStore()),
-        mock.patch.object(linear, "VENDORS", ()),
-    ):
-        scorer = EstimeScorer(model="embedded-small", distance=distance, device="cpu")
-        scorer.load()
-    text = "The cat sat on the mat while the dog slept in the garden behind the house."
-    with peak.counted(scorer) as work, FlopCounterMode(display=False) as counter:
-        scorer.score([text], [text])
-    operations_of_maps = counter.get_flop_counts()["Global"][torch.ops.aten.addmm]
-    shape = scorer.encoder._model.config
-    whole = (scorer.encoder.depth - 1) * work.tokens  # positions of all blocks but the last
-    length = work.tokens / (work.tokens // 18)
-    assert work.tokens == work.positions
-    assert (
-        operations_of_maps
-        < work.operations
-        < 1.02 * operations_of_maps + 8 * whole * length * shape.hidden_size
-    )

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -27,7 +27,6 @@ from estime_metric.engine.encoder.loading import (
     location,
     revision_of,
 )
-from experiments.training.export import write_int8
 from tests.command import run_python
 from tests.families import BLOCKS, POSITIONS, WIDTH, make_tokenizer, save_encoder
 from tests.local_hub import COMMIT, LocalHub, serve
@@ -450,6 +449,18 @@ def test_a_hub_that_does_not_answer_is_asked_once(
             load("user/none")
     assert "Retrying" not in capfd.readouterr().err
     assert 1 <= len(requests) <= 2
+
+
+def write_int8(weights: Mapping[str, torch.Tensor], file: Path) -> None:
+    """Writes matrices as int8 with a scale per row, and all other weights in float32."""
+    stored = {}
+    for name, weight in weights.items():
+        if weight.ndim == 2 and weight.shape[1] >= 32:
+            scale = (weight.abs().amax(dim=1).clamp(min=1e-6) / 127).half()
+            stored[f"{name}.scale"] = scale
+            weight = (weight / scale.float()[:, None]).round().clamp(-127, 127).to(torch.int8)
+        stored[name] = weight.contiguous()
+    safetensors.torch.save_file(stored, file, metadata={"format": "pt", "weights": "int8"})
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -49,7 +49,7 @@ def test_scores_of_a_file_are_rows(folder: Path) -> None:
     (folder / "mine.csv").write_text("\n".join(["document,system,gruen", *mine]), encoding="utf-8")
     options = ["--resamples", 5, "--runs", 1, "-o", folder / "out", "-q"]
     shown = run_command(
-        "benchmark", "coherence", folder, *options, "--scores", folder / "mine.csv"
+        "benchmark", "coherence", folder, *options, "--scores", folder / "mine.csv", columns=200
     ).stdout
     assert "gruen [mine]" in shown[shown.index("Table 1 of") :]
     by_name = {row["measure"]: row for row in csv_rows(folder / "out" / "table3.csv")}

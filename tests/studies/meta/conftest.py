@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from estime_metric.studies.meta import Grid, join, read_table
+from estime_metric.studies.meta import Grid, join, read_keyed
 from tests.command import csv_rows, json_rows
 from tests.conftest import SUMMEVAL
 
@@ -56,14 +56,10 @@ def coherence() -> Callable[[str], Grid]:
         pytest.skip(
             "the published scores are looked for in shared/data/coherence_scores next to the repository"
         )
-    judgements = read_table(SUMMEVAL / "summeval.jsonl", ("doc_id", "system"))[
-        ["doc_id", "system", "coherence"]
-    ]
+    judgements = read_keyed(SUMMEVAL / "summeval.jsonl")
 
     def grid(measure: str) -> Grid:
-        scores = read_table(PUBLISHED / f"{measure}.csv", ("doc", "system"))
-        return join(
-            scores, judgements, "score", "coherence", document=("doc", "doc_id"), missing="drop"
-        )
+        scores = read_keyed(PUBLISHED / f"{measure}.csv")
+        return join(scores, judgements, "score", "coherence", missing="drop")
 
     return grid

@@ -58,6 +58,15 @@ def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> Non
     assert (grid.documents, grid.systems) == (("1", "2"), ("1.0", "1.1"))
 
 
+def test_a_system_of_summeval_has_two_names() -> None:
+    scored = {("a", "M0"): 3, ("a", "BART"): 0, ("a", "X"): 1}
+    judged = {("a", "LEAD-3"): 1.0, ("a", "M22"): 2.0, ("a", "X"): 3.0}
+    grid = joined(scored, judged)
+    assert (grid.systems, grid.scores.tolist()) == (("LEAD-3", "M22", "X"), [[3, 0, 1]])
+    with pytest.raises(ValueError, match=r"once, but \(a, LEAD-3\) occurs twice"):
+        joined(scored | {("a", "LEAD-3"): 4}, judged)
+
+
 def without(cells: dict, *keys: tuple[str, str]) -> dict:
     return {key: value for key, value in cells.items() if key not in keys}
 
@@ -86,7 +95,7 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
         (
             SCORED | {("b", "Y"): np.nan},
             JUDGED,
-            r"'m' of the table of scores .* NaN at \(b, Y\)",
+            r"'m' is missing for \(b, Y\)",
             "document with a gap in 'm': b",
         ),
     ],

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pandas as pd
 
-from estime_metric.studies.meta.grid import listed
+from estime_metric.studies.keyed import listed
 
 #: The columns that identify a summary. In some benchmarks files have other names for them, see
 #: `Summaries.key_names`.

@@ -11,30 +11,30 @@ from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
-from estime_metric.studies.meta.grid import cell_names, keyed_numbers, listed
-from estime_metric.studies.meta.reading import key_columns, numeric_columns, read_table
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
+from estime_metric.studies.keyed import (
+    by_summary,
+    cell_names,
+    keyed,
+    known_systems,
+    listed,
+    numeric_columns,
+    read_keyed,
+)
 from estime_metric.table.arrays import Floats
-from estime_metric.table.table import record_of
 
-#: Names of the columns that identify a summary, by the part of its key: the first name that a table
-#: has is used. Subtle errors use ``pair`` and ``n_errors``, BUMP ``pair`` and ``version``,
-#: SummEdits ``domain`` and ``id``.
-DOCUMENT = ("document", "doc_id", "hash", "pair", "domain")
-SYSTEM = ("system", "model_name", "n_errors", "version", "id")
 #: Columns without scores: names, what ``estime score`` writes in addition to measures of quality, and
 #: human judgements.
 NO_SCORES = {
-    *DOCUMENT,
-    *SYSTEM,
+    *NOT_MEASURES,
+    *DOCUMENT_COLUMNS,
+    *SYSTEM_COLUMNS,
     *estime_paper.QUALITIES,
     "",
-    *(name for name in MEASURES if name not in HIGHER_IS_BETTER),
-    "line",
-    "flag",
     "signature",
     "dataset",
     "split",
@@ -60,7 +60,7 @@ def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[B
         raise ValueError(
             f"Expected files of different names, but several are called {listed(twice)}."
         )
-    tables = {path.stem: _read(path) for path in paths}
+    tables = {path.stem: read_keyed(path) for path in paths}
     if unknown := [name for name in lower if not any(name in table for table in tables.values())]:
         raise ValueError(
             f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}."
@@ -76,8 +76,8 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
     and rows of no summary.
 
     Args:
-        table: a row per summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of
-            numbers per measure, with NaN for a missing score. Columns of text and those in
+        table: a row per summary, as `keyed.keyed` reads it, and a column of numbers per measure,
+            with NaN for a missing score. A column ``score`` is called as the file is. Columns of text and those in
             `NO_SCORES` are not measures.
         name: follows the measures' names in tables, and precedes the names of their columns.
         lower: columns for which lower is better; not needed for ESTIME's own columns (``alarms``,
@@ -88,11 +88,9 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         ValueError: no column of documents, systems or scores, a summary twice, an infinite score,
             or an unknown ``lower``.
     """
-    document, system = key_columns(table, repr(name), DOCUMENT, SYSTEM)
-    if not len(table):
-        raise ValueError(f"Expected {name!r} to have rows, but it has none.")
-    if system == "n_errors" and "n_missing" in table:  # the errors that were requested
-        table = table.assign(n_errors=pd.to_numeric(table["n_errors"]) + table["n_missing"])
+    table = keyed(table, name)
+    if "score" in table and name not in table:  # as the authors of a benchmark publish theirs
+        table = table.rename(columns={"score": name})
     measures = [
         column
         for column in numeric_columns(table, NO_SCORES)
@@ -102,7 +100,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         raise ValueError(
             f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
         )
-    scores = keyed_numbers(table, repr(name), document, system, measures)
+    scores = by_summary(table, measures, repr(name))
     if unknown := [column for column in lower if column not in scores]:
         raise ValueError(
             f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}."
@@ -110,12 +108,13 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
     columns = {column: _column(column, name, column in lower) for column in scores}
 
     def compute(data: Summaries, _: object) -> dict[str, Floats]:
-        if not scores.index.isin(data.keys).any():
+        keyed_scores = _named_as(scores, data)
+        if not keyed_scores.index.isin(data.keys).any():
             raise ValueError(
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
                 f"the first is {scores.index[0]}, the first summary {data.keys[0]}."
             )
-        in_order = scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
+        in_order = keyed_scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
         return {column.name: in_order[header].to_numpy() for header, column in columns.items()}
 
     return Block(
@@ -139,11 +138,11 @@ def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
     return "|".join(parts)
 
 
-def _read(path: Path) -> pd.DataFrame:
-    """A table, with the signature that is stated next to it as a column."""
-    table = read_table(path, (*DOCUMENT, *SYSTEM))
-    stated = None if "signature" in table else record_of(path).get("signature")
-    return table.assign(signature=stated) if stated else table
+def _named_as(scores: pd.DataFrame, data: Summaries) -> pd.DataFrame:
+    """The scores, with the systems called as in the data."""
+    keys = scores.index.to_frame(index=False)
+    systems = known_systems(keys["system"], data.systems)
+    return scores.set_axis(pd.MultiIndex.from_frame(keys.assign(system=systems)))
 
 
 def _column(column: str, name: str, lower: bool) -> ScoreColumn:
@@ -156,6 +155,7 @@ def _column(column: str, name: str, lower: bool) -> ScoreColumn:
 
 def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     """Which summaries lack a score, and which rows are of no summary."""
+    scores = _named_as(scores, data)
     keys = pd.MultiIndex.from_frame(data.table[KEY])
     there = keys.isin(scores.index)
     if not there.all():

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import KEY
-from estime_metric.studies.meta.grid import listed
+from estime_metric.studies.keyed import listed
 from estime_metric.table.rows import read_rows
 
 Record = dict[str, Any]

@@ -140,6 +140,20 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(
             assert order[index + 1] == (label, "paper", "Reference-free")
 
 
+def test_a_published_file_is_read_as_it_is(
+    data: SummEval, table: pd.DataFrame, tmp_path: Path
+) -> None:
+    """``doc,system,score``, and systems by the names that papers have."""
+    named = table["system"].replace({"M0": "LEAD-3", "M10": "bottom-up"})
+    published = pd.DataFrame({"doc": table["document"], "system": named, "score": table["judge"]})
+    published.to_csv(tmp_path / "SUPERT.csv", index=False)
+    (block,) = own_blocks([tmp_path / "SUPERT.csv"])
+    scores = compute_scores(data, [block])
+    assert scores.values["SUPERT:SUPERT"].tolist() == table["judge"].tolist()
+    assert [column.label for column in scores.columns] == ["SUPERT [SUPERT]"]
+    assert not scores.notes
+
+
 def test_tables_that_do_not_fit_are_refused_by_name(
     data: SummEval, table: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -148,14 +162,14 @@ def test_tables_that_do_not_fit_are_refused_by_name(
         (
             table.drop(columns="system"),
             [],
-            r"'mine' to have a column of systems \(system, model_name, n_errors, version, id\)",
+            r"'mine' to have a column of systems \(system, system_id, .*, version, id\)",
         ),
         (
             pd.concat([table, table.iloc[:1]]),
             [],
             r"to contain each summary once, but .b-doc, M10. occurs twice",
         ),
-        (bare, [], "a column of scores, but its columns are document, system, note"),
+        (bare, [], "a column of scores, but its columns are note, document, system"),
         (
             table.assign(judge=judge),
             [],

@@ -1,8 +1,8 @@
-"""The formula of ``inconsistency``: margins of every judged pair, the choice by the rule of experiments/training/README.md, the report.
+"""The formula of ``inconsistency``: margins of every judged pair, the choice by the rule of experiments/formula/README.md, the report.
 
-    python -m experiments.training.formula measure DATA -m embedded -o parts/embedded
-    python -m experiments.training.formula choose DATA parts/embedded parts/embedded-small
-    python -m experiments.training.formula report DATA parts/embedded parts/embedded-small
+    python -m experiments.formula measure DATA -m embedded -o parts/embedded
+    python -m experiments.formula choose DATA parts/embedded parts/embedded-small
+    python -m experiments.formula report DATA parts/embedded parts/embedded-small
 
 DATA contains ``bump``, ``frank``, ``cliff`` and ``summeval``.
 """
@@ -24,7 +24,7 @@ from estime_metric.novelty import SourceWording
 from estime_metric.scorer import EstimeScorer
 from estime_metric.table.arrays import Floats
 from experiments.benchmarks.aggrefact.data import ORIGINS
-from experiments.training.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
+from experiments.formula.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
 ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
@@ -35,7 +35,7 @@ ABSENT = ("tokens", "words")
 #: What is kept of each pair; the margins of its checked units follow one another in ``margins``.
 COLUMNS = ("tokens", "absent", "new_words", "new_bigrams", "new_trigrams", "checked")
 
-app = App(name="python -m experiments.training.formula", help=__doc__, result_action="return_value")
+app = App(name="python -m experiments.formula", help=__doc__, result_action="return_value")
 
 
 @app.command
@@ -253,7 +253,3 @@ def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, str]:
         "mean of the rule": mean_of_sets(by_set),
     }
     return {name: shown(values) for name, values in columns.items()}
-
-
-if __name__ == "__main__":
-    app()

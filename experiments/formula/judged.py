@@ -1,4 +1,4 @@
-"""The judged pairs by which encoders and formulas are chosen: four sets, each with a half for choices and a
+"""The judged pairs by which the formula was chosen: four sets, each with a half for choices and a
 half for reports, and what scores reach on resamples of their documents.
 """
 
@@ -7,7 +7,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.frames import with_interval
@@ -125,23 +124,16 @@ class JudgedSet:
             self.weights[:, kept], scores[kept], self._judged[kept], codes, method
         )
 
-    def rank_correlation(self, scores: Floats, judged: npt.ArrayLike | None = None) -> Floats:
-        """Spearman's correlation with the judgements, or with others."""
-        values = self._judged if judged is None else np.asarray(judged, dtype=np.float64)
+    def rank_correlation(self, scores: Floats) -> Floats:
+        """Spearman's correlation with the judgements."""
         codes = np.zeros(len(scores), dtype=np.int64)
-        return weighted_partial(self.weights, scores, values, codes, "spearman")
+        return weighted_partial(self.weights, scores, self._judged, codes, "spearman")
 
     def separation(self, scores: Floats, *groups: str) -> Floats:
         """2A - 1, where A is the area under the ROC curve, on some groups."""
         kept = np.isin(self._groups, groups)
         labels = self._judged[kept].astype(np.int64)
         return 2 * areas(labels, scores[kept], self.weights[:, kept]) - 1
-
-    def share(self, part: Floats, whole: Floats, group: str) -> Floats:
-        """The sum of ``part`` divided by the sum of ``whole``, on a group."""
-        weights = self.weights * (self._groups == group)
-        ratio: Floats = weights @ part / (weights @ whole)
-        return ratio
 
 
 def sets_of(pairs: pd.DataFrame, half: str, resamples: int = RESAMPLES) -> dict[str, JudgedSet]:

@@ -10,11 +10,9 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.measures import ALARM_WEIGHT, NEW_SHARE, TEMPERATURE
-from experiments.tests.benchmarks.made import DATA
-from experiments.training import formula, judged
-from experiments.training.formula import CHOSEN, Formula, Parts
-from experiments.training.judged import CHOICE, JudgedSet
-from tests.studies import made
+from experiments.formula import choice
+from experiments.formula.choice import CHOSEN, Formula, Parts
+from experiments.formula.judged import HALVES, SETS, JudgedSet
 
 SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
 SUMMARIES = [
@@ -32,13 +30,13 @@ def test_the_measures_have_the_constants_that_were_chosen() -> None:
         CHOSEN.share,
     ) == (TEMPERATURE, ALARM_WEIGHT, NEW_SHARE)
     assert (CHOSEN.absent, CHOSEN.size) == ("words", 3)
-    assert CHOSEN in formula.candidates()
+    assert CHOSEN in choice.candidates()
 
 
 def test_the_chosen_formula_is_the_measure(tmp_path: Path) -> None:
     scorer = EstimeScorer(model="embedded-small", distance=2)
     pairs = pd.DataFrame({"summary": SUMMARIES, "source": SOURCE})
-    formula.keep_parts(pairs, scorer, tmp_path / "parts")
+    choice.keep_parts(pairs, scorer, tmp_path / "parts")
     result = scorer.score(SUMMARIES, [SOURCE] * len(SUMMARIES))
     parts = Parts(tmp_path / "parts")
     assert parts.values(CHOSEN) == pytest.approx(result.values("inconsistency").numpy(), abs=1e-6)
@@ -71,32 +69,32 @@ def test_the_rule_takes_the_smallest_share_of_new_ngrams_within_one_standard_err
         return Formula(0.05, 0.5, "words", 3, share), np.concatenate([[value], drawn])
 
     best, near, far = scored(0.4, 0.50), scored(0.1, 0.47, moved=1), scored(0.0, 0.40, moved=1)
-    chosen = formula.apply_rule(dict([best, near, far]))
+    chosen = choice.apply_rule(dict([best, near, far]))
     assert chosen == (best[0], near[0], [best[0], near[0]])
     sure = scored(0.1, 0.47)  # as far behind in every resample
-    assert formula.apply_rule(dict([best, sure]))[1] == best[0]
+    assert choice.apply_rule(dict([best, sure]))[1] == best[0]
 
 
-def test_the_commands(tmp_path: Path, pairs: pd.DataFrame, capsys) -> None:
-    files = [str(tmp_path / model) for model in ("embedded", "embedded-small")]
-    for model, file in zip(("embedded", "embedded-small"), files, strict=True):
-        formula.app(["measure", "data", "-m", model, "-o", file])
-    formula.app(["choose", "data", *files])
-    assert "288 candidates" in capsys.readouterr().out
-    formula.app(["report", "data", *files])
-    assert capsys.readouterr().out.count(f"inconsistency ({CHOSEN})") == 2
-
-
-def test_sets_are_read_with_both_halves() -> None:
-    """The other set, BUMP, has the made-up articles of one split."""
-    frank, cliff, summeval = (
-        read(folder)
-        for read, folder in (
-            (judged._frank, DATA / "frank"),
-            (judged._cliff, DATA / "aggrefact-lines"),
-            (judged._summeval, made.DATA / "summeval"),
-        )
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    groups = {"frank": ("cnndm A", "cnndm B"), "cliff": ("cnndm", "xsum"), "summeval": ("A", "B")}
+    pairs = pd.DataFrame(
+        {
+            "set": name,
+            "half": half,
+            "document": f"{number // 4}",
+            "group": f"{number // 2}" if name == "bump" else groups[name][number // 2 % 2],
+            "summary": SUMMARIES[number % 3],
+            "source": SOURCE,
+            "judged": float(number % 2),
+        }
+        for name in SETS
+        for half in HALVES
+        for number in range(16)
     )
-    assert set(frank["half"]) == set(cliff["half"]) == {CHOICE, "report"}
-    assert set(cliff["judged"]) == {0.0, 1.0}
-    assert summeval["judged"].tolist() == summeval["consistency"].tolist()
+    monkeypatch.setattr(choice, "read_pairs", lambda data: pairs)
+    file = str(tmp_path / "parts")
+    choice.app(["measure", "data", "-m", "embedded-small", "-o", file])
+    choice.app(["choose", "data", file])
+    assert "288 candidates" in capsys.readouterr().out
+    choice.app(["report", "data", file])
+    assert capsys.readouterr().out.count(f"inconsistency ({CHOSEN})") == 1

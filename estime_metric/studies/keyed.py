@@ -1,0 +1,174 @@
+"""Tables with a row per summary: the columns that name its document and its system, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.compare.join import id_of, name_of
+from estime_metric.measures import measure_of
+from estime_metric.studies.columns import (
+    DOCUMENT_COLUMNS,
+    KEY,
+    SUMMEVAL_SYSTEMS,
+    SYSTEM_COLUMNS,
+)
+from estime_metric.table.rows import has_text_cells
+from estime_metric.table.table import converted, read
+
+_OTHER_NAMES = {name.casefold(): system for system, name in SUMMEVAL_SYSTEMS.items()} | {
+    system.casefold(): name for system, name in SUMMEVAL_SYSTEMS.items()
+}
+_LISTED = 5  # names that a message lists before it only counts
+
+
+def read_keyed(
+    path: str | Path, document: str | None = None, system: str | None = None
+) -> pd.DataFrame:
+    """A table with a row per summary; ``document`` and ``system`` are text, whatever the file calls
+    them (`DOCUMENT_COLUMNS`, `SYSTEM_COLUMNS`), and columns of numbers are numbers, in CSV too. The
+    index is the number of each line.
+
+    Args:
+        path: in any format of `estime score`; also its output, whose prefix is removed and whose
+            ``signature`` becomes a column.
+        document, system: the columns, if they have other names.
+
+    Raises:
+        ValueError: no rows, or no such column.
+        OSError, ImportError: the file cannot be read.
+    """
+    path = Path(path)
+    table = read(path)
+    if table.empty:
+        raise ValueError(f"Expected {path.name} to be a table, but it has no rows.")
+    keys = _key_columns(table, path.name, document, system)
+    if has_text_cells(path):
+        texts = table.columns.difference([*keys, *table.select_dtypes(("number", "bool"))])
+        table = table.assign(**{name: converted(table[name]) for name in texts})
+    return keyed(table, path.name, document, system)
+
+
+def keyed(
+    table: pd.DataFrame, name: str, document: str | None = None, system: str | None = None
+) -> pd.DataFrame:
+    """A table with the columns ``document`` and ``system`` as `read_keyed` gives them, behind its other
+    columns; ``name`` is what messages call it.
+    """
+    documents, systems = _key_columns(table, name, document, system)
+    others = table.drop(columns=[documents, systems, *KEY], errors="ignore")
+    names = table[systems]
+    if systems == "n_errors" and "n_missing" in table:  # the errors that were requested
+        names = pd.to_numeric(names) + pd.to_numeric(table["n_missing"])
+    return others.assign(document=table[documents].map(id_of), system=names.map(name_of))
+
+
+def numeric_columns(table: pd.DataFrame, skipped: Collection[str] = ()) -> tuple[str, ...]:
+    """The columns in which at least half of the cells that are not empty are numbers, so that a stray
+    word is an error and not a column of text. ``NAME_layerLAYER`` is skipped if ``NAME`` is.
+    """
+    columns = []
+    for name in table.columns.difference(KEY, sort=False):
+        filled = table[name].dropna()
+        numbers = pd.to_numeric(filled, errors="coerce").notna()
+        if measure_of(str(name)) not in skipped and len(filled) and numbers.mean() >= 0.5:
+            columns.append(str(name))
+    return tuple(columns)
+
+
+def by_summary(
+    table: pd.DataFrame, columns: Sequence[str], where: str, systems: Collection[str] = ()
+) -> pd.DataFrame:
+    """Some columns of a table as float64, by document and system; NaN in an empty cell.
+
+    Args:
+        table: one row per summary, with the columns `KEY`.
+        columns: columns of numbers.
+        where: what the table is called in messages.
+        systems: names of systems; a system of SummEval that has another name than these
+            (``LEAD-3``, ``M0``) gets it.
+
+    Raises:
+        TypeError: a cell is neither empty nor a number.
+        ValueError: a column is missing, a name is empty, a summary occurs twice, or a number is
+            infinite.
+    """
+    for name in (*KEY, *columns):
+        if name not in table:
+            listing = ", ".join(map(str, table.columns)) or "none"
+            raise ValueError(
+                f"Expected {where} to have a column {name!r}, but its columns are {listing}."
+            )
+    keys = table[KEY].assign(
+        document=table["document"].map(id_of), system=table["system"].map(name_of)
+    )
+    if len(nameless := keys.index[(keys == "").any(axis=1)]):
+        raise ValueError(
+            f"Expected {where} to name document and system in each row, but row {listed(nameless)} lacks one."
+        )
+    keys["system"] = known_systems(keys["system"], systems)
+    if len(twice := keys[keys.duplicated()].drop_duplicates()):
+        raise ValueError(
+            f"Expected {where} to contain each summary once, but {cell_names(twice)} occurs twice."
+        )
+    cells = table[list(columns)].set_axis(pd.MultiIndex.from_frame(keys))
+    return cells.apply(lambda column: _numbers(column, f"column {column.name!r} of {where}"))
+
+
+def cell_names(keys: Iterable[Any] | pd.DataFrame) -> str:
+    """Documents and systems, as `listed`."""
+    rows = keys.itertuples(index=False) if isinstance(keys, pd.DataFrame) else keys
+    return listed([f"({document}, {system})" for document, system in rows])
+
+
+def listed(cells: Sequence[Any]) -> str:
+    """The first few of ``cells``, and how many more there are."""
+    shown = ", ".join(map(str, cells[:_LISTED]))
+    more = len(cells) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def known_systems(names: pd.Series, systems: Collection[str]) -> pd.Series:
+    """Names of systems of SummEval by the names that ``systems`` have; other names are unchanged."""
+    other_names = {
+        name: other
+        for name in names.unique()
+        if name not in systems and (other := _OTHER_NAMES.get(name.casefold())) in systems
+    }
+    return names.replace(other_names)
+
+
+def _key_columns(
+    table: pd.DataFrame, name: str, document: str | None, system: str | None
+) -> list[str]:
+    """The columns of the document and of the system."""
+    columns = []
+    for kind, given, choices in (
+        ("document", document, DOCUMENT_COLUMNS),
+        ("system", system, SYSTEM_COLUMNS),
+    ):
+        tried = choices if given is None else (given,)
+        if (column := next((choice for choice in tried if choice in table), None)) is None:
+            raise ValueError(
+                f"Expected {name!r} to have a column of {kind}s ({', '.join(tried)}), but its columns "
+                f"are {', '.join(map(str, table.columns)) or 'none'}."
+            )
+        columns.append(column)
+    return columns
+
+
+def _numbers(cells: pd.Series, what: str) -> pd.Series:
+    values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    if len(strange := cells[values.isna() & cells.notna()]):
+        raise TypeError(
+            f"Expected {what} to contain numbers, but got {strange.iloc[0]!r} at {cell_names(strange.index[:1])}."
+        )
+    if len(infinite := values.index[np.isinf(values)]):
+        raise ValueError(
+            f"Expected {what} to be finite, but got infinity at {cell_names(infinite)}."
+        )
+    return values
