@@ -10,7 +10,8 @@ import pytest
 
 from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from experiments.benchmarks.running import blocks_without_encoder
-from experiments.tests.benchmarks.contract import (
+from experiments.tests.benchmarks.made import DATA, made_folder, made_rows
+from tests.studies.benchmarks.test_contract import (
     Case,
     Made,
     check_digests,
@@ -23,7 +24,6 @@ from experiments.tests.benchmarks.contract import (
     test_measures_that_fail_or_are_not_there_leave_a_table,
     test_the_folder_has_everything_and_nothing_else,
 )
-from experiments.tests.benchmarks.made import DATA, made_folder, made_rows
 
 __all__ = [  # fixtures, and tests that are collected here too
     "out",

@@ -12,9 +12,8 @@ from cyclopts import Group, Parameter
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.config import EstimeConfig
-from estime_metric.config_file import OF_ENCODER
+from estime_metric.config_file import OF_ENCODER, contained
 from estime_metric.studies.commands.folder import make_folder
-from estime_metric.table.table import record_of
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -228,22 +227,6 @@ def _option_text(name: str, value: Any) -> str:
         return name if value else f"{name} no"
     is_list = isinstance(value, (tuple, frozenset))
     return f"{name} {'+'.join(map(str, sorted(value))) if is_list else value}"
-
-
-def contained(path: Path) -> tuple[dict[str, Any], bool]:
-    """The options that a file contains, and whether they are an output's record."""
-    import json
-
-    if path.suffix.lower() == ".json":
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    else:
-        path.stat()
-        content = record_of(path)
-    if "signature" in content and isinstance(content.get("config"), dict):
-        machine = ("device", "token_budget")
-        record = content["config"]
-        return {name: value for name, value in record.items() if name not in machine}, True
-    return content, False
 
 
 #: What a command has if no option of these groups is given.
