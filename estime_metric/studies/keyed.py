@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,10 +119,10 @@ def by_summary(
     return cells.apply(lambda column: _numbers(column, f"column {column.name!r} of {where}"))
 
 
-def cell_names(keys: Iterable[Any] | pd.DataFrame) -> str:
+def cell_names(keys: pd.DataFrame | pd.MultiIndex) -> str:
     """Documents and systems, as `listed`."""
-    rows = keys.itertuples(index=False) if isinstance(keys, pd.DataFrame) else keys
-    return listed([f"({document}, {system})" for document, system in rows])
+    rows = keys.to_frame() if isinstance(keys, pd.MultiIndex) else keys
+    return listed([f"({document}, {system})" for document, system in rows.to_numpy()])
 
 
 def listed(cells: Sequence[Any]) -> str:
