@@ -144,12 +144,12 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     missing = ["-m", "nobody/nothing"]
     table = pairs(tmp_path / "pairs.jsonl", "a")
     alone = pairs(tmp_path / "alone.jsonl", "a", system="x")
-    empty = write_jsonl(tmp_path / "empty.csv", [])
     damaged = pairs(tmp_path / "damaged.jsonl", "a")
     damaged.write_text("no object\n" + damaged.read_text(encoding="utf-8"), encoding="utf-8")
     blank = write_jsonl(tmp_path / "blank.jsonl", [{"source": "The cat slept.", "summary": None}])
     broken = tmp_path / "broken.jsonl"
     broken.write_text("no object\n", encoding="utf-8")
+    gap = pairs(tmp_path / "gap.jsonl", "a", system=["x", "y", None])
     without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
     link = tmp_path / "link.jsonl"
     link.symlink_to(table)
@@ -159,7 +159,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
         ([damaged, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
         ([damaged, broken], r"broken\.jsonl to have .* no rows \(broken\.jsonl line 1: "),
-        ([files[0], empty], "empty.csv to have scores or pairs, but it has no rows"),
         (
             [table],
             "a column 'system' in pairs.jsonl, but its columns are source, summary, id. Name",
@@ -175,8 +174,8 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "`system_column` to be other columns than measures"),
-        ([table, files[1], "--baseline", "c"], "`baseline` to be one of pairs, b, but got 'c'"),
         ([alone], "Expected two systems or more, but got 1"),
+        ([gap], "in column 'system' in each row of gap.jsonl, but line 3 has none"),
         ([table, stranger], "common, but by column 'source' they have none: pairs: 'A dog"),
         (
             [table, files[1], "--higher", "alarms"],
@@ -238,55 +237,16 @@ def test_a_scored_file_and_pairs_with_its_settings(
     assert "Expected all rows to have the same signature" in refused
 
 
-def test_a_baseline_is_named_by_its_file_or_its_system(files: tuple[Path, Path]) -> None:
+def test_a_baseline_is_named_by_its_file_or_its_system(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     for name in ("b", "b.jsonl", files[1]):
         shown = run(*files, "--baseline", name, "--json").stdout
         assert json.loads(shown)["pairs"][0]["system_a"] == "b"
-    assert "`baseline` to be one of a, b" in run(*files, "--baseline", "c", status=2).stderr
-
-
-def test_a_baseline_that_two_files_are_called_is_refused(tmp_path: Path) -> None:
-    paths = []
-    for folder in ("old", "new"):
-        (tmp_path / folder).mkdir()
-        paths.append(scored(tmp_path / folder / "scores.jsonl", A))
-    refused = run(*paths, "--baseline", "scores.jsonl", status=2).stderr
-    assert "but got 'scores.jsonl'" in " ".join(refused.split())
-    shown = run(*paths, "--baseline", paths[1], "--json").stdout
-    assert json.loads(shown)["baseline"] == str(paths[1])
-
-
-def test_a_row_without_a_system_is_named(tmp_path: Path) -> None:
-    table = scored(tmp_path / "all.jsonl", A, system=[*"xxxxxxx", None])
-    refused = run(table, status=2).stderr
-    assert "in column 'system' in each row of all.jsonl, but line 8 has none" in refused
-
-
-def test_the_tables_fit_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) -> None:
-    a, b = scored(tmp_path / "[bold]a.jsonl", A), scored(tmp_path / "b\x1b[2J.jsonl", B)
-    shown = run(a, b).stdout
-    tables, _, _ = shown.partition(" has lower inconsistency than ")
-    assert all(len(line) <= 80 for line in tables.splitlines()[:-1])
-    assert "[bold]a" in shown
-    assert "\x1b" not in shown
-
-
-def test_the_default_measures_are_those_of_the_help() -> None:
-    shown = " ".join(run("--help", columns=1000).stdout.split())
-    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in shown
-
-
-def test_files_scored_before_copied_density_was_a_base_measure_are_compared(tmp_path: Path) -> None:
-    paths = []
-    for name, alarms in (("a", A), ("b", B)):
-        path = scored(tmp_path / f"{name}.jsonl", alarms)
-        rows = json_rows(path)
-        for row in rows:
-            del row["copied_density"]
-        paths.append(write_jsonl(path, rows))
-    shown = run(*paths).stdout
-    assert "b has lower inconsistency than a" in shown
-    assert "copie" not in shown
+    (tmp_path / "new").mkdir()
+    other = scored(tmp_path / "new" / "b.jsonl", A)  # two files are called so
+    refused = run(files[1], other, "--baseline", "b.jsonl", status=2).stderr
+    assert "`baseline` to be one of " in refused
 
 
 def test_columns_of_the_user_are_not_measures(tmp_path: Path, encoder: list[str]) -> None:
@@ -421,46 +381,23 @@ def test_a_base_of_another_signature_is_scored_again_with_the_settings_of_the_ne
     assert "column 'source' should contain text, but is missing" in refused
 
 
+def summaries_of_summeval() -> list[dict[str, str]]:
+    """A source and a summary each; made ones if the data is not there."""
+    folder = Path(__file__).parents[3] / "shared/data/summeval"
+    if not folder.exists():
+        return [{"source": source, "summary": "They say it shut in June."} for source in SENTENCES]
+    sources = {row["doc_id"]: row["source"] for row in json_rows(folder / "documents.jsonl")}
+    rows = [row for row in json_rows(folder / "summeval.jsonl") if row["system"] == "M22"]
+    return [{"source": sources[row["doc_id"]], "summary": row["summary"]} for row in rows[:12]]
+
+
 @pytest.mark.slow
 def test_a_system_that_appends_the_first_sentence_of_its_source_does_not_pass(
     tmp_path: Path,
 ) -> None:
-    sources = [
-        f"The council of {town} voted to close the old bridge in May. Anna sold her red boat {town}."
-        for town in [
-            "Bath",
-            "York",
-            "Leeds",
-            "Derby",
-            "Truro",
-            "Wells",
-            "Ely",
-            "Ripon",
-            "Hull",
-            "Exeter",
-            "Durham",
-            "Oxford",
-        ]
-    ]
-    documents = Path(__file__).parents[3] / "shared/data/summeval/documents.jsonl"
-    old = [f"{source.split()[3]} shut a bridge, they say, in June." for source in sources]
-    if documents.exists():
-        text_of = {row["doc_id"]: row["source"] for row in json_rows(documents)}
-        rows = json_rows(documents.with_name("summeval.jsonl"))
-        kept = [row for row in rows if row["system"] == "M22"][:12]
-        sources = [text_of[row["doc_id"]] for row in kept]
-        old = [row["summary"] for row in kept]
-    appended = [
-        f"{summary} {source.split('. ')[0]}." for summary, source in zip(old, sources, strict=True)
-    ]
+    old = summaries_of_summeval()
+    new = [{**row, "summary": f"{row['summary']} {row['source'].split('. ')[0]}."} for row in old]
     paths = [
-        write_jsonl(
-            tmp_path / f"{name}.jsonl",
-            [
-                {"source": source, "summary": summary}
-                for source, summary in zip(sources, summaries, strict=True)
-            ],
-        )
-        for name, summaries in (("old", old), ("new", appended))
+        write_jsonl(tmp_path / f"{index}.jsonl", rows) for index, rows in enumerate((old, new))
     ]
     assert "copies significantly more" in run(*paths, "--fail-if-worse", "-q", status=4).stderr

@@ -236,14 +236,6 @@ def test_one_source_shows_a_difference_and_no_significance() -> None:
     ]
 
 
-def test_each_layer_is_a_measure() -> None:
-    names = [f"{name}_layer{layer}" for layer in (3, 4) for name in ("inconsistency", "alarms")]
-    a = table(**dict(zip(names, [LOW, FEW, LOW, FEW], strict=True)))
-    b = table(**dict(zip(names, [HIGH, MANY, HIGH, FEW], strict=True)))
-    pairs = compared(a, b).pairs.set_index("measure")
-    assert pairs["better"].to_dict() == dict(zip(names, ["A", "A", "A", None], strict=True))
-
-
 def test_p_values_of_each_measure_are_corrected_for_the_pairs() -> None:
     """Six examples give p = .031, which three pairs of systems turn into .094."""
     a, b = system(LOW[:6], FEW[:6]), system(HIGH[:6], MANY[:6])
