@@ -90,7 +90,7 @@ def test_accuracy_across_texts_agrees_with_a_loop() -> None:
 def test_statistics_of_table_3_agree_with_loops(data: CoherenceScores, measure: str) -> None:
     judgements = judgements_of(data)
     assert judgements.shape == (100, 16)
-    computed = statistics_of(data.published[measure].to_numpy().reshape(100, 16), judgements)
+    computed = statistics_of(data.table[measure].to_numpy().reshape(100, 16), judgements)
     assert list(computed) == list(STATISTICS)
     levels = {
         "τ_intra": "intra_system",
@@ -107,7 +107,7 @@ def test_statistics_of_table_3_agree_with_loops(data: CoherenceScores, measure: 
 def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: CoherenceScores) -> None:
     by_name = TABLE_3.set_index(["measure", "statistic"])
     for measure, label in LABELS.items():
-        scores = data.published[measure].to_numpy().reshape(100, 16)
+        scores = data.table[measure].to_numpy().reshape(100, 16)
         for name, value in statistics_of(scores, judgements_of(data)).items():
             printed = by_name.loc[label, name]
             assert printed.paper_low <= printed.paper <= printed.paper_high

@@ -86,7 +86,7 @@ def test_what_the_data_lack_is_named(folder: Path) -> None:
     path = folder / "coherence_scores" / "gruen.csv"
     path.write_text(path.read_text().replace("d3,M22,", "d3,M99,"))
     assert (
-        "Expected gruen.csv to have each summary, but there is none for ('d3', 'M22')"
+        "Expected gruen.csv to have each summary, but there is none for (d3, M22)"
         in run_command("benchmark", "coherence", folder, status=2).stderr
     )
 

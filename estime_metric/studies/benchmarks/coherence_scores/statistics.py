@@ -201,7 +201,7 @@ def annotator_agreement(data: CoherenceScores) -> pd.DataFrame:
     says whether the scores of the measure ``human`` are this expert's.
     """
     shape = judgements_of(data).shape
-    human = data.published.get("human", pd.Series(dtype=float))
+    human = data.table.get("human", pd.Series(dtype=float))
     rows = []
     for number, expert in data.annotations.items():
         others = data.annotations.drop(columns=number).mean(axis=1)

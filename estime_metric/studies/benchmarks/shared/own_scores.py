@@ -13,8 +13,8 @@ import pandas as pd
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
-from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, KEY, NOT_MEASURES, SYSTEM_COLUMNS
 from estime_metric.studies.keyed import (
     by_summary,
     cell_names,

@@ -17,7 +17,8 @@ from tqdm import tqdm
 from estime_metric._version import __version__
 from estime_metric.measures import PAPER_MEASURE
 from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import KEY, Data, Summaries
+from estime_metric.studies.benchmarks.shared.data import Data, Summaries
+from estime_metric.studies.columns import KEY
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import draw
 from estime_metric.table.arrays import Floats
