@@ -20,7 +20,7 @@ from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, Scor
 from estime_metric.studies.benchmarks.shared.data import Data, Summaries
 from estime_metric.studies.columns import KEY
 from estime_metric.studies.meta.grid import Grid
-from estime_metric.studies.meta.resampling import draw
+from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
 from estime_metric.table.table import record_of, write
@@ -268,9 +268,7 @@ def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
     """
     if not items:
         return np.zeros((1 + resamples, 0))
-    drawn = draw((items, 1), "documents", resamples, seed).documents
-    assert drawn is not None
-    return np.concatenate([np.ones((1, items)), drawn])
+    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])
 
 
 def with_interval(drawn: Floats, name: str) -> dict[str, float]:
