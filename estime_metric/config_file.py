@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from estime_metric import files
 from estime_metric.config import SPLITTERS, TAGGERS, EstimeConfig
+from estime_metric.table.table import record_of
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
@@ -74,7 +74,7 @@ def _content(path: Path) -> Any:
     path.stat()  # raises OSError if there is no such file
     ending = path.suffix.lower()
     if ending != ".json":
-        return (files.read_meta(path) if ending == ".parquet" else None) or None
+        return (record_of(path) if ending == ".parquet" else None) or None
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from estime_metric import files
-from estime_metric._wording import counted, shortened
+from estime_metric._wording import counted
 from estime_metric.checks import check_choice, did_you_mean, integer
 from estime_metric.config import EstimeConfig
 from estime_metric.measures import (
@@ -27,11 +26,9 @@ from estime_metric.measures import (
     compute,
     reported_name,
 )
-from estime_metric.show import html
-from estime_metric.show.tables import mean_cells
 from estime_metric.signature import Signature
-from estime_metric.table.bootstrap import BootstrapMeans, source_id
-from estime_metric.table.intervals import Interval
+from estime_metric.table.intervals import Interval, intervals, source_id
+from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,18 +38,6 @@ if TYPE_CHECKING:
 _LISTED = 10  # indices that `str` names
 
 _PRINTED = (RECOMMENDED, PAPER_MEASURE, "coverage")  # measures that `str` shows
-
-#: Measures whose means a notebook shows, if the result has them.
-_IN_NOTEBOOK = (
-    "inconsistency",
-    "graded_alarms",
-    "new_words",
-    "new_trigrams",
-    "alarms",
-    "tokens",
-    "coverage",
-    "copied_density",
-)
 
 
 class EstimeResult:
@@ -214,6 +199,8 @@ class EstimeResult:
         return f"EstimeResult({counted(len(self), 'pair')}, {self.signature})"
 
     def __str__(self) -> str:
+        from estime_metric.show.tables import mean_cells  # imports rich: slow
+
         lines = []
         for layer in self.layers:
             lines.append(f"{counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
@@ -321,10 +308,10 @@ class EstimeResult:
         )
 
     def interval(self, measure: str, layer: int | None = None) -> Interval:
-        """The mean of a measure with its 95% bootstrap interval over sources (see `BootstrapMeans`);
+        """The mean of a measure with its 95% bootstrap interval over sources (see `intervals`);
         pairs for which the measure is undefined are excluded. Arguments as for `values`.
         """
-        return self._bootstrap({measure: self.values(measure, layer).tolist()}).interval(measure)
+        return self._intervals({measure: self.values(measure, layer).tolist()})[measure]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything about the whole run as plain numbers and strings, for JSON.
@@ -334,13 +321,12 @@ class EstimeResult:
             ``low`` and ``high`` of the 95% interval, and ``count``, with ``None`` for a value that
             is undefined; ``signature`` and ``short_signature``.
         """
-        columns = self.columns()
-        means = self._bootstrap(columns)
+        means = self._intervals(self.columns())
         return {
             "pairs": len(self),
             "blank": len(self.blank_indices),
             "unchecked": len(self.unchecked_indices),
-            "measures": {name: means.interval(name).to_dict() for name in columns},
+            "measures": {name: mean.to_dict() for name, mean in means.items()},
             "signature": str(self.signature),
             "short_signature": self.signature.short,
         }
@@ -368,20 +354,45 @@ class EstimeResult:
             table[measure] = compute(measure, self._statistics).flatten().numpy()
         return pandas.DataFrame(table)
 
+    def table(self, measures: Sequence[str] | None = None, *, texts: bool = False) -> DataFrame:
+        """The table of scores: one row per pair, as ``estime score -o`` writes it and
+        `estime_metric.table.table.read` reads it.
+
+        Args:
+            measures: the measures (default: `measures`).
+            texts: also give the columns ``source`` and ``summary``, if the result has the texts.
+
+        Returns:
+            ``line``, from 1; the texts; a column per measure (``alarms``, or ``alarms_layer12`` of
+            several layers), rounded to six decimals, NaN if it is undefined; ``source_id`` if the
+            result has its sources; ``signature``. The record, ``table.attrs["record"]``, has the
+            signature.
+
+        Raises:
+            ValueError: a measure is unknown or was not requested.
+        """
+        import pandas  # slow
+
+        columns: dict[str, Any] = {LINE: range(1, len(self) + 1)}
+        if texts and self._sources is not None and self._predictions is not None:
+            columns |= {"source": list(self._sources), "summary": list(self._predictions)}
+        for name, values in self.columns(measures).items():
+            columns[name] = [round(value, 6) for value in values]
+        if self._sources is not None:
+            columns[SOURCE_ID] = [source_id(source) for source in self._sources]
+        table = pandas.DataFrame(columns).assign(**{SIGNATURE: str(self.signature)})
+        table.attrs["record"] = {SIGNATURE: str(self.signature)}
+        return table
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a row for each pair, and the signature: JSON Lines, CSV or Parquet, by the ending of
-        ``path``. ``estime compare`` reads it.
+        """Writes `table`: JSON Lines, CSV or Parquet, by the ending of ``path``. ``estime compare``
+        reads it.
 
         Raises:
             ValueError: another ending.
             ImportError: Parquet without pyarrow.
         """
-        sources = [{}] * len(self) if self.sources is None else map(_source_column, self.sources)
-        rows = [
-            {"line": number, **record, **source, "signature": str(self.signature)}
-            for number, (record, source) in enumerate(zip(self, sources, strict=True), start=1)
-        ]
-        files.write_rows(Path(path), rows)
+        write(Path(path), self.table())
 
     def worst(
         self, number: int = 5, measure: str = RECOMMENDED, layer: int | None = None
@@ -435,43 +446,9 @@ class EstimeResult:
             )
         return self._explain(self.config, self._predictions[index], self._sources[index], layer)
 
-    def to_html(self, *, title: str = "ESTIME: means and the worst summaries") -> str:
-        """A self-contained page: the means with their intervals, and the worst summaries."""
-        return html.page(title, [self._fragment()])
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: what is on the page of `to_html`."""
-        return f"<style>{html.STYLE}</style>{self._fragment()}"
-
-    def _fragment(self) -> str:
-        means = []
-        for layer in self.layers:
-            caption = f"{counted(len(self), 'pair')}, layer {layer}; bootstrap intervals by source"
-            rows = [
-                (
-                    name,
-                    *mean_cells(name, self.interval(name, layer)),
-                    MEASURES[name].meaning.replace("`", ""),
-                )
-                for name in _IN_NOTEBOOK
-                if name in self.measures
-            ]
-            means.append((caption, rows))
-        inconsistency, alarms = (
-            self.values(name, self.layers[0]).tolist() for name in (RECOMMENDED, PAPER_MEASURE)
-        )
-        texts = self._predictions or [""] * len(self)
-        worst = [
-            (index, inconsistency[index], alarms[index], shortened(texts[index], 200))
-            for index in self.worst(layer=self.layers[0])
-        ]
-        return html.result(means, worst, self.signature)
-
-    def _bootstrap(self, columns: Mapping[str, Sequence[float]]) -> BootstrapMeans:
-        means = BootstrapMeans(tuple(columns))
+    def _intervals(self, columns: Mapping[str, Sequence[float]]) -> dict[str, Interval]:
         sources = self._sources or [str(row) for row in range(len(self))]
-        means.add([source_id(source) for source in sources], columns)
-        return means
+        return intervals([source_id(source) for source in sources], columns)
 
     def _layer_index(self, layer: int | None) -> int:
         if layer is None:
@@ -489,7 +466,3 @@ class EstimeResult:
             .flatten()
             .tolist()
         )
-
-
-def _source_column(source: str) -> dict[str, str]:
-    return {files.SOURCE_ID: source_id(source)}

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from estime_metric import cli, files
+from estime_metric import cli
+from estime_metric.table.rows import Row, read_rows
 
 #: Short windows, so that short texts have several.
 SHORT = ["--config", str(Path(__file__).with_name("short.json"))]
@@ -156,9 +157,9 @@ def json_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def table_rows(path: Path) -> list[tuple[int, files.Row]]:
+def table_rows(path: Path) -> list[tuple[int, Row]]:
     """Number and row of each line of a table, none of which is invalid."""
-    lines = list(files.read_rows(path))
+    lines = list(read_rows(path))
     assert not any(line.problem for line in lines)
     return [(line.number, line.row) for line in lines]
 

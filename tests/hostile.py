@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
-from estime_metric import EstimeResult, examples, files
+from estime_metric import EstimeResult, examples
 from estime_metric.measures import STATISTICS, TIES
+from estime_metric.table.rows import read_lines
 
 NEARLY_EQUAL = [
     "colour",
@@ -42,7 +43,7 @@ def hostile_pairs(count: int, seed: int = 0) -> list[tuple[str, str]]:
     of words.
     """
     rng = random.Random(seed)
-    plain = " ".join(files.read_pairs(examples.PATH).sources).split()
+    plain = " ".join(line.row["source"] for line in read_lines(examples.PATH)).split()
     pairs: list[tuple[str, str]] = []
     while len(pairs) < count:
         words = rng.choice([plain, plain, NEARLY_EQUAL, [*plain, *UNICODE], rng.sample(plain, 3)])

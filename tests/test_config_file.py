@@ -10,7 +10,7 @@ import pytest
 
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.config_file import read_config
-from estime_metric.files import write_rows
+from estime_metric.table.table import write
 from tests.command import run_command, write_jsonl
 
 SETTINGS = ["--distance", 4, "--measures", "soft"]
@@ -79,7 +79,7 @@ def test_what_is_refused(
 
 
 def test_a_table_without_a_record_is_refused(pairs: Path, tmp_path: Path) -> None:
-    write_rows(tmp_path / "a.parquet", [{"a": 1}])
+    write(tmp_path / "a.parquet", [{"a": 1}])
     for path in (pairs, tmp_path / "a.parquet"):
         with pytest.raises(ValueError, match=rf"{path.name} to contain .*, but found neither"):
             read_config(path)

@@ -200,15 +200,6 @@ def test_it_explains_its_pairs_as_its_scorer_does(bert_folder: str) -> None:
         EstimeResult(result._statistics, result.config).explain(0)
 
 
-def test_its_page_has_the_means_and_the_worst_summaries(result: EstimeResult) -> None:
-    texts = ["A cat.", "<b>A dog.</b>", "A bird."]
-    page = EstimeResult(result._statistics, CONFIG, texts, texts).to_html(title="Run 3")
-    assert "<title>Run 3</title>" in page
-    assert page.index("&lt;b&gt;A dog.") < page.index("A cat.")
-    assert CONFIG.signature() in page
-    assert "There is no pair" not in page
-
-
 def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
     result: EstimeResult,
 ) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.checks import did_you_mean
 from estime_metric.cli import options
@@ -23,6 +22,7 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
+from estime_metric.table.rows import Layout, header_hint
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,18 +103,17 @@ def calibrate(
     return 1 if problems else 0
 
 
-def _read(
-    path: Path, score: str, label: str, layout: files.Layout, problems: list[str]
-) -> DataFrame:
+def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str]) -> DataFrame:
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
-    from estime_metric.compare.reading import check_column, quoted, read_scores
+    from estime_metric.compare.reading import check_column, quoted
+    from estime_metric.table.table import read
 
-    rows = read_scores(path, layout, own_columns=[label], skipped=problems)
+    rows = read(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
         raise ValueError(
-            f"Expected labeled summaries in {path.name}, but it has no rows{files.header_hint(path)}."
+            f"Expected labeled summaries in {path.name}, but it has no rows{header_hint(path)}."
         )
     check_column(rows, label, path.name, "Name the right one with `label`.")
     advice = f"Name the right one with `score`.{did_you_mean(score, [*rows, *MEASURES])}"

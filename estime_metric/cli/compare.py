@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn, warn_of_rows
@@ -21,6 +20,9 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.show.tables import decimals_of, fixed, interval_cell, p_value, print_columns
+from estime_metric.table.output import check_writable, is_standard, write_text
+from estime_metric.table.rows import Layout, header_hint
+from estime_metric.table.table import write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -144,7 +146,7 @@ def compare(
         save(figure, plot)
     if as_json:
         say(_as_json(compared))
-    elif output is None or not files.is_standard(output):
+    elif output is None or not is_standard(output):
         _print(compared)
         if output is not None:
             say_wrote(written, output)
@@ -172,12 +174,12 @@ def _check_outputs(
             raise ValueError(f"Expected each file once, but got {str(path)!r} twice.")
     if texts.summary_files and len(inputs) < 2:
         raise ValueError("Expected a text file of summaries for each system, but got only one.")
-    if as_json and output is not None and files.is_standard(output):
+    if as_json and output is not None and is_standard(output):
         raise ValueError("Expected --json or the rows on standard output, but got both.")
     read = [*inputs, *([texts.source_file] if texts.source_file is not None else [])]
     for written, endings in ((output, WRITABLE), (plot, options.PLOTS)):
         if written is not None:
-            files.check_writable(written, read, overwrite=overwrite, endings=endings)
+            check_writable(written, read, overwrite=overwrite, endings=endings)
     if plot is not None:
         import estime_metric.show.plot  # noqa: F401 - fails now, not after hours
 
@@ -186,7 +188,7 @@ def _read_systems(
     inputs: Sequence[Path],
     comparison: ComparisonOptions,
     baseline: str | None,
-    layout: files.Layout,
+    layout: Layout,
     measured: ComparedOptions,
     *,
     quiet: bool,
@@ -222,18 +224,17 @@ def _read_systems(
     return tables, len(problems)
 
 
-def _read(
-    path: Path, columns: Sequence[str], layout: files.Layout, problems: list[str]
-) -> "DataFrame":
+def _read(path: Path, columns: Sequence[str], layout: Layout, problems: list[str]) -> "DataFrame":
     """A table of scores, or the rows of a table that have two texts; ``problems`` gets a sentence for
     each other row. ValueError if there is none, or a column is missing.
     """
-    from estime_metric.compare.reading import has_scores, read_scores, rows_with_texts
+    from estime_metric.compare.reading import has_scores, rows_with_texts
+    from estime_metric.table.table import read
 
     skipped: list[str] = []  # of this file alone: its first problem explains an empty table
-    table = read_scores(path, layout, own_columns=columns, skipped=skipped)
+    table = read(path, layout, own_columns=columns, skipped=skipped)
     if table.empty:
-        reason = f" ({skipped[0]})" if skipped else files.header_hint(path)
+        reason = f" ({skipped[0]})" if skipped else header_hint(path)
         raise ValueError(
             f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
         )
@@ -247,7 +248,7 @@ def _read(
 def _scored(
     tables: "dict[str, DataFrame]",
     columns: Sequence[str],
-    layout: files.Layout,
+    layout: Layout,
     measured: ComparedOptions,
     *,
     quiet: bool,
@@ -300,9 +301,9 @@ def _write(output: Path, compared: "Comparison") -> str:
     from estime_metric.compare import to_rows
 
     if output.suffix.lower() == ".json":
-        files.write_text(output, _as_json(compared) + "\n")
+        write_text(output, _as_json(compared) + "\n")
         return "all numbers"
-    files.write_rows(output, to_rows(compared))
+    write(output, to_rows(compared))
     return counted(len(compared.pairs), "row")
 
 

@@ -17,9 +17,9 @@ from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCl
 from rich.console import Console
 from rich.text import Text
 
-from estime_metric import files
 from estime_metric._wording import counted, printable
 from estime_metric.config import OTHER_NAMES
+from estime_metric.table.output import is_standard
 
 #: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
 USER_ERRORS = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
@@ -43,7 +43,7 @@ def say_wrote(what: str, path: Path, *, on_stderr: bool = False) -> None:
     """Reports what was written to which file, on stderr if standard output is for data; prints
     nothing if the file is standard output.
     """
-    if not files.is_standard(path):
+    if not is_standard(path):
         (note if on_stderr else say)(f"wrote {what} to {path}")
 
 

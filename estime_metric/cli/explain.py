@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.table.output import check_writable, write_text
+from estime_metric.table.rows import TABLES, Layout, Line, header_hint, read_lines, valid_lines
+from estime_metric.table.table import LINE, write
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -68,32 +71,40 @@ def explain(
     check_one_layer(EstimeConfig(**chosen).layers)
     if output is not None:
         read = [path for path in (*inputs, texts.source_file) if path is not None]
-        files.check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))
+        check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))
+    problems: list[str] = []
     if summary is not None and source is not None:
         if row:
             raise ValueError("Expected --row with a file or --example, but got it with --summary.")
-        pairs = files.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
+        layout: Layout = TABLES
+        numbers, pairs = [1], [{"source": source, "summary": summary}]
     else:
+        layout = texts
         path = Path(EXAMPLES) if example else inputs[0]
-        pairs = _only(files.read_pairs(path, texts), row or ([EXAMPLE_ROW] if example else []))
-        _check_number(pairs, path, is_shown=output is None)
-    warn_of_rows(pairs.problems)
+        lines = valid_lines(read_lines(path, texts), problems)
+        if wanted := row or ([EXAMPLE_ROW] if example else []):
+            lines, problems = _only(lines, problems, wanted), []
+        _check_number(len(lines), problems, path, is_shown=output is None)
+        numbers, pairs = [line.number for line in lines], [line.row for line in lines]
+    warn_of_rows(problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    shown = EstimeScorer(**chosen).explain_pairs(pairs.summaries, pairs.sources)
-    headings = [f"line {line}" for line in pairs.lines] if len(shown) > 1 else [""]
+    shown = EstimeScorer(**chosen).explain_pairs(
+        [pair[layout.summary_column] for pair in pairs],
+        [pair[layout.source_column] for pair in pairs],
+    )
+    headings = [f"line {number}" for number in numbers] if len(shown) > 1 else [""]
     if output is None:
         _show(shown, headings, function_words=function_words)
     else:
-        _write(output, shown, headings, pairs)
-    return 1 if pairs.problems else 0
+        _write(output, shown, headings, numbers)
+    return 1 if problems else 0
 
 
-def _check_number(pairs: files.Pairs, path: Path, *, is_shown: bool) -> None:
+def _check_number(number: int, problems: Sequence[str], path: Path, *, is_shown: bool) -> None:
     """Raises ValueError if there is no pair, or if there are more pairs than the screen can show."""
-    number = len(pairs)
     if not number:
-        first = f" ({pairs.problems[0]})" if pairs.problems else files.header_hint(path)
+        first = f" ({problems[0]})" if problems else header_hint(path)
         raise ValueError(f"Expected pairs in {path}, but got none{first}.")
     if is_shown and number > SHOWN:
         raise ValueError(
@@ -102,22 +113,20 @@ def _check_number(pairs: files.Pairs, path: Path, *, is_shown: bool) -> None:
         )
 
 
-def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
-    """The pairs on the given lines, in the given order; all pairs if no line is given."""
-    if not rows:
-        return pairs
+def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> list[Line]:
+    """The lines with the given numbers, in the given order."""
+    by_number = {line.number: line for line in lines}
     for row in rows:
-        if row not in pairs.lines:
-            raise ValueError(_why_not(pairs, row))
-    return pairs.select(pairs.lines.index(row) for row in rows)
-
-
-def _why_not(pairs: files.Pairs, row: int) -> str:
-    for problem in pairs.problems:
-        if problem.startswith(f"line {row}:"):
-            return f"{problem}."
-    last = f", the last on line {pairs.lines[-1]}" if pairs.lines else ""
-    return f"Expected --row to be the line of a pair, but got {row} of {len(pairs)} pairs{last}."
+        if row not in by_number:
+            problem = next((text for text in problems if text.startswith(f"line {row}:")), "")
+            last = f", the last on line {lines[-1].number}" if lines else ""
+            raise ValueError(
+                f"{problem}."
+                if problem
+                else f"Expected --row to be the line of a pair, but got {row} of {len(lines)} "
+                f"pairs{last}."
+            )
+    return [by_number[row] for row in rows]
 
 
 def _show(shown: list[Explanation], headings: list[str], *, function_words: bool) -> None:
@@ -133,15 +142,15 @@ def _show(shown: list[Explanation], headings: list[str], *, function_words: bool
         to_terminal(explanation, console, function_words=function_words)
 
 
-def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: files.Pairs) -> None:
+def _write(output: Path, shown: list[Explanation], headings: list[str], numbers: list[int]) -> None:
     if output.suffix.lower() == PAGE:
         from estime_metric.show import to_html
 
-        files.write_text(output, to_html(shown, headings=headings))
+        write_text(output, to_html(shown, headings=headings))
     else:
         rows = []
-        for line, explanation in zip(pairs.lines, shown, strict=True):
+        for line, explanation in zip(numbers, shown, strict=True):
             data = explanation.to_dict()
-            rows.append({files.LINE: line, "summary": data.pop("prediction"), **data})
-        files.write_rows(output, rows)
+            rows.append({LINE: line, "summary": data.pop("prediction"), **data})
+        write(output, rows)
     say_wrote(counted(len(shown), "pair"), output)

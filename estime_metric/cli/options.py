@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter, validators
 
-from estime_metric import files
 from estime_metric.checks import listed_names
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import read_config
+from estime_metric.table.rows import Layout
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")
@@ -47,7 +47,7 @@ _MEASURE = Group("Measure", sort_key=3)
 
 @Parameter(name="*", group=_INPUT)
 @dataclass(frozen=True, kw_only=True)
-class TableOptions(files.Layout):
+class TableOptions(Layout):
     """Where the texts are in a table, and the delimiter of CSV."""
 
     source_file: Annotated[Path | None, NO_OPTION] = None
@@ -55,7 +55,7 @@ class TableOptions(files.Layout):
 
 @Parameter(name="*", group=_INPUT)
 @dataclass(frozen=True, kw_only=True)
-class TextOptions(files.Layout):
+class TextOptions(Layout):
     """Where the texts are in a table, or in text files with one text per line.
 
     Attributes:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
@@ -27,6 +26,8 @@ from estime_metric.cli.waiting import Bar
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Job, Report, expand, score_files
 from estime_metric.measures import RECOMMENDED, check_threshold
+from estime_metric.table.output import is_standard
+from estime_metric.table.rows import TABLES, Layout
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -48,7 +49,7 @@ class OutputOptions(Job):
     """
 
     inputs: Annotated[tuple[Path, ...], options.NO_OPTION] = ()
-    layout: Annotated[files.Layout, options.NO_OPTION] = files.TABLES
+    layout: Annotated[Layout, options.NO_OPTION] = TABLES
     look_ahead: Annotated[int | None, options.NO_OPTION] = None
     output: options.Output = None
     resume: bool = False
@@ -63,7 +64,7 @@ class OutputOptions(Job):
         """
         if self.resume and self.overwrite:
             raise ValueError("Expected --resume or --overwrite, but got both.")
-        if self.resume and (self.output is None or files.is_standard(self.output)):
+        if self.resume and (self.output is None or is_standard(self.output)):
             raise ValueError("Expected a file as --output with --resume: name the one to resume.")
         return "resume" if self.resume else "overwrite" if self.overwrite else "refuse"
 
@@ -91,7 +92,7 @@ class ShownOptions:
         """Refuses two contents of standard output, and a limit that no mean can be above (ValueError)."""
         if self.fail_above is not None:
             check_threshold(self.fail_above, RECOMMENDED, "fail_above")
-        is_rows = output is not None and files.is_standard(output)
+        is_rows = output is not None and is_standard(output)
         if self.json + self.score_only + is_rows > 1 or (
             self.worst and (self.score_only or is_rows)
         ):
@@ -195,7 +196,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         say(json.dumps(content, ensure_ascii=False, indent=1))
     elif shown.score_only:
         say(f"{report.interval(RECOMMENDED).mean:.4f}")
-    elif job.output is not None and files.is_standard(job.output):
+    elif job.output is not None and is_standard(job.output):
         note(report.signature.short)
         is_data = True
     else:

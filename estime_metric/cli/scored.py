@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from estime_metric import files
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
 from estime_metric.show.tables import mean_cells, print_columns
+from estime_metric.table.table import FILE, FLAG, Number
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -45,15 +45,15 @@ def print_pairs(report: Report, job: Job) -> None:
             _shown(name, pair.values[reported_name(name, layer, layers)]) for layer, pair in listed
         ]
     if job.threshold is not None:
-        columns[files.FLAG] = ["flag" if pair.is_flagged else "" for _, pair in listed]
+        columns[FLAG] = ["flag" if pair.is_flagged else "" for _, pair in listed]
     if job.has_several_inputs:
-        columns[files.FILE] = [pair.file for _, pair in listed]
+        columns[FILE] = [pair.file for _, pair in listed]
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
     room = max(Console().width - used - 2, _ROOM)
     columns["summary"] = [
         shortened(pair.texts[1], room) if pair.texts else "" for _, pair in listed
     ]
-    print_columns(columns, texts=(files.FLAG, files.FILE, "summary"))
+    print_columns(columns, texts=(FLAG, FILE, "summary"))
 
 
 def print_report(report: Report, job: Job) -> None:
@@ -161,7 +161,7 @@ def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) 
     )
 
 
-def _shown(measure: str, value: files.Number) -> str:
+def _shown(measure: str, value: Number) -> str:
     if value is None:
         return ""
     return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"

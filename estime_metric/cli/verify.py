@@ -7,11 +7,13 @@ from importlib.metadata import version
 from itertools import product
 from typing import Any
 
-from estime_metric import embedded, files
+from estime_metric import embedded
 from estime_metric._wording import counted
 from estime_metric.cli.console import say, warn
 from estime_metric.config import PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.table.output import write_text
+from estime_metric.table.rows import read_lines
 
 GOLDEN = EXAMPLES.parent / "golden.json"  # numbers of the example pairs, written by `record`
 _COUNTS = ("alarms", "winners", "overlap", "unsupported")
@@ -41,7 +43,7 @@ def verify() -> int:
 def record() -> None:
     """Records the numbers again: ``python -c "from estime_metric.cli import verify; verify.record()"``."""
     content = {"versions": _versions(), "values": _measure()}
-    files.write_text(GOLDEN, json.dumps(content, indent=1) + "\n")
+    write_text(GOLDEN, json.dumps(content, indent=1) + "\n")
 
 
 def _versions() -> str:
@@ -54,11 +56,13 @@ def _measure() -> dict[str, Any]:
     """
     from estime_metric.scorer import EstimeScorer
 
-    pairs = files.read_pairs(EXAMPLES)
+    pairs = [line.row for line in read_lines(EXAMPLES)]
     values: dict[str, Any] = {}
     for model, unit, distance in product(embedded.PATHS, UNITS, (None, PAPER_DISTANCE)):
         scorer = EstimeScorer(model=model, unit=unit, distance=distance, device="cpu")
-        result = scorer.score(pairs.summaries, pairs.sources)
+        result = scorer.score(
+            [pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]
+        )
         config = result.config
         values |= {f"{model}, revision": config.revision, f"{model}, layer": result.layers[0]}
         for name in _COUNTS:

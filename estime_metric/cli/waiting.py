@@ -7,10 +7,10 @@ from types import TracebackType
 
 from tqdm import tqdm
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli.console import NAMED_ROWS, note, warn, warn_of_more_rows
 from estime_metric.jobs import Job, NotResumableError, Progress
+from estime_metric.table.output import is_standard
 
 
 class Bar(Progress):
@@ -65,7 +65,7 @@ class Bar(Progress):
         output = self._job.output
         if output is None:
             note("Nothing is kept. To be able to resume, name a file with -o.")
-        elif not files.is_standard(output):
+        elif not is_standard(output):
             note(
                 f"What was scored for {output} is kept. Run the command again with --resume to "
                 "continue."

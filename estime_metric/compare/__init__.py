@@ -14,9 +14,9 @@ from estime_metric.compare.differences import (
 )
 from estime_metric.compare.guards import COVERAGE_GAP, LENGTH_RATIO
 from estime_metric.compare.join import Joined, join_scores
-from estime_metric.compare.reading import read_scores
 from estime_metric.compare.report import plot_copying, to_dict, to_rows
 from estime_metric.compare.words import notes, sentences
+from estime_metric.table.table import read as read_scores
 
 __all__ = [
     "COVERAGE_GAP",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from estime_metric import files
 from estime_metric.checks import check_choice, listed_names
 from estime_metric.compare.guards import unfit, why_not
 from estime_metric.compare.join import join_scores
@@ -24,7 +23,8 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.table.arrays import Floats
-from estime_metric.table.bootstrap import intervals, source_id
+from estime_metric.table.intervals import intervals, source_id
+from estime_metric.table.table import SIGNATURE, SOURCE_ID, measure_values
 from estime_metric.table.tests import LEVEL, compare_paired, equalized, holm
 
 if TYPE_CHECKING:
@@ -240,12 +240,12 @@ def compare_results(
 
 
 def scores_of(result: EstimeResult, measures: Sequence[str] = ()) -> pd.DataFrame:
-    """The scores of a result as `read_scores` gives them for its file, with further ``measures``."""
+    """The scores of a result as `table.read` gives them for its file, with further ``measures``."""
     reported = tuple(dict.fromkeys((*result.measures, *map(measure_of, measures))))
-    table = pd.DataFrame(files.measure_values(result.columns(reported)))
+    table = pd.DataFrame(measure_values(result.columns(reported)))
     if result.sources is not None:
-        table[files.SOURCE_ID] = list(map(source_id, result.sources))
-    return table.assign(**{files.SIGNATURE: str(result.signature)})
+        table[SOURCE_ID] = list(map(source_id, result.sources))
+    return table.assign(**{SIGNATURE: str(result.signature)})
 
 
 def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
@@ -359,7 +359,7 @@ def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
     """The one signature of all rows; ValueError if a row has none or there are several."""
     signatures = {}
     for name, table in systems.items():
-        cells = table.reindex(columns=[files.SIGNATURE])[files.SIGNATURE].fillna("")
+        cells = table.reindex(columns=[SIGNATURE])[SIGNATURE].fillna("")
         for line in cells.index[cells == ""]:
             raise ValueError(
                 f"Expected each row of {name} to have a signature, but line {line} has none."

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from estime_metric import files
 from estime_metric._wording import shortened
 from estime_metric.compare.keys import id_of
 from estime_metric.compare.reading import check_column, check_filled
-from estime_metric.table.bootstrap import source_id
+from estime_metric.table.intervals import source_id
+from estime_metric.table.table import SOURCE_ID
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
 
@@ -96,7 +96,7 @@ def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series 
     """The `source_id` of each row, from the column ``source_id``, otherwise from the column of the
     sources; ``None`` if a row has neither.
     """
-    for column in (files.SOURCE_ID, source_column):
+    for column in (SOURCE_ID, source_column):
         if column in table and not (cells := table[column].map(id_of).astype(str)).eq("").any():
             are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
             return cells if are_ids else cells.map(source_id)
@@ -126,7 +126,7 @@ def _ids_of_sources(table: pd.DataFrame, name: str, source_column: str) -> pd.Se
     ids = source_ids(table, source_column)
     if ids is None:
         raise ValueError(
-            f"Expected each row of {name} to have the column {files.SOURCE_ID!r}, which 'estime score' "
+            f"Expected each row of {name} to have the column {SOURCE_ID!r}, which 'estime score' "
             f"writes, or {source_column!r}, but the columns are {', '.join(table.columns)}. Name the "
             "column that identifies the examples with `id_column`."
         )

@@ -11,7 +11,7 @@ from estime_metric._wording import counted
 from estime_metric.compare.differences import Comparison, higher_is_better
 from estime_metric.measures import MEASURES, RECOMMENDED, measure_of
 from estime_metric.show.tables import fixed
-from estime_metric.table.bootstrap import FEW_SOURCES, RESAMPLES
+from estime_metric.table.intervals import FEW_SOURCES, RESAMPLES
 from estime_metric.table.tests import LEVEL
 
 _ALIKE = 1.05  # a smaller ratio would be printed as 1.0

@@ -8,8 +8,10 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from estime_metric import files
 from estime_metric.jobs.job import Job, own_files, rows_path
+from estime_metric.table.output import is_standard
+from estime_metric.table.rows import Line, Row, header_hint, other_columns, read_lines
+from estime_metric.table.table import record_of
 
 Place = tuple[str, int]  # the file of a pair and its line there
 
@@ -44,41 +46,41 @@ def expand(names: Iterable[str | Path], output: Path | None = None) -> tuple[Pat
 
 def _is_of_job(output: Path) -> bool:
     """Whether a job has written or begun an output, so that it is not a file of the user's."""
-    if not output.exists() or files.is_standard(output):
+    if not output.exists() or is_standard(output):
         return False
     try:
-        return rows_path(output).exists() or bool(files.read_meta(output))
+        return rows_path(output).exists() or bool(record_of(output))
     except ValueError:  # the record is damaged
         return True
 
 
-def job_lines(job: Job) -> Iterator[files.Line]:
+def job_lines(job: Job) -> Iterator[Line]:
     """The lines of all inputs, in their order."""
     for path in job.inputs:
-        yield from files.read_lines(path, job.layout)
+        yield from read_lines(path, job.layout)
 
 
-def until_first_pair(job: Job, lines: Iterator[files.Line]) -> list[files.Line]:
+def until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
     """The lines up to the first pair, which is the last of them.
 
     Raises ValueError if there is none, OSError if any input is missing.
     """
     for path in job.inputs:
-        if not files.is_standard(path):
+        if not is_standard(path):
             path.stat()  # now, not when the files before it are scored
-    head: list[files.Line] = []
+    head: list[Line] = []
     for line in lines:
         head.append(line)
         if not line.problem:
             return head
-    names = ["standard input" if files.is_standard(path) else str(path) for path in job.inputs]
-    problem = files.header_hint(*job.inputs)
+    names = ["standard input" if is_standard(path) else str(path) for path in job.inputs]
+    problem = header_hint(*job.inputs)
     if head:
         problem = f" (line {head[0].number}: {head[0].problem})"
     raise ValueError(f"Expected pairs in {', '.join(names)}, but got none{problem}.")
 
 
-def clash_problem(line: files.Line, job: Job, added: Collection[str]) -> str:
+def clash_problem(line: Line, job: Job, added: Collection[str]) -> str:
     """What is wrong with a line that has a column of the same name as one of the ``added`` columns
     of the output, as the end of a sentence; empty if nothing is.
     """
@@ -92,14 +94,14 @@ def clash_problem(line: files.Line, job: Job, added: Collection[str]) -> str:
     )
 
 
-def kept_columns(row: files.Row, job: Job) -> files.Row:
+def kept_columns(row: Row, job: Job) -> Row:
     """The columns of a pair that are kept with its scores: those of the output, if there is one, and
     texts that are shown and cannot be read again.
     """
     if job.output is None:
         return {name: row[name] for name in job.layout.text_columns if name in row}
     has_texts = job.keep_texts or not job.can_read_again
-    return row if has_texts else files.other_columns(row, job.layout)
+    return row if has_texts else other_columns(row, job.layout)
 
 
 def read_texts(job: Job, places: Collection[Place]) -> dict[Place, tuple[str, str]]:
@@ -122,7 +124,7 @@ class Digest:
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
 
-    def add(self, line: files.Line) -> None:
+    def add(self, line: Line) -> None:
         """Adds the line that follows."""
         content = [line.number, line.problem or line.row]
         self._hash.update(json.dumps(content, default=str).encode("utf-8"))

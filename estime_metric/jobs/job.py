@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estime_metric import files
 from estime_metric.checks import integer
 from estime_metric.measures import RECOMMENDED, check_threshold
+from estime_metric.table.output import check_writable, lock_path, record_path, resolved
+from estime_metric.table.rows import TABLES, Layout
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -32,7 +33,7 @@ class Job:
     except the options of the metric.
 
     Attributes:
-        inputs: Files in the formats of `files.read_lines`.
+        inputs: Files in the formats of `read_lines`.
         layout: The columns or lines of the texts in the inputs.
         output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output. If it is a
             link, to its target.
@@ -54,7 +55,7 @@ class Job:
     """
 
     inputs: tuple[Path, ...]
-    layout: files.Layout = files.TABLES
+    layout: Layout = TABLES
     output: Path | None = None
     keep_texts: bool = False
     prefix: str = ""
@@ -67,16 +68,14 @@ class Job:
         if self.threshold is not None:
             check_threshold(self.threshold, RECOMMENDED)
         if self.output is not None:
-            object.__setattr__(self, "output", files.resolved(self.output))
-            files.check_writable(self.output, self.read_files)
+            object.__setattr__(self, "output", resolved(self.output))
+            check_writable(self.output, self.read_files)
             for path in self.read_files:
                 if path.resolve() in own_files(self.output):
                     raise ValueError(
                         f"Expected the inputs to be other files than those that belong to "
                         f"{self.output}, but got {str(path)!r}."
                     )
-        for path in self.inputs:
-            files.check_aligned(path, self.layout)
 
     @property
     def read_files(self) -> tuple[Path, ...]:
@@ -96,7 +95,7 @@ class Job:
 
     def options(self) -> dict[str, Any]:
         """What has to be equal to resume a run, in addition to inputs, threshold and metric."""
-        layout = {field.name: getattr(self.layout, field.name) for field in fields(files.Layout)}
+        layout = {field.name: getattr(self.layout, field.name) for field in fields(Layout)}
         own = {name: getattr(self, name) for name in ("prefix", "keep_texts", "look_ahead")}
         return {**layout, **own}
 
@@ -109,11 +108,11 @@ def rows_path(output: Path) -> Path:
 def own_files(output: Path) -> tuple[Path, ...]:
     """The absolute names of what a job writes next to its output: record, rows and lock."""
     output = Path(os.path.realpath(output))
-    return files.meta_path(output), rows_path(output), files.lock_path(output)
+    return record_path(output), rows_path(output), lock_path(output)
 
 
 def chunk_limits(job: Job, scorer: EstimeScorer) -> dict[str, int]:
-    """How large the chunks of a job are, as `files.cut` takes it; loads the encoder."""
+    """How large the chunks of a job are, as `cut` takes it; loads the encoder."""
     if job.look_ahead is not None:
         return {"most_pairs": job.look_ahead, "most_bytes": BYTES}
     config, encoder = scorer.resolved_config, scorer.encoder

@@ -7,19 +7,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from estime_metric import files
 from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.input_files import Place, read_texts
 from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
-from estime_metric.table.intervals import Interval
-
-if TYPE_CHECKING:
-    from estime_metric.table.bootstrap import BootstrapMeans
+from estime_metric.table.intervals import FEW_SOURCES, Interval, intervals
+from estime_metric.table.rows import Row
+from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, Number, measure_columns
 
 FILES = 30  # more input files than this have no separate means
 LISTED = 30  # more pairs than this are not listed
@@ -54,7 +52,7 @@ class ScoredPair:
 
     file: str
     line: int
-    values: Mapping[str, files.Number]
+    values: Mapping[str, Number]
     source_id: str
     is_flagged: bool
     texts: tuple[str, str] | None
@@ -88,8 +86,6 @@ class Report:
     """
 
     def __init__(self, job: Job, config: EstimeConfig, worst: int) -> None:
-        from estime_metric.table.bootstrap import BootstrapMeans  # imports numpy: slow
-
         self.config = config
         self.resumed, self.seconds = 0, 0.0
         self.pairs = self.skipped = self.unchecked = self.blank = self.flagged = 0
@@ -98,15 +94,13 @@ class Report:
         self.worst: list[ScoredPair] = []
         self.first: list[ScoredPair] = []
         self._job, self._number_of_worst = job, worst
-        self._names = files.measure_columns(config.reported_measures, config.layer_tuple)
-        self._means = BootstrapMeans(self._names)
+        self._names = measure_columns(config.reported_measures, config.layer_tuple)
+        self._means = _Means(self._names)
         has_files = 1 < len(job.inputs) <= FILES
-        self._means_of_files = {
-            str(path): BootstrapMeans(self._names) for path in job.inputs if has_files
-        }
+        self._means_of_files = {str(path): _Means(self._names) for path in job.inputs if has_files}
         self._files: set[str] = set()
 
-    def add(self, rows: Sequence[files.Row]) -> None:
+    def add(self, rows: Sequence[Row]) -> None:
         """Adds the rows of the chunk that follows."""
         pairs = [self._pair(row) for row in rows]
         for pair in pairs:
@@ -119,7 +113,7 @@ class Report:
             self._add_to(means, [pair for pair in pairs if pair.file == file])
         self._keep_worst(pairs)
 
-    def restore(self, record: Mapping[str, Any], rows: Iterator[files.Row]) -> None:
+    def restore(self, record: Mapping[str, Any], rows: Iterator[Row]) -> None:
         """Takes the numbers from the record of a finished output; its ``rows`` are read only for the
         worst summaries.
 
@@ -168,7 +162,7 @@ class Report:
 
     @cached_property
     def few_sources(self) -> int | None:
-        """As `BootstrapMeans.few_sources`."""
+        """As `_Means.few_sources`."""
         return self._means.few_sources
 
     @cached_property
@@ -199,7 +193,7 @@ class Report:
             "files": {file: _to_dicts(means) for file, means in self.means_of_files.items()},
         }
 
-    def _add_to(self, means: BootstrapMeans, pairs: Sequence[ScoredPair]) -> None:
+    def _add_to(self, means: _Means, pairs: Sequence[ScoredPair]) -> None:
         if pairs:
             columns = {name: [pair.values[name] for pair in pairs] for name in self._names}
             means.add([pair.source_id for pair in pairs], columns)
@@ -209,16 +203,16 @@ class Report:
             candidates = [*self.worst, *pairs]
             self.worst = heapq.nlargest(self._number_of_worst, candidates, key=_badness)
 
-    def _pair(self, row: files.Row) -> ScoredPair:
+    def _pair(self, row: Row) -> ScoredPair:
         job = self._job
         source, summary = (row.get(name) for name in job.layout.text_columns)
-        file = row[f"{job.prefix}{files.FILE}"] if job.has_several_inputs else job.inputs[0]
+        file = row[f"{job.prefix}{FILE}"] if job.has_several_inputs else job.inputs[0]
         return ScoredPair(
             file=str(file),
-            line=int(row[f"{job.prefix}{files.LINE}"]),
+            line=int(row[f"{job.prefix}{LINE}"]),
             values={name: _number(row[f"{job.prefix}{name}"]) for name in self._names},
-            source_id=str(row[f"{job.prefix}{files.SOURCE_ID}"]),
-            is_flagged=job.threshold is not None and _number(row[f"{job.prefix}{files.FLAG}"]) == 1,
+            source_id=str(row[f"{job.prefix}{SOURCE_ID}"]),
+            is_flagged=job.threshold is not None and _number(row[f"{job.prefix}{FLAG}"]) == 1,
             texts=None if source is None or summary is None else (str(source), str(summary)),
         )
 
@@ -241,13 +235,13 @@ def _badness(pair: ScoredPair) -> float:
     return float(pair.values[RECOMMENDED] or 0.0)
 
 
-def _number(cell: object) -> files.Number:
+def _number(cell: object) -> Number:
     """A value of a measure as a row has it; cells of CSV are text."""
     return None if cell is None or cell == "" else float(str(cell))
 
 
-def _intervals(means: BootstrapMeans) -> dict[str, Interval]:
-    return {name: means.interval(name) for name in means.names}
+def _intervals(means: _Means) -> dict[str, Interval]:
+    return intervals(means.ids, means.columns)
 
 
 def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:
@@ -263,3 +257,20 @@ def _from_dicts(means: Mapping[str, Mapping[str, Any]]) -> dict[str, Interval]:
         }
         intervals[name] = Interval(**numbers)
     return intervals
+
+
+class _Means:
+    def __init__(self, names: Sequence[str]) -> None:
+        self.ids: list[str] = []
+        self.columns: dict[str, list[Any]] = {name: [] for name in names}
+
+    @property
+    def few_sources(self) -> int | None:
+        """How many different sources there are, if they are few."""
+        sources = len(set(self.ids))
+        return sources if sources < FEW_SOURCES else None
+
+    def add(self, ids: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> None:
+        self.ids += ids
+        for name, values in columns.items():
+            self.columns[name] += values

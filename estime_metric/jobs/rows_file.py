@@ -17,9 +17,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from estime_metric import files
 from estime_metric.jobs.job import Job, rows_path
 from estime_metric.jobs.job_record import NotResumableError, Record, check_same_job
+from estime_metric.table.output import (
+    check_writable,
+    is_standard,
+    locked,
+    named,
+    record_path,
+    remove_unfinished,
+)
+from estime_metric.table.rows import Row
+from estime_metric.table.table import encode_json_lines, record_of
 
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
 
@@ -34,7 +43,7 @@ class Chunk:
         digest: digest of all lines of the job up to the end of the chunk.
     """
 
-    rows: Sequence[files.Row]
+    rows: Sequence[Row]
     skipped: int
     digest: str
 
@@ -89,8 +98,8 @@ class RowsFile:
         self.digest = chunk.digest
 
     def _append(self, content: dict[str, Any]) -> None:
-        with files.named(self._path), self._path.open("ab") as stream:
-            stream.write(files.encode_json_lines([content]))
+        with named(self._path), self._path.open("ab") as stream:
+            stream.write(encode_json_lines([content]))
             stream.flush()
             os.fsync(stream.fileno())
 
@@ -119,7 +128,7 @@ def _is_begun(path: Path) -> bool:
 
 def is_finished(output: Path | None) -> bool:
     """Whether there is an output that no run has begun to write again."""
-    if output is None or files.is_standard(output) or _is_begun(rows_path(output)):
+    if output is None or is_standard(output) or _is_begun(rows_path(output)):
         return False
     return output.exists() and output.stat().st_size > 0
 
@@ -145,21 +154,21 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
         NotResumableError: it cannot be resumed, or it is of another job.
         OSError: it cannot be written.
     """
-    if job.output is None or files.is_standard(job.output):
+    if job.output is None or is_standard(job.output):
         with TemporaryDirectory() as folder:
             yield RowsFile(Path(folder) / "rows.jsonl", record)
         return
     path = rows_path(job.output)
-    with files.locked(job.output):
-        for written in (job.output, files.meta_path(job.output)):
-            files.remove_unfinished(written)
+    with locked(job.output):
+        for written in (job.output, record_path(job.output)):
+            remove_unfinished(written)
         is_begun = _is_begun(path)
         if existing == "refuse" and is_begun:
             raise FileExistsError(
                 f"{job.output} is unfinished. Use `resume` to continue it, or `overwrite` to start "
                 "again."
             )
-        files.check_writable(job.output, overwrite=existing != "refuse")
+        check_writable(job.output, overwrite=existing != "refuse")
         if existing == "resume" and is_finished(job.output):
             _check_finished(job.output, record)
             yield None
@@ -169,7 +178,7 @@ def opened_rows(job: Job, record: Record, existing: str) -> Iterator[RowsFile | 
 
 def _check_finished(output: Path, record: Record) -> None:
     try:
-        meta = files.read_meta(output)
+        meta = record_of(output)
     except ValueError:  # it is damaged
         meta = {}
     if not meta.get("finished"):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from estime_metric import files
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.jobs.input_files import (
     Digest,
@@ -21,8 +20,22 @@ from estime_metric.jobs.input_files import (
 )
 from estime_metric.jobs.job import Job, chunk_limits, rows_path
 from estime_metric.jobs.job_record import NotResumableError, finished_meta, start_record
+from estime_metric.jobs.pairs import Pairs, cut, rows_with
 from estime_metric.jobs.report import Report
 from estime_metric.jobs.rows_file import EXISTING, Chunk, RowsFile, is_finished, opened_rows
+from estime_metric.table.output import is_standard, write_standard_output
+from estime_metric.table.rows import Line, Row, other_columns, read_rows
+from estime_metric.table.table import (
+    FILE,
+    FLAG,
+    LINE,
+    SOURCE_ID,
+    encode_json_lines,
+    measure_columns,
+    measure_values,
+    record_of,
+    write,
+)
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -88,7 +101,7 @@ def score_files(
     config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
     if job.threshold is not None:
         check_one_layer(config.layers, " with `threshold`")
-    added = _added_columns(job, files.measure_columns(config.reported_measures, config.layer_tuple))
+    added = _added_columns(job, measure_columns(config.reported_measures, config.layer_tuple))
     for line in head[-1:]:  # the first pair: later ones are skipped
         if problem := clash_problem(line, job, added):
             raise ValueError(f"{line.path.name} line {line.number} {problem}.")
@@ -107,9 +120,9 @@ def score_files(
             for chunk in rows.chunks():
                 report.add(chunk.rows)
             report.skipped = rows.skipped
-            if job.output is not None and not files.is_standard(job.output):
+            if job.output is not None and not is_standard(job.output):
                 meta = {**finished_meta(record), **report.to_dict(), "digest": digest}
-                files.replace_table(job.output, lambda: _output_rows(rows.chunks(), job), meta)
+                write(job.output, _OutputRows(rows, job), meta)
                 rows_path(job.output).unlink()
         report.read_texts()
         report.seconds = perf_counter() - began
@@ -122,15 +135,13 @@ def _added_columns(job: Job, names: Sequence[str]) -> list[str]:
     """
     if job.output is None:
         return []
-    columns = [files.LINE, *names, files.SOURCE_ID]
-    columns += [files.FLAG] if job.threshold is not None else []
-    columns += [files.FILE] if job.has_several_inputs else []
+    columns = [LINE, *names, SOURCE_ID]
+    columns += [FLAG] if job.threshold is not None else []
+    columns += [FILE] if job.has_several_inputs else []
     return [f"{job.prefix}{name}" for name in columns]
 
 
-def _without_clashes(
-    lines: Iterable[files.Line], job: Job, added: Sequence[str]
-) -> Iterator[files.Line]:
+def _without_clashes(lines: Iterable[Line], job: Job, added: Sequence[str]) -> Iterator[Line]:
     """The lines; one with a column of the same name as one of the ``added`` ones is invalid."""
     for line in lines:
         problem = clash_problem(line, job, added)
@@ -138,7 +149,7 @@ def _without_clashes(
 
 
 def _score(
-    lines: Iterator[files.Line], rows: RowsFile, job: Job, scorer: EstimeScorer, progress: Progress
+    lines: Iterator[Line], rows: RowsFile, job: Job, scorer: EstimeScorer, progress: Progress
 ) -> str:
     """Scores the lines that are not kept yet, and keeps them; gives the digest of all lines."""
     digest = Digest()
@@ -152,7 +163,7 @@ def _score(
     # Now: inputs that are read may be moved away.
     sizes = [path.stat().st_size for path in job.inputs] if job.can_read_again else []
     concerned: Counter[str] = Counter()  # warning -> pairs of the chunks that it is about
-    for part in files.cut(lines, job.layout, **chunk_limits(job, scorer)):
+    for part in cut(lines, job.layout, **chunk_limits(job, scorer)):
         pairs, problems = _pairs_of(part, job)
         expected = _expected_pairs(job, sizes, part[-1], rows.pairs + len(pairs))
         if expected is not None:
@@ -164,8 +175,8 @@ def _score(
             digest.add(line)
         chunk = Chunk(_rows(pairs, result, job), len(problems), str(digest))
         rows.append(chunk)
-        if job.output is not None and files.is_standard(job.output):
-            files.write_standard_output(files.encode_json_lines(_output_rows([chunk], job)))
+        if job.output is not None and is_standard(job.output):
+            write_standard_output(encode_json_lines(_output_rows([chunk], job)))
         progress.keep(rows.pairs, problems)
     for text, number in concerned.items():
         warnings.warn(
@@ -174,7 +185,7 @@ def _score(
     return str(digest)
 
 
-def _expected_pairs(job: Job, sizes: Sequence[int], last: files.Line, pairs: int) -> int | None:
+def _expected_pairs(job: Job, sizes: Sequence[int], last: Line, pairs: int) -> int | None:
     """About how many pairs all inputs have, if there are ``pairs`` up to the ``last`` line that was
     read: by their ``sizes`` in bytes. ``None`` if these are not known.
     """
@@ -188,27 +199,27 @@ def _expected_pairs(job: Job, sizes: Sequence[int], last: files.Line, pairs: int
 def _restore(report: Report, job: Job) -> None:
     """Has the report of a finished output."""
     assert job.output is not None
-    rows = (line.row for line in files.read_rows(job.output))
+    rows = (line.row for line in read_rows(job.output))
     try:
-        report.restore(files.read_meta(job.output), rows)
+        report.restore(record_of(job.output), rows)
     except (AttributeError, KeyError, TypeError) as error:
         raise NotResumableError(
             f"The record of {job.output} is damaged. Use `overwrite` to start again."
         ) from error
 
 
-def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[str]]:
+def _pairs_of(part: Sequence[Line], job: Job) -> tuple[Pairs, list[str]]:
     """The pairs of some lines, with the columns that the rows have, and a sentence for each line
     without a pair.
     """
-    pairs, problems = files.Pairs(), []
+    pairs, problems = Pairs(), []
     source, summary = job.layout.text_columns
     for line in part:
         if line.problem:
             file = f"{line.path} " if job.has_several_inputs else ""
             problems.append(f"{file}line {line.number}: {line.problem}")
             continue
-        file_column = {f"{job.prefix}{files.FILE}": str(line.path)}
+        file_column = {f"{job.prefix}{FILE}": str(line.path)}
         pairs.add(
             line=line.number,
             source=line.row[source],
@@ -221,19 +232,30 @@ def _pairs_of(part: Sequence[files.Line], job: Job) -> tuple[files.Pairs, list[s
     return pairs, problems
 
 
-def _rows(pairs: files.Pairs, result: EstimeResult, job: Job) -> list[files.Row]:
-    from estime_metric.table.bootstrap import source_id  # imports numpy: slow
+def _rows(pairs: Pairs, result: EstimeResult, job: Job) -> list[Row]:
+    from estime_metric.table.intervals import source_id  # imports numpy: slow
 
-    columns: dict[str, Sequence[Any]] = dict(files.measure_values(result.columns()))
+    columns: dict[str, Sequence[Any]] = dict(measure_values(result.columns()))
     if job.threshold is not None:
-        columns[files.FLAG] = result.flags(job.threshold).int().tolist()
-    columns[files.SOURCE_ID] = [source_id(source) for source in pairs.sources]
-    return files.rows_with(pairs, columns, job.prefix)
+        columns[FLAG] = result.flags(job.threshold).int().tolist()
+    columns[SOURCE_ID] = [source_id(source) for source in pairs.sources]
+    return rows_with(pairs, columns, job.prefix)
 
 
-def _output_rows(chunks: Iterable[Chunk], job: Job) -> Iterator[files.Row]:
+def _output_rows(chunks: Iterable[Chunk], job: Job) -> Iterator[Row]:
     """The rows of the output: as they were kept, without the texts unless it has them."""
     has_texts = job.keep_texts or job.can_read_again  # as the output does
     for chunk in chunks:
         for row in chunk.rows:
-            yield row if has_texts else files.other_columns(row, job.layout)
+            yield row if has_texts else other_columns(row, job.layout)
+
+
+@dataclass(frozen=True)
+class _OutputRows:
+    """The rows of the output, as often as they are iterated over."""
+
+    rows: RowsFile
+    job: Job
+
+    def __iter__(self) -> Iterator[Row]:
+        return _output_rows(self.rows.chunks(), self.job)

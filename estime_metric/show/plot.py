@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from estime_metric._extras import needs_extra
-from estime_metric.files import is_standard, replaced
 from estime_metric.table.arrays import Floats
+from estime_metric.table.output import is_standard, replaced
 
 with needs_extra("plot", "Plots need matplotlib"):
     import matplotlib

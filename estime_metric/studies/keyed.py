@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric import files
 from estime_metric.compare.keys import id_of, name_of
-from estime_metric.compare.reading import _converted as converted
-from estime_metric.compare.reading import read_scores as read
 from estime_metric.measures import measure_of
 from estime_metric.studies.columns import (
     DOCUMENT_COLUMNS,
@@ -20,6 +17,8 @@ from estime_metric.studies.columns import (
     SUMMEVAL_SYSTEMS,
     SYSTEM_COLUMNS,
 )
+from estime_metric.table.rows import has_text_cells
+from estime_metric.table.table import converted, read
 
 _OTHER_NAMES = {name.casefold(): system for system, name in SUMMEVAL_SYSTEMS.items()} | {
     system.casefold(): name for system, name in SUMMEVAL_SYSTEMS.items()
@@ -48,7 +47,7 @@ def read_keyed(
     if table.empty:
         raise ValueError(f"Expected {path.name} to be a table, but it has no rows.")
     keys = _key_columns(table, path.name, document, system)
-    if files.has_text_cells(path):
+    if has_text_cells(path):
         texts = table.columns.difference([*keys, *table.select_dtypes(("number", "bool"))])
         table = table.assign(**{name: converted(table[name]) for name in texts})
     return keyed(table, path.name, document, system)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from estime_metric import files
 from estime_metric.show.tables import EMPTY, Cell, fixed, print_columns
+from estime_metric.table.output import write_text
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -209,7 +209,7 @@ def write_table(table: Table, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {folder / f"{table.name}{ending}": write(table) for ending, write in FORMATS.items()}
     for path, text in texts.items():
-        files.write_text(path, text)
+        write_text(path, text)
     return list(texts)
 
 

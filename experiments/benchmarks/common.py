@@ -17,8 +17,6 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from cyclopts import Parameter
-from estime_metric.files import encode_json_lines
-from estime_metric.compare.reading import read_scores as read
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote
@@ -33,6 +31,7 @@ from estime_metric.studies.keyed import by_summary, numeric_columns, read_keyed
 from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
+from estime_metric.table.table import encode_json_lines, read
 
 #: What the names of columns of published scores begin with; higher is better.
 PUBLISHED = "published: "

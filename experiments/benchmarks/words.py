@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from estime_metric.explanation import Explanation
-from estime_metric.show.kinds import KINDS
+from estime_metric.explanation import KINDS, Explanation
 from experiments.benchmarks.common import show
 
 #: Begin and end of a marked part of a text, in characters.

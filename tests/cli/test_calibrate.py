@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric import files
+from estime_metric.table.table import write
 from estime_metric.table.threshold import calibrate
 from tests.command import csv_rows, run_command, write_jsonl
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
     header.write_text("source,summary,label\n")
     rated = [{"soft": 0.5, "coherence": 4, "label": 1}]
     scored = tmp_path / "scored.jsonl"
-    files.write_rows(scored, rated, {"signature": "ESTIME|made", "measures": {"soft": {}}})
+    write(scored, rated, {"signature": "ESTIME|made", "measures": {"soft": {}}})
     for arguments, message in (
         ([judged, "--score", "mine"], "Expected a column 'mine' in judged.jsonl"),
         ([judged], "'estime score judged.jsonl -o FILE' computes it"),

@@ -12,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.files import read_meta
+from estime_metric.table.table import record_of
 from tests.command import SHORT, Ran, json_rows, run_command, write_jsonl
 
 SOURCE = "The cat sat on the mat while the dog slept."
@@ -121,5 +121,5 @@ def test_text_files(tmp_path: Path) -> None:
             scored["line"],
             scored["alarms"],
         ]
-        assert explained["signature"] == read_meta(scores)["signature"]
+        assert explained["signature"] == record_of(scores)["signature"]
     assert run(*texts, "--row", 2, "-o", "-").stdout == out.read_text().splitlines(True)[1]

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from estime_metric import files
 from estime_metric.studies.meta.plots import save
 from estime_metric.studies.tables import Column, Section, Table, write_table
+from estime_metric.table.output import write_text
+from estime_metric.table.table import write
 from tests.command import full_disk, run_command
 
 FOLDERS = [
@@ -106,15 +107,15 @@ def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Pa
         )
         rows = [{"name": str(row)} for row in range(number)]
         paths = [tmp_path / f"rows.{ending}" for ending in ("csv", "jsonl", "parquet")]
-        written = [partial(files.write_rows, path, rows) for path in paths]
+        written = [partial(write, path, rows) for path in paths]
         return [
             *written,
             partial(write_table, table, tmp_path),
             partial(save, figure, tmp_path / "p"),
         ]
 
-    for write in writers(1):
-        write()
+    for first in writers(1):
+        first()
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     figure.add_subplot()
     with full_disk(100):
@@ -127,8 +128,8 @@ def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Pa
 def test_a_link_stays_one_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("old")
     (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
-    files.write_text(tmp_path / "link.txt", "new")
+    write_text(tmp_path / "link.txt", "new")
     assert (tmp_path / "link.txt").is_symlink()
     assert (tmp_path / "real.txt").read_text() == "new"
-    files.write_text(Path("/dev/null"), "gone")
+    write_text(Path("/dev/null"), "gone")
     assert Path("/dev/null").is_char_device()

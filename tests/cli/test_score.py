@@ -15,9 +15,12 @@ from typing import Any
 
 import pytest
 
-from estime_metric import EstimeScorer, files
+from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.signature import Signature
+from estime_metric.table.output import WRITABLE
+from estime_metric.table.rows import read_rows
+from estime_metric.table.table import record_of
 from tests.command import SHORT, Ran, csv_rows, json_rows, run_command, write_jsonl
 from tests.pages import ROOT
 
@@ -69,7 +72,7 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert [row["source"] for row in examples[::2]] == [row["source"] for row in examples[1::2]]
     assert all(len(row["source"].split()) > 100 for row in examples)
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
-    signature = Signature(files.read_meta(out)["signature"])
+    signature = Signature(record_of(out)["signature"])
     assert signature.short in shown.stdout.splitlines()
     assert signature.startswith("ESTIME|model:embedded@sha256-")
 
@@ -167,7 +170,7 @@ def test_json_is_one_object_with_everything_and_score_only_one_number(
     content = json.loads(shown.stdout)
     assert f"wrote 2 rows to {out}" in shown.stderr
     assert content["seconds"] > 0
-    meta = files.read_meta(out)
+    meta = record_of(out)
     for name in (
         "pairs",
         "skipped",
@@ -216,7 +219,7 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     score(*paths, "--threshold", 0.25, "-o", out)
     values = [float(row["inconsistency"]) for row in csv_rows(out)]
     assert [row["flag"] for row in csv_rows(out)] == [f"{value >= 0.25:d}" for value in values]
-    assert files.read_meta(out)["threshold"] == {"inconsistency": 0.25}
+    assert record_of(out)["threshold"] == {"inconsistency": 0.25}
     shown = score(*paths, "--threshold", 0.25, columns=200).stdout
     flagged = sorted((value for value in values if value >= 0.25), reverse=True)
     assert 1 < len(flagged) < 4
@@ -265,14 +268,14 @@ def test_an_own_column_flag_is_a_column_like_others(score: Score, tmp_path: Path
     assert "has a column 'flag', which is also the name of an output column" in refused
 
 
-@pytest.mark.parametrize("ending", files.WRITABLE)
+@pytest.mark.parametrize("ending", WRITABLE)
 def test_lone_surrogates_in_other_columns_and_in_names_are_written_escaped(
     score: Score, tmp_path: Path, ending: str
 ) -> None:
     path, out = tmp_path / "pairs.jsonl", tmp_path / f"out{ending}"
     path.write_text(json.dumps({**PAIR, "tweet": "caf\ud83d", "b\ud83d": 1}))
     score(path, "-o", out)
-    (row,) = (line.row for line in files.read_rows(out))
+    (row,) = (line.row for line in read_rows(out))
     if ending == ".jsonl":  # which a JSON parser has as the lone surrogate again
         assert (row["tweet"], row["b\ud83d"]) == ("caf\ud83d", 1)
     else:
@@ -288,7 +291,7 @@ def test_what_belongs_to_an_output_belongs_to_the_target_of_a_link(
     link.symlink_to(target)
     for distance in (8, 2):
         score(pairs, "-o", link, "--overwrite", "--distance", distance)
-        assert f"|distance:{distance}|" in files.read_meta(target)["signature"]
+        assert f"|distance:{distance}|" in record_of(target)["signature"]
         assert link.is_symlink()
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "folder", "link.jsonl"}
 

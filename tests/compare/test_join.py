@@ -9,7 +9,7 @@ import pytest
 
 from estime_metric.compare import join_scores
 from estime_metric.compare.join import NAMED
-from estime_metric.table.bootstrap import source_id
+from estime_metric.table.intervals import source_id
 from tests.compare.tables import table
 
 IDS = ["0a" * 8, "0a" * 8, "0b" * 8]

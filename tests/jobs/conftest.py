@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from estime_metric import EstimeResult, EstimeScorer, files
+from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.jobs import Job, Progress, Report, score_files
+from estime_metric.table.rows import Row
 from tests.command import SHORT, write_jsonl
 from tests.families import SENTENCES
 
@@ -17,7 +18,7 @@ from tests.families import SENTENCES
 QUICK = ["-m", "embedded-small", "--layers", "1", "--distance", "2", "-q", *SHORT]
 
 
-def rows(number: int) -> list[files.Row]:
+def rows(number: int) -> list[Row]:
     """Pairs of which about three share a source, as datasets have them."""
     made = []
     for index in range(number):
@@ -43,7 +44,7 @@ def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, window=60, margin=10)
 
 
-def result_of(scorer: EstimeScorer, pairs: Sequence[files.Row]) -> EstimeResult:
+def result_of(scorer: EstimeScorer, pairs: Sequence[Row]) -> EstimeResult:
     """What the library gives for the pairs of some rows."""
     return scorer.score([row["summary"] for row in pairs], [row["source"] for row in pairs])
 

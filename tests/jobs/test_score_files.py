@@ -23,10 +23,13 @@ import pyarrow.parquet
 import pytest
 import torch
 
-from estime_metric import EstimeScorer, files
+from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, expand
 from estime_metric.jobs.rows_file import rows_path
-from estime_metric.table.bootstrap import source_id
+from estime_metric.table.intervals import source_id
+from estime_metric.table.output import WRITABLE, lock_path, record_path
+from estime_metric.table.rows import Row, read_rows
+from estime_metric.table.table import record_of
 from tests.command import FORKS, json_rows, run_command, run_in_process, write_jsonl
 from tests.jobs.conftest import QUICK, Watched, result_of, rows, score, score_chunks
 
@@ -64,7 +67,7 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
         assert (report.resumed, report.pairs) == (before, 40)
     assert parts.read_bytes() == written
     assert written == whole.read_bytes()
-    assert files.read_meta(parts)["signature"] == scorer.signature
+    assert record_of(parts)["signature"] == scorer.signature
     with pytest.raises(ValueError, match="the same signature as in the earlier run"):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
@@ -111,8 +114,11 @@ def test_damaged_rows_are_not_resumed(stopped: Job, scorer: EstimeScorer, tmp_pa
 def test_what_a_killed_conversion_has_left_is_removed(
     table: Path, tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    parts = [tmp_path / ".out[1].abcd.part.csv", tmp_path / ".out[1].csv.meta.abcd.part.json"]
-    others = [tmp_path / ".out[1]1.abcd.part.csv", tmp_path / ".out1.abcd.part.csv"]
+    parts = [
+        tmp_path / ".out[1].0a1b2c3d.part.csv",
+        tmp_path / ".out[1].csv.meta.0a1b2c3d.part.json",
+    ]
+    others = [tmp_path / ".out[1]1.0a1b2c3d.part.csv", tmp_path / ".out1.0a1b2c3d.part.csv"]
     for path in (*parts, *others):
         path.touch()
     score(Job(inputs=(table,), output=tmp_path / "out[1].csv"), scorer)
@@ -126,22 +132,22 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
         job = Job(inputs=(table,), output=tmp_path / f"out.{ending}")
         report = score(job, scorer)
         assert job.output is not None
-        meta = files.read_meta(job.output)
+        meta = record_of(job.output)
         assert meta["signature"] == report.signature
         assert meta.items() >= report.to_dict().items()
         assert meta["config"]["window"] == 60
         assert meta["options"]["summary_column"] == "summary"
         assert meta["versions"]["torch"] == torch.__version__
         assert meta["date"].startswith("20")
-        plain = next(files.read_rows(job.output)).row
+        plain = next(read_rows(job.output)).row
         assert plain["source_id"] == source_id(rows(1)[0]["source"])
         score(replace(job, prefix="estime_", keep_texts=True), scorer, "overwrite")
-        row = next(files.read_rows(job.output)).row
+        row = next(read_rows(job.output)).row
         assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
         assert row["note"] == rows(1)[0]["note"]
         assert "estime_alarms" in row
         assert row["estime_source_id"] == plain["source_id"]
-    assert files.read_meta(table) == {}
+    assert record_of(table) == {}
 
 
 def test_columns_of_parquet_keep_the_types_that_json_has(
@@ -207,7 +213,7 @@ def test_a_damaged_record_is_not_resumed_but_overwritten(
 ) -> None:
     out = tmp_path / "out.jsonl"
     score(Job(inputs=(table,), output=out), scorer)
-    files.meta_path(out).write_text(content)
+    record_path(out).write_text(content)
     inputs = expand([tmp_path / "*"], out)
     assert inputs == (table,)
     job = Job(inputs=inputs, output=out)
@@ -270,7 +276,7 @@ def test_an_output_that_exists_is_not_touched_unasked(
     assert out.read_text() == "precious\n"
     score(job, scorer, "overwrite")
     assert len(out.read_text().splitlines()) == 40
-    for own in (rows_path(out), files.meta_path(out), files.lock_path(out)):
+    for own in (rows_path(out), record_path(out), lock_path(out)):
         with pytest.raises(ValueError, match="other files than those that belong to"):
             Job(inputs=expand([own], out), output=out)
     (tmp_path / "link.jsonl").symlink_to(table)
@@ -305,7 +311,7 @@ def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_
         names = sorted(tmp_path.iterdir())
         return run_command("score", *names, "-o", out, *QUICK, *options, status=status).output
 
-    with mock.patch("estime_metric.jobs.run.files.replace_table", side_effect=OSError("full")):
+    with mock.patch("estime_metric.jobs.run.write", side_effect=OSError("full")):
         assert "full" in expanded(status=2)
     assert rows_path(out).exists()
     (tmp_path / "scores.jsonl.lock").touch()  # as a killed run leaves it
@@ -325,7 +331,7 @@ def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path
     write_jsonl(out, rows(1))
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=expand([*paths, out], out), output=out)
-    files.write_meta(out, {"finished": True})
+    record_path(out).write_text('{"finished": true}')
     assert expand([*paths, out], out) == paths
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=expand([out], out), output=out)
@@ -356,7 +362,7 @@ def run_in_chunks(arguments: list[str], streams: str, moment: str) -> None:
     run_in_process(arguments, streams, {})
 
 
-def killed_after_some(rows: Iterator[files.Row]) -> Iterator[files.Row]:
+def killed_after_some(rows: Iterator[Row]) -> Iterator[Row]:
     yield from itertools.islice(rows, 20)
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -372,7 +378,7 @@ def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """What a run that nothing stops makes of the long table, by format."""
     folder = tmp_path_factory.mktemp("whole")
     table = write_jsonl(folder / "pairs.jsonl", rows(300))
-    outputs = {ending: folder / f"whole{ending}" for ending in files.WRITABLE}
+    outputs = {ending: folder / f"whole{ending}" for ending in WRITABLE}
     with mock.patch("estime_metric.jobs.job.PAIRS", 8):
         for output in outputs.values():
             run_command(*command(table, output))
@@ -404,7 +410,7 @@ def check_whole(long_table: Path, out: Path, whole: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", files.WRITABLE)
+@pytest.mark.parametrize("ending", WRITABLE)
 def test_kill_9_at_random_moments_loses_and_doubles_nothing(
     long_table: Path, wholes: dict[str, Path], tmp_path: Path, ending: str
 ) -> None:
@@ -439,11 +445,11 @@ SUMMARY, CONVERSION = (
 @pytest.mark.parametrize(
     ("ending", "moment"),
     [
-        *((ending, f"{SUMMARY} 5") for ending in files.WRITABLE),
-        *((ending, f"{CONVERSION} 1") for ending in files.WRITABLE),
+        *((ending, f"{SUMMARY} 5") for ending in WRITABLE),
+        *((ending, f"{CONVERSION} 1") for ending in WRITABLE),
         *((ending, f"{CONVERSION} 2") for ending in (".csv", ".parquet")),
         *((ending, "estime_metric.files.writing.write_meta 1") for ending in (".csv", ".jsonl")),
-        *((ending, "estime_metric.jobs.run.rows_path 1") for ending in files.WRITABLE),
+        *((ending, "estime_metric.jobs.run.rows_path 1") for ending in WRITABLE),
     ],
 )
 def test_kill_9_in_the_last_pass_in_the_conversion_and_once_everything_is_written(

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric import EstimeScorer, files
+from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, Progress, score_files
+from estime_metric.table.output import lock_path, record_path
 from tests.command import SHORT, full_disk, json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
@@ -35,9 +36,9 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
         )
     run_command("score", table, "-o", out, *options, "--resume")
     assert table_rows(out) == table_rows(whole)
-    sidecars = [files.lock_path(path).name for path in (whole, out)]
+    sidecars = [lock_path(path).name for path in (whole, out)]
     if ending != "parquet":
-        sidecars += [files.meta_path(path).name for path in (whole, out)]
+        sidecars += [record_path(path).name for path in (whole, out)]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["pairs.jsonl", whole.name, out.name, *sidecars]
     )

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted, shortened
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.show.tables import print_columns
+from estime_metric.table.output import check_writable, is_standard
+from estime_metric.table.rows import (
+    ColumnError,
+    Layout,
+    Line,
+    other_columns,
+    read_rows,
+    text_problem,
+    valid_lines,
+)
+from estime_metric.table.table import LINE, measure_values, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,55 +87,62 @@ def coherence(
     )
     scoring.check_measures(names, needed)
     if output is not None:
-        files.check_writable(output, [file], overwrite=overwrite)
+        check_writable(output, [file], overwrite=overwrite)
     with_sources = "bartscore" in names
-    read = _read(file, table, with_sources=with_sources, reserved=(files.LINE, *names))
-    warn_of_rows(read.problems)
-    if not len(read):
+    problems: list[str] = []
+    read = _read(file, table, problems, with_sources=with_sources, reserved=(LINE, *names))
+    warn_of_rows(problems)
+    if not read:
         raise ValueError(f"Expected summaries in {file}, but got none.")
     scores_of = scoring.coherence_scores(
-        read.summaries, names, sources=read.sources, options=needed
+        [line.row[table.summary_column] for line in read],
+        names,
+        sources=[line.row[table.source_column] if with_sources else "" for line in read],
+        options=needed,
     )
     signature = scoring.coherence_signature(names, needed)
     if output is not None:
-        columns = {name: scores.tolist() for name, scores in scores_of.items()}
-        rows = files.rows_with(read, files.measure_values(columns))
-        files.write_rows(output, rows, {"signature": signature})
+        columns = measure_values({name: scores.tolist() for name, scores in scores_of.items()})
+        rows = [
+            {
+                LINE: line.number,
+                **other_columns(line.row, table),
+                **{name: values[index] for name, values in columns.items()},
+            }
+            for index, line in enumerate(read)
+        ]
+        write(output, rows, {"signature": signature})
     elif len(read) <= LISTED:
-        _print_rows(read, scores_of)
-    if output is None or not files.is_standard(output):
-        scored, skipped = counted(len(read), "summary"), counted(len(read.problems), "row")
+        _print_rows(read, table, scores_of)
+    if output is None or not is_standard(output):
+        scored, skipped = counted(len(read), "summary"), counted(len(problems), "row")
         say(f"{scored} scored, {skipped} skipped")
         for name, scores in scores_of.items():
             say(f"{name}: mean {scores.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
             say_wrote(counted(len(read), "row"), output)
-    return 1 if read.problems else 0
+    return 1 if problems else 0
 
 
 def _read(
-    path: Path, layout: files.Layout, *, with_sources: bool, reserved: Sequence[str]
-) -> files.Pairs:
-    """The summaries of a file; their sources are empty unless they are needed.
+    path: Path, layout: Layout, problems: list[str], *, with_sources: bool, reserved: Sequence[str]
+) -> list[Line]:
+    """The lines of a file that have a summary, and a source if they are needed; ``problems`` gets a
+    sentence for each other line.
 
     Raises ColumnError if no row has a column, ValueError for a column of the output.
     """
     arguments = ["summary_column", *(["source_column"] if with_sources else [])]
     columns = [getattr(layout, argument) for argument in arguments]
-    summaries, known = files.Pairs(), dict[str, None]()
-    for line in files.read_rows(path, layout):
+    lines, known = [], dict[str, None]()
+    for line in read_rows(path, layout):
         row = line.row
         known |= dict.fromkeys(row)
         problem = line.problem or next(
-            filter(None, (files.text_problem(row, name) for name in columns)), ""
+            filter(None, (text_problem(row, name) for name in columns)), ""
         )
-        if problem:
-            summaries.problems.append(f"line {line.number}: {problem}")
-        else:
-            source = row[layout.source_column] if with_sources else ""
-            others = files.other_columns(row, layout)
-            summaries.add(line.number, source, row[layout.summary_column], others)
+        lines.append(replace(line, problem=problem))
     for name in reserved:
         if name in known and name not in columns:
             raise ValueError(
@@ -132,11 +150,16 @@ def _read(
             )
     for argument, column in zip(arguments, columns, strict=True):
         if known and column not in known:
-            raise files.ColumnError(path, argument, column, list(known))
-    return summaries
+            raise ColumnError(path, argument, column, list(known))
+    return valid_lines(lines, problems)
 
 
-def _print_rows(read: files.Pairs, scores_of: Mapping[str, NDArray[Any]]) -> None:
-    beginnings = [shortened(summary, 36) for summary in read.summaries]
+def _print_rows(
+    read: Sequence[Line], layout: Layout, scores_of: Mapping[str, NDArray[Any]]
+) -> None:
+    beginnings = [shortened(line.row[layout.summary_column], 36) for line in read]
     scores = {name: values.tolist() for name, values in scores_of.items()}
-    print_columns({"line": read.lines, "summary": beginnings, **scores}, texts=("line", "summary"))
+    print_columns(
+        {"line": [line.number for line in read], "summary": beginnings, **scores},
+        texts=("line", "summary"),
+    )

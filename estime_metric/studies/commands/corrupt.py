@@ -9,10 +9,12 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from estime_metric import files
 from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
+from estime_metric.table.output import check_writable, is_standard
+from estime_metric.table.rows import read_lines, valid_lines
+from estime_metric.table.table import write
 
 Errors = Annotated[
     str,
@@ -74,18 +76,20 @@ def corrupt(
         output: A .jsonl, .csv or .parquet file; '-' for standard output.
     """
     numbers = parse_numbers(errors)
-    files.check_writable(output, [file], overwrite=overwrite)
-    pairs = files.read_pairs(file, table)
-    warn_of_rows(pairs.problems)
-    if not pairs.lines:
+    check_writable(output, [file], overwrite=overwrite)
+    problems: list[str] = []
+    pairs = valid_lines(read_lines(file, table), problems)
+    warn_of_rows(problems)
+    if not pairs:
         raise ValueError(f"Expected pairs in {file}, but got none.")
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, **model.settings())
-    corrupted = generator(pairs.summaries, progress=not quiet)
+    sources, summaries = ([line.row[column] for line in pairs] for column in table.text_columns)
+    corrupted = generator(summaries, progress=not quiet)
     short = [
-        (line, text) for line, text in zip(pairs.lines, corrupted, strict=True) if text.n_missing
+        (line.number, text) for line, text in zip(pairs, corrupted, strict=True) if text.n_missing
     ]
     for line, text in short[:NAMED_ROWS]:
         warn(
@@ -93,19 +97,19 @@ def corrupt(
         )
     if len(short) > NAMED_ROWS:
         warn(f"not enough suitable words in {counted(len(short) - NAMED_ROWS, 'more row')}")
-    rows = labeled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
+    rows = labeled_rows(sources, corrupted, numbers, [str(line.number) for line in pairs])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
-    files.write_rows(output, rows, {"signature": generator.signature})
-    if not files.is_standard(output):
+    write(output, rows, {"signature": generator.signature})
+    if not is_standard(output):
         clean = sum(row["label"] for row in rows)
         say(
             f"{clean} clean and {counted(len(rows) - clean, 'corrupted row')}, "
-            f"{counted(len(pairs.problems), 'row')} skipped"
+            f"{counted(len(problems), 'row')} skipped"
         )
         say(generator.signature)
         say_wrote(counted(len(rows), "row"), output)
-    return 1 if short or pairs.problems else 0
+    return 1 if short or problems else 0
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:

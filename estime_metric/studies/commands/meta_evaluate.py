@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.studies.columns import NOT_MEASURES
+from estime_metric.studies.commands.folder import make_folder
+from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -83,7 +84,7 @@ def meta_evaluate(
     if output is not None:
         if output.suffix:
             raise ValueError(f"Expected --output to be a folder, but got {output.name!r}.")
-        files.make_folder(output, overwrite=overwrite)
+        make_folder(output, overwrite=overwrite)
     from estime_metric.studies import meta  # imports pandas: slow
 
     stated = _directions(lower, higher)
@@ -122,7 +123,7 @@ def meta_evaluate(
     if output is not None:
         for name, frame in frames.items():
             text = frame.to_csv(index=False, lineterminator="\n")
-            files.write_text(output / f"{name}.csv", text)
+            write_text(output / f"{name}.csv", text)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"excluded: {line}")
     _print_agreement(frames["agreement"], grids[0], n, resample)

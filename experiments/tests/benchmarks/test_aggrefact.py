@@ -154,7 +154,7 @@ def explained(text: str, verdicts: str, margins: list[float]) -> Explanation:
         units.append(
             UnitVerdict(start, cursor, VERDICT[verdict], Evidence(0, 1, 10.0), None, margin)
         )
-    return Explanation(text, "x", tuple(units), "word", 1, "signature")
+    return Explanation(text, "x", tuple(units), "word", 1, "signature", {})
 
 
 def test_signals_by_hand() -> None:

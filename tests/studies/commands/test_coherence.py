@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric.files import read_meta
 from estime_metric.studies.coherence_measures.classifier import CoherenceClassifier
 from estime_metric.studies.coherence_measures.entity_graph import entity_graph
+from estime_metric.table.table import record_of
 from tests.command import csv_rows, json_rows, run_command, write_jsonl
 
 TEXTS = [
@@ -46,7 +46,7 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     assert f"wrote 2 rows to {out}" in shown
     rows = csv_rows(out)
     assert list(rows[0]) == ["line", "id", "entity_graph", "random"]
-    assert read_meta(out)["signature"].startswith("COHERENCE|entity_graph:content_words|random")
+    assert record_of(out)["signature"].startswith("COHERENCE|entity_graph:content_words|random")
     streamed = run(
         table, "-o", "-", "--measures", "entity_graph,random", "--seed", 3
     ).stdout.splitlines()

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
-from estime_metric import files
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.frames import Frames
 from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
 from estime_metric.studies.tables import Table, write_table
+from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +80,7 @@ def run(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, frame in frames.items():
-            files.write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
+            write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
         for table in tables.values():
             write_table(table, folder)
         if benchmark.draw is not None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric import files
 from estime_metric.studies.benchmarks.shared.data import KEY
 from estime_metric.studies.keyed import listed
+from estime_metric.table.rows import read_rows
 
 Record = dict[str, Any]
 
@@ -19,7 +19,7 @@ def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
     """The rows of a file of JSON Lines, JSON or CSV, each with some fields. Raises OSError if it
     cannot be read, ValueError for a damaged row or one that lacks a field."""
     rows = []
-    for line in files.read_rows(path):
+    for line in read_rows(path):
         number, row = line.number, line.row
         if line.problem:
             raise ValueError(

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.measures import PAPER_MEASURE
 from estime_metric.studies.benchmarks.shared.blocks import (
@@ -27,6 +26,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 from estime_metric.studies.benchmarks.shared.data import KEY, Data, Summaries
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.table.arrays import Floats
+from estime_metric.table.output import write_text
 
 SCORES, RUN = "scores.csv", "run.json"
 
@@ -151,8 +151,8 @@ class Scores(Generic[Data]):
             "problems": self.problems,
             "measures": measures,
         }
-        files.write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
-        files.write_text(folder / RUN, json.dumps(run, indent=1) + "\n")
+        write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
+        write_text(folder / RUN, json.dumps(run, indent=1) + "\n")
 
 
 def compute_scores(

@@ -11,9 +11,9 @@ from cyclopts import Group, Parameter
 from rich.console import Console
 from rich.text import Text
 
-from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
+from estime_metric.studies.commands.folder import make_folder
 from estime_metric.studies.tables import print_table
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class RunOptions:
                 "Expected --output with --resume: name the folder with the earlier scores."
             )
         if self.output is not None:
-            files.make_folder(self.output, overwrite=self.overwrite or self.resume)
+            make_folder(self.output, overwrite=self.overwrite or self.resume)
 
     def run(
         self,

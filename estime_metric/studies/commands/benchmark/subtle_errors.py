@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from estime_metric import embedded, files
+from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn_of_rows
 from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
@@ -23,6 +23,8 @@ from estime_metric.studies.commands.benchmark.shared import (
     RunOptions,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
+from estime_metric.table.rows import Layout, read_lines, valid_lines
+from estime_metric.table.table import write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +75,7 @@ def subtle_errors(
         config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
     run.make_folder()
-    layout = files.Layout(source_column=source_column, summary_column=summary_column)
+    layout = Layout(source_column=source_column, summary_column=summary_column)
     clean, problems = _read(file, layout, pairs, run.seed)
     warn_of_rows(problems)
     if not len(clean):
@@ -104,7 +106,7 @@ def subtle_errors(
     data = make_versions(clean, maker, numbers=numbers, progress=progress)
     if run.output is not None:
         rows = labeled_rows(list(clean["source"]), data.corrupted, numbers, list(clean["document"]))
-        files.write_rows(run.output / "pairs.jsonl", rows)
+        write(run.output / "pairs.jsonl", rows)
     blocks = experiment.measure_blocks(scorers, baselines=baselines, progress=progress)
     status = run.run(
         experiment.BENCHMARK,
@@ -116,7 +118,7 @@ def subtle_errors(
 
 
 def _read(
-    file: Path | None, layout: files.Layout, pairs: int | None, seed: int
+    file: Path | None, layout: Layout, pairs: int | None, seed: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """The requested pairs by name, ``document``, and the rows that cannot be read."""
     import pandas as pd
@@ -132,14 +134,16 @@ def _read(
     if file.is_dir():
         clean = summeval_references(file)
     else:
-        rows = files.read_pairs(file, layout)
-        problems = rows.problems
-        # A pair's name is its id, otherwise its line.
-        names = [
-            str(columns.get("id", line))
-            for line, columns in zip(rows.lines, rows.others, strict=True)
-        ]
-        clean = pd.DataFrame({"document": names, "source": rows.sources, "summary": rows.summaries})
+        lines = valid_lines(read_lines(file, layout), problems)
+        clean = pd.DataFrame(
+            {
+                # A pair's name is its id, otherwise its line.
+                "document": str(line.row.get("id", line.number)),
+                "source": line.row[layout.source_column],
+                "summary": line.row[layout.summary_column],
+            }
+            for line in lines
+        )
     if pairs is not None and pairs < len(clean):
         clean = clean.iloc[sorted(random.Random(seed).sample(range(len(clean)), pairs))]
     return clean, problems

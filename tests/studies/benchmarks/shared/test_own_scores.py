@@ -18,6 +18,7 @@ from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_bl
 from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.table import table as score_table
 from tests.studies.conftest import rows
 
 
@@ -106,27 +107,23 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
 
 
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
-    from estime_metric.files import Pairs, measure_values, rows_with, write_rows
-
-    others = [
-        {"doc_id": document, "system": system, "consistency": 5.0} for document, system in data.keys
-    ]
-    pairs = Pairs(list(range(1, 13)), data.sources, data.summaries, others)
+    others = pd.DataFrame(data.keys, columns=["doc_id", "system"]).assign(consistency=5.0)
     blocks = []
     for layer in (1, 2):
         result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(
-            pairs.summaries, pairs.sources
+            data.summaries, data.sources
         )
-        rows = rows_with(pairs, measure_values(result.columns()))
-        meta = {"signature": result.signature}
-        write_rows(tmp_path / f"layer{layer}.jsonl", rows[::-1], meta)
+        rows = result.table().drop(columns="signature").join(others)
+        score_table.write(
+            tmp_path / f"layer{layer}.jsonl", rows[::-1], {"signature": result.signature}
+        )
         blocks.append(tmp_path / f"layer{layer}.jsonl")
     scores = compute_scores(data, own_blocks(blocks))
     labels = [column.label for column in scores.columns]
     assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
     for name in ("consistency", "tokens", "coverage", "copied_density"):
         assert f"{name} [layer1]" not in labels
-    expected = EstimeScorer(model=bert_folder, layers=2).score(pairs.summaries, pairs.sources)
+    expected = EstimeScorer(model=bert_folder, layers=2).score(data.summaries, data.sources)
     assert scores.values["layer2:alarms"].tolist() == expected.values("alarms").tolist()
     assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from estime_metric.table.bootstrap import FEW_SOURCES, BootstrapMeans, source_id
+from estime_metric.table.intervals import Interval, intervals, source_id
 from tests.compare.tables import result_of
 
 RNG = np.random.default_rng(1)
@@ -16,10 +16,8 @@ OF_SOURCE = np.repeat(RNG.normal(0.3, 0.1, 100), 4)
 VALUES = (OF_SOURCE + RNG.normal(0, 0.02, 400)).tolist()
 
 
-def means_of(sources: list[str], values: list[float | None]) -> BootstrapMeans:
-    means = BootstrapMeans(["x"])
-    means.add([source_id(source) for source in sources], {"x": values})
-    return means
+def interval_of(sources: list[str], values: list[float | None]) -> Interval:
+    return intervals([source_id(source) for source in sources], {"x": values})["x"]
 
 
 def plain_bootstrap(groups: list[list[float]], resamples: int = 4000) -> tuple[float, float]:
@@ -36,56 +34,50 @@ def plain_bootstrap(groups: list[list[float]], resamples: int = 4000) -> tuple[f
 
 
 def test_the_interval_is_that_of_a_bootstrap_over_sources() -> None:
-    interval = means_of(SOURCES, VALUES).interval("x")
+    interval = interval_of(SOURCES, VALUES)
     low, high = plain_bootstrap([VALUES[start : start + 4] for start in range(0, 400, 4)])
     assert interval.mean == pytest.approx(math.fsum(VALUES) / 400, abs=1e-6)
     assert interval.count == 400
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=0.1 * (high - low))
-    by_pair = means_of([str(number) for number in range(400)], VALUES).interval("x")
+    by_pair = interval_of([str(number) for number in range(400)], VALUES)
     assert interval.high - interval.low > 1.7 * (
         by_pair.high - by_pair.low
     )  # about twice: 4 of each
 
 
-def test_order_and_parts_change_nothing() -> None:
-    whole = means_of(SOURCES, VALUES).interval("x")
+def test_order_and_the_sources_drawn_together_change_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = interval_of(SOURCES, VALUES)
     order = np.random.default_rng(2).permutation(400).tolist()
-    shuffled = BootstrapMeans(["x"])
-    for start in range(0, 400, 37):
-        part = order[start : start + 37]
-        shuffled.add([source_id(SOURCES[i]) for i in part], {"x": [VALUES[i] for i in part]})
-    assert shuffled.interval("x") == whole
+    monkeypatch.setattr("estime_metric.table.intervals._TOGETHER", 37)
+    assert interval_of([SOURCES[i] for i in order], [VALUES[i] for i in order]) == whole
 
 
-def test_what_is_undefined_is_left_out_and_few_sources_are_counted() -> None:
-    means = means_of(["a", "a", "b", "c"], [1.0, None, math.nan, 3.0])
-    assert (means.interval("x").mean, means.interval("x").count) == (2.0, 2)
-    assert means.few_sources == 2  # with a value
-    assert means_of([str(n) for n in range(FEW_SOURCES)], [1.0] * FEW_SOURCES).few_sources is None
-    of_one_source = means_of(["a", "a"], [1.0, 2.0]).interval("x")
+def test_what_is_undefined_is_left_out() -> None:
+    interval = interval_of(["a", "a", "b", "c"], [1.0, None, math.nan, 3.0])
+    assert (interval.mean, interval.count) == (2.0, 2)
+    of_one_source = interval_of(["a", "a"], [1.0, 2.0])
     assert of_one_source.to_dict() == {"mean": 1.5, "low": None, "high": None, "count": 2}
-    nothing = means_of([], []).interval("x")
+    nothing = interval_of([], [])
     assert nothing.to_dict() == {"mean": None, "low": None, "high": None, "count": 0}
 
 
 def test_a_column_with_values_of_one_source_has_no_interval() -> None:
-    means = BootstrapMeans(["x", "y"])
-    means.add(
-        [source_id(source) for source in "abbc"],
-        {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]},
-    )
-    interval = means.interval("x")
+    ids = [source_id(source) for source in "abbc"]
+    means = intervals(ids, {"x": [None, 3.0, 4.0, math.nan], "y": [1.0, 2.0, 2.0, None]})
+    interval = means["x"]
     assert (interval.mean, interval.count) == (3.5, 2)
     assert math.isnan(interval.low)
     assert math.isnan(interval.high)
-    assert means.interval("y").low < means.interval("y").high
+    assert means["y"].low < means["y"].high
 
 
 def test_a_result_has_intervals_by_source_and_everything_as_a_dictionary() -> None:
     alarms = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     sources = [f"s{index // 2}" for index in range(8)]
     result = result_of(alarms, sources)
-    assert result.interval("alarms") == means_of(sources, alarms).interval("x")
+    assert result.interval("alarms") == interval_of(sources, alarms)
     assert result.interval("alarms").mean == result.mean("alarms") == 3.5
     everything = result.to_dict()
     assert everything["measures"]["alarms"] == result.interval("alarms").to_dict()

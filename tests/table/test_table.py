@@ -6,7 +6,6 @@ import csv
 import datetime
 import json
 import math
-import tracemalloc
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,18 +14,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from estime_metric import files
-from estime_metric.files.formats import parquet
+from estime_metric.table.output import WRITABLE
+from estime_metric.table.rows import Row
+from estime_metric.table.table import plain, record_of, write
 from tests.command import csv_rows, json_rows, table_rows
 
 
 def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
-    rows: list[files.Row] = [
+    rows: list[Row] = [
         {"line": 1, "alarms": 2, "note": 'a "b", ü'},
         {"line": 2, "alarms": 0.5, "more": "x\ny"},
     ]
-    for ending in files.WRITABLE:
-        files.write_rows(tmp_path / f"o{ending}", rows)
+    for ending in WRITABLE:
+        write(tmp_path / f"o{ending}", rows)
     assert json_rows(tmp_path / "o.jsonl") == rows
     assert csv_rows(tmp_path / "o.csv") == [
         {"line": "1", "alarms": "2", "note": 'a "b", ü', "more": ""},
@@ -37,17 +37,15 @@ def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
 
 
 def test_counts_are_integers_and_a_rate_of_nothing_is_null(tmp_path: Path) -> None:
-    rows: list[files.Row] = [
-        {"n": files.plain(3.0), "rate": files.plain(float("nan")), "x": files.plain(1 / 3)}
-    ]
-    files.write_rows(tmp_path / "o.jsonl", rows)
-    files.write_rows(tmp_path / "o.csv", rows)
+    rows: list[Row] = [{"n": plain(3.0), "rate": plain(float("nan")), "x": plain(1 / 3)}]
+    write(tmp_path / "o.jsonl", rows)
+    write(tmp_path / "o.csv", rows)
     assert (tmp_path / "o.jsonl").read_text() == '{"n": 3, "rate": null, "x": 0.333333}\n'
     assert (tmp_path / "o.csv").read_text() == "n,rate,x\n3,,0.333333\n"
 
 
 def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) -> None:
-    row: files.Row = {
+    row: Row = {
         "nan": math.nan,
         "infinite": [math.inf, {"x": -math.inf}],
         "bytes": b"\xff\x00",
@@ -55,7 +53,7 @@ def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) 
         "decimal": Decimal("1.50"),
         "text": "ü \ud800",
     }
-    files.write_rows(tmp_path / "o.jsonl", [row])
+    write(tmp_path / "o.jsonl", [row])
     text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
     assert text.endswith('"text": "ü \\ud800"}\n')
 
@@ -70,7 +68,7 @@ def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) 
         "decimal": "1.50",
         "text": "ü \ud800",
     }
-    files.write_rows(tmp_path / "o.csv", [{**row, "text": "ü", "list": [1, {"a": "é"}]}])
+    write(tmp_path / "o.csv", [{**row, "text": "ü", "list": [1, {"a": "é"}]}])
     (cells,) = csv_rows(tmp_path / "o.csv")
     assert cells == {
         "nan": "",
@@ -105,8 +103,8 @@ def test_a_column_has_the_type_of_its_values_or_is_text(
     """Whether the values that do not fit are in one group of rows or in several."""
     path = tmp_path / "o.parquet"
     for size in (10_000, 1):
-        monkeypatch.setattr("estime_metric.files.formats.parquet._GROUP", size)
-        files.write_rows(path, [{"line": n, "x": value} for n, value in enumerate(values)])
+        monkeypatch.setattr("estime_metric.table.table._GROUP_ROWS", size)
+        write(path, [{"line": n, "x": value} for n, value in enumerate(values)])
         assert [row["x"] for _, row in table_rows(path)] == read
 
 
@@ -128,30 +126,30 @@ ROWS = st.lists(st.dictionaries(st.sampled_from("abc"), VALUES, min_size=1), min
 @given(rows=ROWS)
 @example(rows=[{"a": "one\rtwo\r\nthree\n"}])
 def test_whatever_json_holds_can_be_written_in_every_format(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[files.Row]
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Row]
 ) -> None:
     folder = tmp_path_factory.mktemp("out")
-    for ending in files.WRITABLE:
-        files.write_rows(folder / f"o{ending}", rows)
+    for ending in WRITABLE:
+        write(folder / f"o{ending}", rows)
     assert len(table_rows(folder / "o.jsonl")) == len(rows)
     with (folder / "o.csv").open(encoding="utf-8", newline="") as stream:
         assert len(list(csv.reader(stream))) == len(rows) + 1
     assert pyarrow.parquet.read_table(folder / "o.parquet").num_rows == len(rows)
 
 
-def test_parquet_is_written_at_the_memory_of_a_row_group(tmp_path: Path) -> None:
-    row = {"text": "a few words " * 30}
-    tracemalloc.start()
-    parquet.write(tmp_path / "o.parquet", lambda: (dict(row) for _ in range(60_000)), {})
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert pyarrow.parquet.ParquetFile(tmp_path / "o.parquet").num_row_groups == 6
-    assert peak < 8_000_000  # of 24 million, since a group has 10,000 rows
+def test_a_row_group_of_parquet_is_bounded_by_rows_and_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("estime_metric.table.table._GROUP_BYTES", 100_000)
+    path = tmp_path / "o.parquet"
+    for row, groups in (({"n": 1}, 2), ({"text": "x" * 100}, 13), ({"nested": [["x" * 500]]}, 60)):
+        write(path, [row] * 12_000)
+        assert pyarrow.parquet.ParquetFile(path).num_row_groups == pytest.approx(groups, rel=0.1)
 
 
 def test_a_record_with_a_name_that_has_no_utf_8_is_written(tmp_path: Path) -> None:
     """As a name of a file in another encoding is, which Python has with lone surrogates."""
-    for ending in files.WRITABLE:
+    for ending in WRITABLE:
         path = tmp_path / f"o{ending}"
-        files.write_rows(path, [{"a": 1}], {"inputs": ["caf\udce9.jsonl"]})
-        assert files.read_meta(path) == {"inputs": ["caf\udce9.jsonl"]}
+        write(path, [{"a": 1}], {"inputs": ["caf\udce9.jsonl"]})
+        assert record_of(path) == {"inputs": ["caf\udce9.jsonl"]}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric import files
 from estime_metric.compare import read_scores
+from estime_metric.table.table import write
 from tests.command import write_jsonl
 
 
@@ -24,7 +24,7 @@ def test_scores_are_read_from_every_format(tmp_path: Path, ending: str) -> None:
         }
         for line, value in ((1, 0.25), (2, None))
     ]
-    files.write_rows(path, rows, {"signature": "ESTIME|made"})
+    write(path, rows, {"signature": "ESTIME|made"})
     table = read_scores(path)
     assert table.index.tolist() == [1, 2]
     assert table["inconsistency"].tolist() == [0.25, pytest.approx(float("nan"), nan_ok=True)]
@@ -36,7 +36,7 @@ def test_scores_are_read_from_every_format(tmp_path: Path, ending: str) -> None:
 def test_output_columns_with_a_prefix_have_their_plain_names(tmp_path: Path) -> None:
     path = tmp_path / "scores.jsonl"
     row = {"my_line": 1, "line": 30, "my_tokens": 5, "tokens": "many", "my_own": 2}
-    files.write_rows(path, [row], {"signature": "ESTIME|made", "options": {"prefix": "my_"}})
+    write(path, [row], {"signature": "ESTIME|made", "options": {"prefix": "my_"}})
     plain = read_scores(path).iloc[0].to_dict()
     assert plain == {"line": 1, "tokens": 5, "my_own": 2, "signature": "ESTIME|made"}
     own = read_scores(path, own_columns=["line"]).iloc[0].to_dict()
@@ -49,7 +49,7 @@ def test_a_column_of_the_user_is_never_a_measure(tmp_path: Path, prefix: str) ->
     path = tmp_path / "scores.jsonl"
     row = {"id": "a", "coherence": 4.3, f"{prefix}soft": 0.5}
     meta = {"signature": "ESTIME|made", "options": {"prefix": prefix}, "measures": {"soft": {}}}
-    files.write_rows(path, [row], meta)
+    write(path, [row], meta)
     read = read_scores(path).iloc[0].to_dict()
     assert read == {"id": "a", "soft": 0.5, "signature": "ESTIME|made"}
     assert read_scores(path, own_columns=["coherence"])["coherence"].tolist() == [4.3]

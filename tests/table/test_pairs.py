@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from estime_metric import files
-from tests.files.conftest import PAIR, save_in_all_formats
+from estime_metric.jobs.pairs import cut as cut_lines
+from estime_metric.table.rows import (
+    TABLES,
+    ColumnError,
+    Layout,
+    Line,
+    Row,
+    other_columns,
+    read_lines,
+    valid_lines,
+)
+from tests.table.conftest import PAIR, save_in_all_formats
+
+
+@dataclass
+class Pairs:
+    lines: list[int]
+    sources: list[str]
+    summaries: list[str]
+    others: list[Row]
+    problems: list[str]
+
+
+def read_pairs(path: Path, layout: Layout = TABLES) -> Pairs:
+    problems: list[str] = []
+    lines = valid_lines(read_lines(path, layout), problems)
+    sources, summaries = ([line.row[name] for line in lines] for name in layout.text_columns)
+    others = [other_columns(line.row, layout) for line in lines]
+    return Pairs([line.number for line in lines], sources, summaries, others, problems)
+
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -34,7 +65,7 @@ Write = Callable[[str, str | bytes], Path]
 )
 def test_a_row_without_a_pair_is_named(write: Write, line: str, problem: str) -> None:
     good = json.dumps(PAIR)
-    pairs = files.read_pairs(write("p.jsonl", "\n".join([good, line, good])))
+    pairs = read_pairs(write("p.jsonl", "\n".join([good, line, good])))
     assert pairs.lines == [1, 3]
     assert re.fullmatch(f"line 2: {problem}", *pairs.problems)
 
@@ -42,10 +73,10 @@ def test_a_row_without_a_pair_is_named(write: Write, line: str, problem: str) ->
 def test_further_columns_stay_and_one_column_may_be_both_texts(write: Write) -> None:
     rows = [{**PAIR, "id": 7}, {**PAIR, "source": "Ü 😀"}]
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    pairs = files.read_pairs(write("p.jsonl", text))
+    pairs = read_pairs(write("p.jsonl", text))
     assert (pairs.sources, pairs.others) == (["A cat sat.", "Ü 😀"], [{"id": 7}, {}])
-    layout = files.Layout(source_column="text", summary_column="text")
-    pairs = files.read_pairs(write("p.jsonl", '{"text": "a", "id": 1}'), layout)
+    layout = Layout(source_column="text", summary_column="text")
+    pairs = read_pairs(write("p.jsonl", '{"text": "a", "id": 1}'), layout)
     assert (pairs.sources, pairs.summaries, pairs.others) == (["a"], ["a"], [{"id": 1}])
     assert pairs.problems == []
 
@@ -56,7 +87,7 @@ def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> Non
     """
     rows = [PAIR, {**PAIR, "summary": ""}, {**PAIR, "source": ""}, {"source": "b", "summary": " "}]
     for path in save_in_all_formats(tmp_path, rows):
-        pairs = files.read_pairs(path)
+        pairs = read_pairs(path)
         assert pairs.lines == [1, 2, 4]
         assert pairs.summaries == ["A cat.", "", " "]
         assert pairs.problems == ["line 3: column 'source' has no words"]
@@ -65,8 +96,8 @@ def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> Non
 def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) -> None:
     text = "text,summary\n" + "a,b\n" * 5
     for path in (write("p.csv", text), write("p.jsonl", '{"text": "a", "summary": "b"}\n' * 5)):
-        with pytest.raises(files.ColumnError) as raised:
-            files.read_pairs(path)
+        with pytest.raises(ColumnError) as raised:
+            read_pairs(path)
         assert str(raised.value) == (
             f"Expected a column 'source' in {path.name}, but its columns are text, summary. "
             "Name the right one with `source_column`."
@@ -74,11 +105,11 @@ def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) 
     for delimiter in (";", "\t", "|"):
         for row in (f"a{delimiter}b", f"a, c{delimiter}b"):
             with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):
-                files.read_pairs(write("p.csv", f"source{delimiter}summary\n{row}\n"))
+                read_pairs(write("p.csv", f"source{delimiter}summary\n{row}\n"))
 
 
-def aligned(sources: Path) -> files.Layout:
-    return files.Layout(source_file=sources)
+def aligned(sources: Path) -> Layout:
+    return Layout(source_file=sources)
 
 
 def test_text_files_are_pairs_line_by_line(write: Write) -> None:
@@ -88,14 +119,12 @@ def test_text_files_are_pairs_line_by_line(write: Write) -> None:
     for end in ("\n", "\r\n"):
         layout = aligned(write("s.txt", end.join(sources) + end))
         for last in ("", end):
-            pairs = files.read_pairs(write("a.txt", end.join(summaries) + last), layout)
+            pairs = read_pairs(write("a.txt", end.join(summaries) + last), layout)
             assert pairs.sources == [*sources[:2], *sources[3:]]
             assert pairs.summaries == ["cat", "", " y ", "z"]
             assert pairs.lines == [1, 2, 4, 5]
             assert pairs.problems == ["line 3: column 'source' has no words"]
-    layout = aligned(write("s.txt", "für\n".encode("utf-16")))
-    assert files.read_pairs(write("a.txt", "ä\n"), layout).summaries == ["ä"]
-    pairs = files.read_pairs(write("a.txt", b"\xff\n"), aligned(write("s.txt", "a\n")))
+    pairs = read_pairs(write("a.txt", b"\xff\n"), aligned(write("s.txt", "a\n")))
     assert pairs.problems == ["line 1: is not UTF-8; convert the file, for example with iconv"]
 
 
@@ -106,28 +135,23 @@ def test_unequal_numbers_of_lines_are_an_error_with_both(
     layout = aligned(write("s.txt", "x\n" * sources))
     path = write("a.txt", "y\n" * summaries)
     with pytest.raises(ValueError, match=f"s.txt and a.txt .* but got {sources} and {summaries}."):
-        files.read_pairs(path, layout)
+        read_pairs(path, layout)
     # What can be read only once is compared as it is read.
+    fifo = path.with_name("fifo")
+    os.mkfifo(fifo)
+    threading.Thread(target=fifo.write_text, args=("y\n" * summaries,)).start()
     line = min(sources, summaries) + 1
     with pytest.raises(ValueError, match=f"but one of them ends before line {line}. If a text"):
-        list(files.read_lines(path, layout))
-
-
-def test_pairs_are_selected_in_any_order(write: Write) -> None:
-    text = "\n".join(json.dumps({**PAIR, "summary": str(n), "id": n}) for n in range(5))
-    pairs = files.read_pairs(write("p.jsonl", text))
-    chosen = pairs.select([4, 0])
-    assert (chosen.lines, chosen.summaries, len(chosen)) == ([5, 1], ["4", "0"], 2)
-    assert chosen.others == [{"id": 4}, {"id": 0}]
+        list(read_lines(fifo, layout))
 
 
 def cut(sources: list[str], pairs: int, size: int) -> list[list[int]]:
     """The numbers of the lines in each chunk; a line without a source has a problem."""
     lines = [
-        files.Line(Path(), number, {"source": source, "summary": "12"}, "" if source else "is bad")
+        Line(Path(), number, {"source": source, "summary": "12"}, "" if source else "is bad")
         for number, source in enumerate(sources, start=1)
     ]
-    chunks = files.cut(lines, files.TABLES, most_pairs=pairs, most_bytes=size)
+    chunks = cut_lines(lines, TABLES, most_pairs=pairs, most_bytes=size)
     return [[line.number for line in part] for part in chunks]
 
 

@@ -15,15 +15,16 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from estime_metric import files
+from estime_metric.table import table
+from estime_metric.table.rows import Layout, read_rows
 from tests.command import table_rows
-from tests.files.conftest import save_in_all_formats
+from tests.table.conftest import save_in_all_formats
 
 Write = Callable[[str, str | bytes], Path]
 
 
 def problems(path: Path, **options: Any) -> dict[int, str]:
-    lines = files.read_rows(path, files.Layout(**options))
+    lines = read_rows(path, Layout(**options))
     return {line.number: line.problem for line in lines if line.problem}
 
 
@@ -38,23 +39,26 @@ def problems(path: Path, **options: Any) -> dict[int, str]:
         (b'"\xff\xfe"', "is not UTF-8"),
         (b'{"id": ' + b"9" * 5000 + b"}", "has an integer with too many digits"),
         (b'{"a": ' + b"[" * 10**6 + b"]" * 10**6 + b"}", "is nested too deeply"),
+        (b'{"a": ' + b"[" * 100 + b"NaN" + b"]" * 100 + b"}", "is nested too deeply"),
+        (b'{"a": 1, "b": 2, "a": 1}', "has the key 'a' twice in one object"),
+        (b'{"a": [{"c": {"b": 2, "b": 2}}]}', "has the key 'b' twice in one object"),
     ],
 )
 def test_a_bad_line_is_named_and_the_rest_is_read(write: Write, line: bytes, problem: str) -> None:
     """A blank line is skipped; a bad element of an array is named if the array can be read."""
     good = b'{"a": 1}'
-    lines = list(files.read_rows(write("p.jsonl", b"\n".join([good, line, good]))))
+    lines = list(read_rows(write("p.jsonl", b"\n".join([good, line, good]))))
     first, *bad, last = lines
     assert [(line.number, line.row) for line in (first, last)] == [(1, {"a": 1}), (3, {"a": 1})]
     assert len(bad) == bool(problem)
     assert all(line.number == 2 and re.fullmatch(problem, line.problem) for line in bad)
     path = write("p.json", b"[" + b",\n".join([good, line, good]) + b"]")
-    if line.startswith((b"null", b"[1")):
-        assert [line.row for line in files.read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
+    if re.match("is a JSON|has the key|is nested", problem) and len(line) < 10**6:
+        assert [line.row for line in read_rows(path)] == [{"a": 1}, {}, {"a": 1}]
         assert re.fullmatch(problem, problems(path)[2])
     else:
         with pytest.raises(ValueError, match=r"Expected p\.json to be a JSON array of objects"):
-            list(files.read_rows(path))
+            list(read_rows(path))
 
 
 def test_lines_count_alike_in_all_formats_plain_and_compressed(tmp_path: Path) -> None:
@@ -70,7 +74,7 @@ def test_lines_count_alike_in_all_formats_plain_and_compressed(tmp_path: Path) -
         for damaged in (data[: len(data) // 2], data[:99] + b"x" * 99 + data[198:], b"no gzip" * 9):
             compressed.write_bytes(damaged)
             with pytest.raises(ValueError, match=f"Expected {compressed.name} to be whole"):
-                list(files.read_rows(compressed))
+                list(read_rows(compressed))
 
 
 def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
@@ -78,7 +82,7 @@ def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
         (write("p.jsonl", '{"a": 1}\n\n{"a": 2}'), [1, 3]),
         (write("p.csv", "a\n\n1\n\n2\n"), [2, 4]),
     ):
-        assert [line.number for line in files.read_rows(path)] == numbers
+        assert [line.number for line in read_rows(path)] == numbers
 
 
 @pytest.mark.parametrize(
@@ -92,14 +96,14 @@ def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
 )
 def test_what_is_no_array_is_refused(write: Write, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        list(files.read_rows(write("p.json", text)))
+        list(read_rows(write("p.json", text)))
 
 
 def test_csv_with_quoted_line_breaks_a_byte_order_mark_and_rows_of_other_lengths(
     write: Write,
 ) -> None:
     path = write("p.CSV", '\ufeffid,summary,source\n1,"A\ncat.",s\n2,a,b,too many\n3,,x\n4\n')
-    rows = {line.number: line.row for line in files.read_rows(path) if not line.problem}
+    rows = {line.number: line.row for line in read_rows(path) if not line.problem}
     assert rows == {
         1: {"id": "1", "summary": "A\ncat.", "source": "s"},
         3: {"id": "3", "summary": "", "source": "x"},
@@ -112,13 +116,13 @@ def test_csv_with_quoted_line_breaks_a_byte_order_mark_and_rows_of_other_lengths
 def test_a_table_is_read_at_the_memory_of_a_few_rows(tmp_path: Path, name: str) -> None:
     row = {"source": "a few words " * 1000, "summary": "y"}
     plain = tmp_path / name.removesuffix(".gz")
-    files.write_rows(plain, [row] * 1000)
+    table.write(plain, [row] * 1000)
     if name.endswith(".gz"):
         (tmp_path / name).write_bytes(gzip.compress(plain.read_bytes()))
     pool = pyarrow.default_memory_pool()
     before = pool.bytes_allocated()
     tracemalloc.start()
-    for line in files.read_rows(tmp_path / name):
+    for line in read_rows(tmp_path / name):
         assert line.row == row
         assert pool.bytes_allocated() - before < 3_000_000
     _, peak = tracemalloc.get_traced_memory()
@@ -166,20 +170,20 @@ def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_row(
             f"{message.replace(',', delimiter)}. Is a quotation mark not closed?"
         )
         with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
-            list(files.read_rows(path))
+            list(read_rows(path))
 
 
 def test_what_follows_an_open_quotation_mark_is_not_all_read(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("estime_metric.files.formats.delimited.MAX_CELL", 10_000)
+    monkeypatch.setattr("estime_metric.table.rows.MAX_CELL", 10_000)
     before = csv.field_size_limit(10_000)
     path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 100_000)
     tracemalloc.start()
     try:
         message = "begins on line 2 of the file is not: field larger .* Is a quotation mark not cl"
         with pytest.raises(ValueError, match=message):
-            list(files.read_rows(path))
+            list(read_rows(path))
     finally:
         csv.field_size_limit(before)
         _, peak = tracemalloc.get_traced_memory()
@@ -188,37 +192,35 @@ def test_what_follows_an_open_quotation_mark_is_not_all_read(
     assert peak < 300_000
 
 
-def test_the_delimiter_can_be_named_and_files_are_utf_8_or_utf_16_with_a_mark(
+def test_the_delimiter_can_be_named_and_files_are_utf_8(
     write: Write,
 ) -> None:
     text = "text;note\nCafé für alle;1\n"
     tabs = text.replace(";", "\t").encode()
     for name, content, options in (
-        *(("p.csv", text.encode(encoding), {"delimiter": ";"}) for encoding in ("utf-8", "utf-16")),
-        ("p.csv.gz", gzip.compress(text.encode("utf-16")), {"delimiter": ";"}),
+        ("p.csv", text.encode(), {"delimiter": ";"}),
+        ("p.csv.gz", gzip.compress(text.encode("utf-8-sig")), {"delimiter": ";"}),
         ("p.tsv", tabs, {}),
         ("p.csv", tabs, {"delimiter": "\t"}),
         ("p.csv", tabs, {"delimiter": r"\t"}),
-        ("p.jsonl", '{"text": "Café für alle", "note": "1"}'.encode("utf-16"), {}),
-        ("p.json", '[{"text": "Café für alle", "note": "1"}]'.encode("utf-16"), {}),
     ):
-        (line,) = files.read_rows(write(name, content), files.Layout(**options))
+        (line,) = read_rows(write(name, content), Layout(**options))
         assert (line.number, line.row) == (1, {"text": "Café für alle", "note": "1"})
     latin = write("p.csv", text.encode("latin-1"))
     assert problems(latin, delimiter=";") == {
         1: "is not UTF-8 (line 2 of the file); convert the file, for example with iconv"
     }
     with pytest.raises(ValueError, match=r"header of p\.csv to be UTF-8, .* with iconv"):
-        list(files.read_rows(write("p.csv", "für,b\n1,2\n".encode("latin-1"))))
+        list(read_rows(write("p.csv", "für,b\n1,2\n".encode("latin-1"))))
     for delimiter in ("", "ab", '"', "\n"):
         with pytest.raises(ValueError, match="`delimiter` to be one character"):
-            files.Layout(delimiter=delimiter)
+            Layout(delimiter=delimiter)
 
 
 def test_each_line_has_the_share_of_the_file_that_was_read(tmp_path: Path) -> None:
     rows = [{"id": str(number), "text": "a few words " * 9} for number in range(3000)]
     for path in save_in_all_formats(tmp_path, rows):
-        shares = [line.share for line in files.read_rows(path)]
+        shares = [line.share for line in read_rows(path)]
         assert shares == sorted(shares)
         assert shares[1500] == pytest.approx(0.5, abs=0.05)
         assert shares[-1] == 1
@@ -227,22 +229,10 @@ def test_each_line_has_the_share_of_the_file_that_was_read(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "p.csv",
-            "source,summary\na,b\n".encode("utf-16-be"),
-            "it is neither. Convert it, for exa",
+        *(
+            ("p.jsonl", '{"a": 1}'.encode(encoding), "iconv -f UTF-16 -t UTF-8 p.jsonl")
+            for encoding in ("utf-16", "utf-16-be", "utf-16-le", "utf-32")
         ),
-        (
-            "p.jsonl",
-            '{"a": 1}'.encode("utf-16-le"),
-            "it is neither. Convert it, for example with ic",
-        ),
-        (
-            "p.jsonl",
-            '{"a": 1}'.encode("utf-32"),
-            "it is neither. Convert it, for example with iconv",
-        ),
-        ("p.jsonl", '{"a": 1}'.encode("utf-16")[:-1], "to be UTF-16, as its byte order mark says"),
         (
             "p.csv",
             "source,source,summary\na,b,c\n",
@@ -258,7 +248,7 @@ def test_what_is_no_table_is_refused(
     write: Write, name: str, content: str | bytes, message: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        list(files.read_rows(write(name, content)))
+        list(read_rows(write(name, content)))
 
 
 def test_parquet_of_all_types_is_read_as_python_has_them(tmp_path: Path) -> None:
@@ -268,7 +258,7 @@ def test_parquet_of_all_types_is_read_as_python_has_them(tmp_path: Path) -> None
         {"s": None, "l": [], "t": None, "b": None, "n": None, "m": None},
         {"s": "a", "l": None, "t": {"x": None, "y": []}, "b": b"", "n": 2.0, "m": False},
     ]
-    table = pyarrow.Table.from_pylist(rows * 300)
+    written = pyarrow.Table.from_pylist(rows * 300)
     path = tmp_path / "p.parquet"
     for options in (
         {},
@@ -276,7 +266,7 @@ def test_parquet_of_all_types_is_read_as_python_has_them(tmp_path: Path) -> None
         {"use_dictionary": False, "column_encoding": {"s": "DELTA_BYTE_ARRAY"}},
         {"compression": "zstd", "row_group_size": 7},
     ):
-        pyarrow.parquet.write_table(table, path, **options)
+        pyarrow.parquet.write_table(written, path, **options)
         assert table_rows(path) == list(enumerate(rows * 300, start=1))
     texts = pyarrow.table(
         {
@@ -307,16 +297,16 @@ def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(tmp_path: 
 def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     columns = [pyarrow.array([text]) for text in ("Anna sold a boat.", "Peter flew.", "Anna.")]
-    table = pyarrow.table(columns, names=["source", "summary", "summary"])
-    pyarrow.parquet.write_table(table, path)
+    written = pyarrow.table(columns, names=["source", "summary", "summary"])
+    pyarrow.parquet.write_table(written, path)
     with pytest.raises(
         ValueError, match=r"^Expected the column names in p\.parquet to be unique, but 'summary' "
     ):
-        list(files.read_rows(path))
+        list(read_rows(path))
 
 
 def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:
-    files.write_rows(tmp_path / "whole.parquet", [{"line": number} for number in range(50_000)])
+    table.write(tmp_path / "whole.parquet", [{"line": number} for number in range(50_000)])
     data = (tmp_path / "whole.parquet").read_bytes()
     for name, damaged in (
         ("cut", data[:-9]),
@@ -324,4 +314,4 @@ def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:
         ("names", data.replace(b"line", b"l\xffne")),
     ):
         with pytest.raises(ValueError, match=rf"Expected {name}\.parquet to be Parquet"):
-            list(files.read_rows(write(f"{name}.parquet", damaged)))
+            list(read_rows(write(f"{name}.parquet", damaged)))

@@ -1,0 +1,218 @@
+"""Outputs that are whole or not there: checked first, written under another name, and renamed once they
+are complete; one writer each.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from estime_metric._extras import needs_extra
+
+PARQUET = ".parquet"
+STANDARD = ".jsonl"  # the format of standard output
+WRITABLE = (".jsonl", ".csv", PARQUET)
+
+_TOKEN = 4  # bytes that make the name of an unfinished file unique
+
+
+def is_standard(path: Path) -> bool:
+    """Whether a path means standard input or output: ``-``, ``/dev/stdin``, ``/dev/stdout``."""
+    return str(path) in ("-", "/dev/stdin", "/dev/stdout")
+
+
+def resolved(path: Path) -> Path:
+    """The file that is written to: the target if ``path`` is a link, so that everything next to it
+    belongs to the target too.
+    """
+    is_link = path.is_symlink() and not is_standard(path)
+    return Path(os.path.realpath(path)) if is_link else path
+
+
+def check_writable(
+    path: Path,
+    inputs: Iterable[Path] = (),
+    *,
+    overwrite: bool = True,
+    endings: Sequence[str] = WRITABLE,
+) -> None:
+    """Refuses a path that could not or should not be written, before any work is done; ``-`` is
+    accepted if ``endings`` contain the format of standard output, ``.jsonl``.
+
+    Raises FileExistsError if it exists and ``overwrite`` is not set, ImportError for Parquet without
+    pyarrow, OSError if its folder cannot be written to, ValueError for everything else that is wrong
+    with it.
+    """
+    if is_standard(path) and STANDARD in endings:
+        return
+    ending = path.suffix.lower()
+    if ending not in endings:
+        raise ValueError(
+            f"Expected the output to end in {' or '.join(endings)}, but got {path.name!r}."
+        )
+    if path.is_dir():
+        raise ValueError(f"Expected the output to be a file, but {str(path)!r} is a folder.")
+    target = resolved(path)
+    if not target.parent.is_dir():
+        raise ValueError(
+            f"Expected the output's folder to exist, but there is no {str(target.parent)!r}."
+        )
+    if path.exists():
+        for other in inputs:
+            if other.exists() and other.samefile(path):
+                raise ValueError(
+                    f"Expected the output to differ from the input, but both are {str(other)!r}."
+                )
+        if not overwrite:
+            raise FileExistsError(f"{path} already exists. Use `overwrite` to replace it.")
+    if ending == PARQUET:
+        import_pyarrow()
+    if not path.exists() or path.is_file():  # a pipe is written to directly
+        with named(path):
+            _try_to_replace(target)
+
+
+def import_pyarrow() -> Any:
+    """The package ``pyarrow`` with its module for Parquet; ImportError if it is not installed."""
+    with needs_extra("files", "Parquet needs pyarrow"):
+        import pyarrow.parquet
+    return pyarrow
+
+
+def _try_to_replace(target: Path) -> None:
+    """Raises the OSError with which `replaced` would end: no permission, or too long a name. The
+    longest name is that of the record of a table.
+    """
+    record = record_path(target)
+    first, second = unfinished_path(record), unfinished_path(record)
+    first.touch()
+    first.rename(second)
+    second.unlink()
+    if target.exists():
+        folder = target.parent.stat()
+        owners = folder.st_uid, target.stat().st_uid
+        is_sticky = bool(folder.st_mode & stat.S_ISVTX) and os.geteuid() not in (0, *owners)
+        if is_sticky or os.path.ismount(target):
+            raise PermissionError(errno.EPERM, "The file cannot be replaced")
+
+
+def record_path(path: Path) -> Path:
+    """The file with the record of a table of JSON Lines or CSV; Parquet contains its record."""
+    return path.with_name(f"{path.name}.meta.json")
+
+
+def unfinished_path(target: Path) -> Path:
+    """A new name for a file that is being written, next to the file that it will replace."""
+    return target.with_name(f".{target.stem}.{secrets.token_hex(_TOKEN)}.part{target.suffix}")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A name to write to. The file replaces ``path`` at the end of the block, unless the block
+    raises.
+
+    If ``path`` is a link, its target is replaced. If it is not a plain file, for example a pipe, it
+    is written to directly.
+    """
+    target = resolved(path)
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    unfinished = unfinished_path(target)
+    try:
+        with named(path):
+            yield unfinished
+            unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Removes what killed processes have left of `replaced` files with this path. No other process
+    may write to it, see `locked`.
+    """
+    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
+    name = re.compile(rf"\.{stem}\.[0-9a-f]{{{2 * _TOKEN}}}\.part{suffix}")
+    for part in path.parent.iterdir():
+        if name.fullmatch(
+            part.name
+        ):  # not what is written for another file, such as `scores.v2.jsonl`
+            part.unlink()
+
+
+def lock_path(path: Path) -> Path:
+    """The file that is locked while ``path`` is written to; it stays there, empty."""
+    return path.with_name(f"{path.name}.lock")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Within the block no other one, of any process, writes to ``path``: BlockingIOError.
+
+    The operating system unlocks the file when the process ends, so the one that a process leaves
+    stops nobody. On a file system without locks, there is a warning and no lock.
+    """
+    from filelock import FileLock, Timeout  # slow
+
+    lock = FileLock(lock_path(path), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise BlockingIOError(
+            f"Another run is writing to {path}. Wait until it has finished."
+        ) from error
+    except (NotImplementedError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+            raise
+        warnings.warn(
+            f"The file system of {path} does not support locks. Do not start a second run with the "
+            "same output.",
+            stacklevel=4,
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Errors of the system, such as a full disk, name ``path`` and not the file that is being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and ".part" not in str(error.filename):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file of UTF-8, see `replaced`."""
+    with replaced(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+
+
+def write_standard_output(data: bytes) -> None:
+    r"""Writes bytes of UTF-8 to standard output as they are, whatever the encoding of the screen is.
+
+    No line break becomes ``\r\n``. If standard output accepts only text, as in a notebook, it gets
+    the text. Raises OSError if it is closed.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "Standard output is closed")
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(data.decode("utf-8"))
+    else:
+        cast(BinaryIO, binary).write(data)
+    sys.stdout.flush()

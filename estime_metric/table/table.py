@@ -1,0 +1,398 @@
+"""The table of scores: one data frame with one record; on disk JSON Lines, CSV or Parquet.
+
+A row is a pair: its ``line``, its ``file`` if there are several, the user's columns, the measures
+(``alarms``, or ``alarms_layer12`` of several layers), ``flag`` if there is a threshold, ``source_id``.
+The record says how the scores were computed: ``signature``, options, versions, totals. It is
+``table.attrs["record"]``; Parquet contains it, and next to other files is ``NAME.meta.json``.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from base64 import b64encode
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from estime_metric.measures import MEASURES, measure_of, reported_name
+from estime_metric.table.output import (
+    PARQUET,
+    check_writable,
+    import_pyarrow,
+    is_standard,
+    record_path,
+    replaced,
+    resolved,
+    write_standard_output,
+)
+from estime_metric.table.rows import (
+    GZIP,
+    TABLES,
+    Layout,
+    Line,
+    Row,
+    has_text_cells,
+    opened_parquet,
+    read_lines,
+    read_rows,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+#: Columns in addition to the measures.
+FILE, LINE, FLAG, SOURCE_ID, SIGNATURE = "file", "line", "flag", "source_id", "signature"
+
+#: Cells of CSV that represent a missing number.
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+
+_TRUTHS = {"true": True, "false": False}
+_KEY = b"estime"  # of the record in the metadata of Parquet
+_GROUP_ROWS, _GROUP_BYTES = (
+    10_000,
+    32_000_000,
+)  # of a row group of Parquet, which is in memory at once
+
+Number = int | float | None  # ``None`` if a measure is undefined
+Record = Mapping[str, Any]
+
+
+def read(
+    path: str | Path,
+    layout: Layout = TABLES,
+    *,
+    own_columns: Collection[str] = (),
+    skipped: list[str] | None = None,
+) -> DataFrame:
+    """Reads a table that ``estime score -o`` or `EstimeResult.save` has written, with its record; the
+    index is the number of each line.
+
+    If the table has a record, only the measures that it names are measures: other columns with such
+    names are yours and are dropped. A prefix that ``estime score`` has put in front of its columns is
+    removed. The column ``signature`` is added if the record has it.
+    In CSV, measures become numbers, and other columns stay as written.
+
+    Args:
+        path: in any format of `read_rows`. It can be any other table, too.
+        layout: how it is read.
+        own_columns: columns of the user, which are kept as they are.
+        skipped: is extended by a sentence for each line that cannot be read. Without it, such a
+            line is an error.
+
+    Raises:
+        ValueError: a line cannot be read, or the record of the table is damaged.
+        OSError, ImportError: as `read_rows`.
+    """
+    path = Path(path)
+    record = record_of(path)
+    is_aligned = layout.source_file is not None
+    table = to_frame(path, (read_lines if is_aligned else read_rows)(path, layout), skipped)
+    options = record.get("options")
+    prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
+    plain_names = [column.removeprefix(prefix) for column in table]
+    measures = record.get(
+        "measures", [name for name in plain_names if measure_of(name) in MEASURES]
+    )
+    added = (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
+    written = {f"{prefix}{name}": name for name in added}
+    renamed = {
+        column: written[column]
+        for column in table.columns.intersection(list(written))
+        if written[column] not in own_columns or written[column] == column
+    }
+    foreign = [
+        column
+        for column in table.columns.difference([*renamed, *own_columns], sort=False)
+        if measure_of(column) in MEASURES or column in renamed.values()
+    ]
+    table = table.drop(columns=foreign).rename(columns=renamed)
+    if has_text_cells(path):
+        numbers = table.columns.intersection(list(measures))
+        table = table.assign(**{name: converted(table[name]) for name in numbers})
+    if record.get(SIGNATURE):
+        table[SIGNATURE] = record[SIGNATURE]
+    table.attrs["record"] = record
+    return table
+
+
+def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
+    """The rows of lines as they are, with the numbers of the lines as the index. The sentences on
+    lines with a problem go to ``skipped``; without it, the first of them is an error (ValueError).
+    """
+    import pandas  # slow
+
+    rows, numbers = [], []
+    for line in lines:
+        if not line.problem:
+            rows.append(line.row)
+            numbers.append(line.number)
+        elif skipped is None:
+            raise ValueError(
+                f"Expected {path.name} to be a table, but line {line.number} {line.problem}."
+            )
+        else:
+            skipped.append(f"{path.name} line {line.number}: {line.problem}")
+    return pandas.DataFrame(rows, index=pandas.Index(numbers, name=LINE))
+
+
+def converted(cells: Series) -> Series:
+    """A column of texts as numbers, or as true and false, if it is one; `MISSING` cells are NaN."""
+    import pandas  # slow
+
+    known = cells[~cells.isin(MISSING)].dropna()
+    if known.empty:
+        return pandas.Series(float("nan"), index=cells.index)
+    words = known.str.lower()
+    if words.isin(_TRUTHS).all():
+        truths = words.map(_TRUTHS)
+        return truths.astype(bool) if len(known) == len(cells) else truths.reindex(cells.index)
+    numbers = pandas.to_numeric(known, errors="coerce")
+    return cells.replace("", None) if numbers.isna().any() else numbers.reindex(cells.index)
+
+
+def record_of(path: str | Path) -> dict[str, Any]:
+    """The record of a table of scores; empty if it has none.
+
+    Raises ValueError if it is damaged, OSError or ImportError if it cannot be read.
+    """
+    path = Path(path)
+    text = _record_text(path)
+    if text is None:
+        return {}
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise ValueError(
+            f"Expected the metadata of {path.name} to be JSON, but got: {error}."
+        ) from error
+    if not isinstance(content, dict):
+        raise ValueError(f"Expected the metadata of {path.name} to be a JSON object.")
+    return content
+
+
+def _record_text(path: Path) -> bytes | None:
+    if path.suffix.lower() == PARQUET:
+        with opened_parquet(path) as table:
+            text: bytes | None = (table.schema_arrow.metadata or {}).get(_KEY)
+            return text
+    if is_standard(path):
+        return None
+    compressed = path.suffix.lower() == GZIP
+    tables = [path, path.with_suffix("")] if compressed else [path]
+    for stored in map(record_path, tables):
+        if stored.exists():
+            return stored.read_bytes()
+    return None
+
+
+def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = None) -> None:
+    """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on
+    standard output, which has no place for the record.
+
+    A file that exists is replaced in one step. Its record goes first, so that new rows are never read
+    with the record of old ones.
+
+    Args:
+        path: the file.
+        rows: a data frame, or rows that can be iterated over several times: CSV and Parquet look at
+            the columns of all rows first.
+        record: JSON data, which `record_of` reads.
+
+    Raises ValueError, OSError, ImportError as `check_writable`.
+    """
+    check_writable(path)
+    if hasattr(rows, "to_dict"):  # a data frame
+        rows = _rows_of(rows)
+    if is_standard(path):
+        write_standard_output(encode_json_lines(rows))
+        return
+    path = resolved(path)
+    ending = path.suffix.lower()
+    with replaced(path) as unfinished:
+        if ending == PARQUET:
+            _write_parquet(unfinished, rows, {_KEY: _record_json(record)} if record else {})
+            return
+        (_write_csv if ending == ".csv" else _write_json_lines)(unfinished, rows)
+        record_path(path).unlink(missing_ok=True)
+    if record:
+        with replaced(record_path(path)) as unfinished:
+            unfinished.write_bytes(_record_json(record, indent=1) + b"\n")
+
+
+def _record_json(record: Record, indent: int | None = None) -> bytes:
+    return _encodable(json.dumps(record, ensure_ascii=False, indent=indent, default=str)).encode()
+
+
+def _rows_of(table: DataFrame) -> list[Row]:
+    """The rows of a data frame; whole numbers as integers, NaN as ``None``."""
+    return [
+        {name: plain(value) if isinstance(value, float) else value for name, value in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def _write_json_lines(path: Path, rows: Iterable[Row]) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(encode_json_lines([row]) for row in rows)
+
+
+def _write_csv(path: Path, rows: Iterable[Row]) -> None:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        # `csv` quotes a cell with a carriage return only if the line terminator has one, too.
+        lines = SimpleNamespace(write=lambda row: stream.write(row.removesuffix("\r\n") + "\n"))
+        writer = csv.writer(lines, lineterminator="\r\n")
+        writer.writerow(columns)
+        writer.writerows([_to_cell(row.get(name)) for name in columns] for row in rows)
+
+
+def _write_parquet(path: Path, rows: Iterable[Row], metadata: Mapping[bytes, bytes]) -> None:
+    r"""Writes rows and the entries of the file's metadata. The rows are read twice: for the types of
+    the columns, then for the values.
+
+    A column with values of several types becomes text, except that integers become floats if there
+    are floats. So does a column with integers of more than 64 bits. In text, all values except
+    texts are JSON. A lone surrogate, which has no UTF-8, becomes ``\ud800``.
+    """
+    pyarrow = import_pyarrow()
+    kinds: dict[str, list[Any]] = {}  # of each column, the types that can represent all values
+    for group in _groups(rows):
+        for name in dict.fromkeys(name for row in group for name in row):
+            fitting = _fitting_types(pyarrow, [row.get(name) for row in group])
+            if kinds.get(name, [pyarrow.null()]) == [pyarrow.null()]:
+                kinds[name] = fitting
+            elif fitting != [pyarrow.null()]:
+                kinds[name] = [kind for kind in kinds[name] if kind in fitting]
+    fields = {name: (fitting or [pyarrow.string()])[0] for name, fitting in kinds.items()}
+    columns = [(_encodable(name), kind) for name, kind in fields.items()]
+    schema = pyarrow.schema(columns, metadata=dict(metadata))
+    with path.open("wb") as stream, pyarrow.parquet.ParquetWriter(stream, schema) as writer:
+        for group in _groups(rows):
+            arrays = [
+                _array(pyarrow, [row.get(name) for row in group], kind)
+                for name, kind in fields.items()
+            ]
+            writer.write_table(pyarrow.table(arrays, schema=schema))
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """The rows of each row group."""
+    group: list[Row] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += len(to_json(row))
+        if len(group) == _GROUP_ROWS or size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _fitting_types(pyarrow: Any, values: Sequence[Any]) -> list[Any]:
+    """The types that can represent values, the best one first; none if only text can."""
+    kind = _type_of(pyarrow, values, None)
+    if kind is None or not _can_be_written(pyarrow, kind):
+        return []
+    if kind == pyarrow.int64() and _type_of(pyarrow, values, pyarrow.float64()) is not None:
+        return [kind, pyarrow.float64()]
+    return [kind]
+
+
+def _type_of(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
+    """The type of an array of values, of a given ``kind`` if there is one; ``None`` if they make
+    none: a float, for example, would round a large integer.
+    """
+    try:
+        return pyarrow.array(values, kind).type
+    except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+
+
+def _can_be_written(pyarrow: Any, kind: Any) -> bool:
+    """Whether Parquet has a type: it has no object without fields."""
+    if pyarrow.types.is_struct(kind) and kind.num_fields == 0:
+        return False
+    children = [kind.field(index).type for index in range(kind.num_fields)]
+    return all(_can_be_written(pyarrow, child) for child in children)
+
+
+def _array(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
+    if kind == pyarrow.string():
+        values = [
+            None
+            if value is None
+            else _encodable(value if isinstance(value, str) else to_json(value))
+            for value in values
+        ]
+    return pyarrow.array(values, kind)
+
+
+def encode_json_lines(rows: Iterable[Row]) -> bytes:
+    r"""Rows as JSON Lines in UTF-8. A lone surrogate, which has no UTF-8, is written as JSON writes
+    it: ``\ud800``.
+    """
+    return _encodable("".join(f"{to_json(row)}\n" for row in rows)).encode("utf-8")
+
+
+def _encodable(text: str) -> str:
+    r"""A text with each lone surrogate, which has no UTF-8, as JSON writes it: ``\ud800``."""
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+
+
+def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
+    """Names of the columns of measures, layer by layer, see `reported_name`."""
+    return [reported_name(name, layer, layers) for layer in layers for name in measures]
+
+
+def measure_values(columns: Mapping[str, Sequence[float]]) -> dict[str, list[Number]]:
+    """The columns of a result (`EstimeResult.columns`) in the format of files."""
+    return {name: [plain(value) for value in values] for name, values in columns.items()}
+
+
+def plain(number: float) -> Number:
+    """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else
+    rounded to six digits.
+    """
+    if math.isnan(number):
+        return None
+    return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)
+
+
+def to_json(value: Any) -> str:
+    r"""A value as JSON that every parser reads.
+
+    NaN and the infinities, which JSON does not have, become ``null``; bytes become Base64; dates
+    and others become text.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_to_text)
+    except ValueError:
+        finite = _without_nan(value)
+        return json.dumps(finite, ensure_ascii=False, allow_nan=False, default=_to_text)
+
+
+def _to_cell(value: Any) -> str:
+    """A value as a cell of CSV: nothing and NaN are empty, lists and objects are JSON."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, (dict, list, tuple)):
+        return to_json(value)
+    return _to_text(value)
+
+
+def _to_text(value: Any) -> str:
+    return b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _without_nan(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(inner) for inner in value]
+    return value
