@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from estime_metric.cli import options
+from estime_metric.show.tables import p_value
 from estime_metric.studies.meta.ranks import ratio
 from estime_metric.studies.meta.significance import p_of_sign
 from estime_metric.table.arrays import Floats
@@ -193,9 +194,14 @@ def bump(
     by_type = wide(shares[shares["error"] != "all"], ["consistency"], "error")["consistency"]
     show("Consistency by type of error", by_type, 1)
     nearest = tests[tests["nearest"]].drop_duplicates("measure").set_index("measure")
-    shown = nearest.assign(interval=interval_texts(nearest, "difference", 1))
-    columns = ["other", "difference", "interval", "p_bootstrap", "only_first", "only_second"]
-    show("Against the nearest published measure", shown[[*columns, "p_mcnemar"]], 2)
+    shown = nearest[["other", "difference"]].assign(
+        **{"95%": interval_texts(nearest, "difference", 1)},
+        p_bootstrap=nearest["p_bootstrap"].map(p_value),
+        only_first=nearest["only_first"],
+        only_second=nearest["only_second"],
+        p_mcnemar=nearest["p_mcnemar"].map(p_value),
+    )
+    show("Against the nearest published measure", shown, 1)
     run.save(bump=shares, **{"bump-tests": tests})
 
 

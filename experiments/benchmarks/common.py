@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from cyclopts import Parameter
+from rich.console import Console
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote
@@ -26,7 +27,7 @@ from estime_metric.jobs.run import score_files
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, measure_of, reported_name
 from estime_metric.novelty import lower_words, novelty
 from estime_metric.scorer import EstimeScorer
-from estime_metric.show.tables import fixed, print_columns
+from estime_metric.show.tables import fixed, interval_cell, print_columns
 from estime_metric.studies.keyed import by_summary, numeric_columns, read_keyed
 from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
@@ -221,11 +222,9 @@ def with_interval(drawn: Floats, name: str = "value") -> dict[str, float]:
 
 
 def interval_texts(table: pd.DataFrame, name: str, decimals: int = 2) -> list[str]:
-    """The ends of the intervals of a value as texts such as ``.35–.43``; empty without an interval."""
-    return [
-        "" if np.isnan(low) else f"{fixed(low, decimals)}–{fixed(high, decimals)}"
-        for low, high in zip(table[f"{name}_low"], table[f"{name}_high"], strict=True)
-    ]
+    """The intervals of a value as texts."""
+    ends = zip(table[f"{name}_low"], table[f"{name}_high"], strict=True)
+    return [interval_cell(low, high, decimals) for low, high in ends]
 
 
 def show(title: str, table: pd.DataFrame, decimals: int = 3) -> None:
@@ -241,7 +240,8 @@ def show(title: str, table: pd.DataFrame, decimals: int = 3) -> None:
             columns[heading] = [fixed(cell, decimals) for cell in cells]
         else:
             columns[heading] = cells.tolist()
-    print_columns(columns, texts=texts, title=title)
+    width = max(Console().width, 120)  # whole names in a log too
+    print_columns(columns, texts=texts, title=title, console=Console(width=width))
 
 
 def wide(table: pd.DataFrame, values: Sequence[str], by: str | Sequence[str]) -> pd.DataFrame:

@@ -134,6 +134,8 @@ def differences(
     for part, method in product(PARTS, ("pearson", "spearman")):
         is_group = (partial["part"] == PARTS[part]) & (partial["method"] == METHODS[method])
         group = partial[is_group]
+        if group.empty:
+            continue
         best = group.loc[group["value"].idxmax(), "measure"]
         for measure in group["measure"]:
             first, second = scores[best].to_numpy(), scores[measure].to_numpy()

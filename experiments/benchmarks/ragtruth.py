@@ -3,6 +3,7 @@ people marked as not supported by the article.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,7 +94,7 @@ def ragtruth(
         return
     frame = analyze(table, run.score(table), run)
     shown = frame.set_index("measure")
-    columns = {}
+    columns: dict[str, Any] = {}
     for value in VALUES:
         columns |= {value: shown[value], f"95%, {value}": interval_texts(shown, value)}
     about = f"{len(table)} summaries, {(table['label'] == 0).sum()} with an error"

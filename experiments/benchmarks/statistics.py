@@ -91,7 +91,8 @@ def partial_correlations(
         (weights * left * right).sum(axis=1) for left, right in ((x, y), (x, x), (y, y))
     )
     defined = (x_squares > _ROUNDING * len(first)) & (y_squares > _ROUNDING * len(first))
-    return np.clip(ratio(products, np.sqrt(x_squares * y_squares), defined), -1, 1)
+    correlations: Floats = np.clip(ratio(products, np.sqrt(x_squares * y_squares), defined), -1, 1)
+    return correlations
 
 
 def _scaled(values: Floats) -> Floats:

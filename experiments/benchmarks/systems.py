@@ -28,7 +28,7 @@ def read(folder: Path) -> pd.DataFrame:
     Args:
         folder: has some of the folders ``summeval``, ``frank`` (read by `frank.read`) and ``ragtruth``.
     """
-    readers = {"summeval": _read_summeval, "frank": _read_frank, "ragtruth": _read_ragtruth}
+    readers = {"summeval": read_summeval, "frank": _read_frank, "ragtruth": _read_ragtruth}
     tables = [
         read_data(folder / name).assign(
             document=lambda table, name=name: f"{name}/" + table["document"]
@@ -43,7 +43,8 @@ def read(folder: Path) -> pd.DataFrame:
     return table[[*columns, *(name for name in table if name.startswith(PUBLISHED))]]
 
 
-def _read_summeval(folder: Path) -> pd.DataFrame:
+def read_summeval(folder: Path) -> pd.DataFrame:
+    """The summaries of ``summeval.jsonl`` with the sources of ``documents.jsonl``."""
     table = with_sources(records(folder / "summeval.jsonl"), folder / "documents.jsonl")
     is_chosen = table["document"].isin(table["document"].unique()[:FIRST_DOCUMENTS])
     part = np.where(is_chosen, CHOOSING, REPORTING)
