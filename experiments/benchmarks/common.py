@@ -28,6 +28,7 @@ from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, measure_o
 from estime_metric.novelty import lower_words, novelty
 from estime_metric.scorer import EstimeScorer
 from estime_metric.show.tables import fixed, interval_cell, print_columns
+from estime_metric.studies.columns import NOT_MEASURES
 from estime_metric.studies.keyed import by_summary, numeric_columns, read_keyed
 from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
@@ -38,7 +39,7 @@ from estime_metric.table.table import encode_json_lines, read
 PUBLISHED = "published: "
 NEW_NGRAMS = ["new_words", "new_bigrams", "new_trigrams"]
 #: Columns of files of scores that are not measures.
-NOT_SCORES = ("line", "flag", "label", "factuality", "n_missing")
+NOT_SCORES = (*NOT_MEASURES, "label", "factuality", "judgement", "n_missing")
 
 
 def records(path: Path) -> pd.DataFrame:
@@ -159,7 +160,7 @@ class Run:
         )
 
     def _own_scores(self, table: pd.DataFrame, path: Path) -> pd.DataFrame:
-        """The scores of a file, in columns ``NAME [FILE]``."""
+        """The scores of a file, in columns ``NAME [FILE]``; a column ``score`` is called by the file."""
         own = read_keyed(path)
         columns = numeric_columns(own, NOT_SCORES)
         known = table[["document", "system"]].astype(str)
@@ -173,7 +174,8 @@ class Run:
         for name in columns:
             is_lower = name in self.lower or HIGHER_IS_BETTER.get(measure_of(name)) is False
             values = scores[name].to_numpy(dtype=np.float64)
-            named[f"{'(-)' * is_lower}{name} [{path.stem}]"] = 0.0 - values if is_lower else values
+            called = path.stem if name == "score" else f"{name} [{path.stem}]"
+            named[f"{'(-)' * is_lower}{called}"] = 0.0 - values if is_lower else values
         return pd.DataFrame(named, table.index)
 
     def explain(self, table: pd.DataFrame) -> list[Explanation]:

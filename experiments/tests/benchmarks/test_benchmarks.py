@@ -238,9 +238,9 @@ def test_a_command_scores_once_and_reads_other_peoples_scores(
     assert run_command(app, command) == 0
     first = capsys.readouterr().out
     assert "(-)ESTIME-5" in first
-    assert "score [mine]" in first
+    assert "\nmine " in first
     written = pd.read_csv(tmp_path / "out" / "bump.csv").set_index(["measure", "error"])
-    assert written.loc[("score [mine]", "all"), "consistency"] == 0
+    assert written.loc[("mine", "all"), "consistency"] == 0
     result = EstimeScorer(model="embedded-small").score(table["summary"], table["source"])
     graded = -result.values("graded_alarms").numpy().reshape(-1, 2)
     expected = 100 * (graded[:, 0] > graded[:, 1]).mean()
