@@ -221,7 +221,7 @@ def aggrefact(folder: Path, /, *, words: bool = False, split: str = "test", run:
     table = read(folder)
     if words:
         cliff = table[table["spans"].notna() & (table["split"] == split)].reset_index(drop=True)
-        run.save(**{"aggrefact-words": _show_words(cliff, run)})
+        run.save(**{"aggrefact-words": show_cliff(cliff, run)})
         return
     frame = analyze(table, run.score(table), run)
     show("AggreFact: balanced accuracy on test", with_ends(frame, "accuracy"))
@@ -229,7 +229,10 @@ def aggrefact(folder: Path, /, *, words: bool = False, split: str = "test", run:
     run.save(aggrefact=frame)
 
 
-def _show_words(cliff: pd.DataFrame, run: Run) -> pd.DataFrame:
+def show_cliff(cliff: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Prints how well flagged words of CLIFF find the marked ones, by origin, and the share of alarms that
+    are marked by their margin; gives the first table.
+    """
     pairs = zip(cliff["summary"], cliff["spans"], strict=True)
     judged = judged_words(run.explain(cliff), [locate(*pair) for pair in pairs])
     of_word = cliff.loc[judged["summary"], ["origin", "label"]].set_index(judged.index)

@@ -19,6 +19,7 @@ import pandas as pd
 from cyclopts import Parameter
 from rich.console import Console
 
+from estime_metric.checks import check_choice
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote
 from estime_metric.explanation import Explanation
@@ -125,7 +126,10 @@ class Run:
         """The scores of all summaries: ESTIME, trivial baselines, own scores, published ones. Measures
         that need more than the embeddings of a pair are left out unless ``further``.
         """
-        own = [self._own_scores(table, path) for path in self.scores]
+        files = {path: read_keyed(path) for path in self.scores}
+        for name in self.lower:
+            check_choice("lower", name, [column for own in files.values() for column in own])
+        own = [self._own_scores(table, own, path.stem) for path, own in files.items()]
         parts = [self._estime(table, further), trivial_scores(table), *own, published_scores(table)]
         return pd.concat(parts, axis=1)
 
@@ -159,22 +163,19 @@ class Run:
             }
         )
 
-    def _own_scores(self, table: pd.DataFrame, path: Path) -> pd.DataFrame:
-        """The scores of a file, in columns ``NAME [FILE]``; a column ``score`` is called by the file."""
-        own = read_keyed(path)
+    def _own_scores(self, table: pd.DataFrame, own: pd.DataFrame, name: str) -> pd.DataFrame:
+        """The scores of a file, in columns ``MEASURE [NAME]``; a column ``score`` is called ``NAME``."""
         columns = numeric_columns(own, NOT_SCORES)
         known = table[["document", "system"]].astype(str)
-        scores = by_summary(own, columns, path.name, known["system"].unique())
+        scores = by_summary(own, columns, repr(name), known["system"].unique())
         scores = scores.reindex(pd.MultiIndex.from_frame(known))
         if scores.isna().all(axis=None):
-            raise ValueError(
-                f"Expected {path.name} to score summaries of the data, but it has none."
-            )
+            raise ValueError(f"Expected {name!r} to score summaries of the data, but it has none.")
         named = {}
-        for name in columns:
-            is_lower = name in self.lower or HIGHER_IS_BETTER.get(measure_of(name)) is False
-            values = scores[name].to_numpy(dtype=np.float64)
-            called = path.stem if name == "score" else f"{name} [{path.stem}]"
+        for column in columns:
+            is_lower = column in self.lower or HIGHER_IS_BETTER.get(measure_of(column)) is False
+            values = scores[column].to_numpy(dtype=np.float64)
+            called = name if column == "score" else f"{column} [{name}]"
             named[f"{'(-)' * is_lower}{called}"] = 0.0 - values if is_lower else values
         return pd.DataFrame(named, table.index)
 
@@ -194,6 +195,7 @@ class Run:
 
     def save(self, **tables: pd.DataFrame) -> None:
         """Writes tidy tables as CSV files of these names."""
+        self.output.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
             table.to_csv(self.output / f"{name}.csv", index=False, lineterminator="\n")
         say_wrote(", ".join(f"{name}.csv" for name in tables), self.output)

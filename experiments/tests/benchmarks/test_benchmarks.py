@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from estime_metric.cli.console import run as run_command
+from estime_metric.cli.options import ScoringOptions
 from estime_metric.scorer import EstimeScorer
 from experiments.benchmarks import aggrefact, bump, frank, limits, ragtruth, summedits, systems
 from experiments.benchmarks.__main__ import app
@@ -265,3 +266,17 @@ def test_the_other_commands_print_tables(
     assert run_command(app, [name, str(folder), *arguments]) == 0
     assert "(-)new words" in capsys.readouterr().out
     assert len(pd.read_csv(tmp_path / "out" / f"{name}.csv"))
+
+
+def test_words_of_marked_summaries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "out"
+    command = ["ragtruth", str(real("ragtruth")), "--words", "--limit", "1", "-o", str(output)]
+    assert run_command(app, [*command, "-m", "embedded-small"]) == 0
+    assert "all flagged words" in capsys.readouterr().out
+    assert {"words", "flagged", "lift"} < set(pd.read_csv(output / "ragtruth-words.csv"))
+    table = aggrefact.read(real()).query("label == 0 and dataset == 'CLIFF'")
+    cliff = table.groupby("origin").head(1).reset_index(drop=True)
+    run = Run(output=output, metric=ScoringOptions(model="embedded-small"))
+    table = aggrefact.show_cliff(cliff, run)
+    assert set(table["words"]) == {"alarms", "absent", "both"}
+    assert "by their margin" in capsys.readouterr().out
