@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -80,6 +80,8 @@ def read(folder: Path) -> pd.DataFrame:
     else:
         readers = {"cliff": _read_cliff, "frank": _read_frank}
         parts = [read(folder / name) for name, read in readers.items() if (folder / name).is_dir()]
+        if not parts:
+            raise FileNotFoundError(f"Expected {str(folder)!r} to have the folder cliff or frank.")
         table = pd.concat(parts, ignore_index=True)
     table["group"] = table["system"].map(_CLASS_OF)
     is_known = table["split"].isin(SPLITS) & table["origin"].isin(ORIGINS)
@@ -204,7 +206,9 @@ def flagged_verdicts(words: pd.DataFrame) -> Flags:
     }
 
 
-def aggrefact(folder: Path, /, *, words: bool = False, split: str = "test", run: Run = RUN) -> None:
+def aggrefact(
+    folder: Path, /, *, words: bool = False, split: Literal["val", "test"] = "test", run: Run = RUN
+) -> None:
     """Detect inconsistent summaries: AggreFact, Tang et al. 2023.
 
     For each dataset and system class, chooses a threshold on val and prints the balanced accuracy on

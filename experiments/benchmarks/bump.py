@@ -4,7 +4,7 @@ error that a person put in, with the scores of published measures. Does a measur
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -161,8 +161,8 @@ def bump(
     folder: Path,
     /,
     *,
-    task: int = 1,
-    split: str = "all",
+    task: Literal[1, 2] = 1,
+    split: Literal["all", "valid", "test"] = "all",
     limit: options.PositiveCount | None = None,
     run: Run = RUN,
 ) -> None:

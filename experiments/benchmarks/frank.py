@@ -4,7 +4,7 @@ metrics' scores. How well do measures correlate with factuality?
 
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -181,7 +181,7 @@ def frank(
     folder: Path,
     /,
     *,
-    split: str = "test",
+    split: Literal["valid", "test"] = "test",
     limit: options.PositiveCount | None = None,
     run: Run = RUN,
 ) -> None:

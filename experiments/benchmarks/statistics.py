@@ -97,8 +97,9 @@ def partial_correlations(
 
 def _scaled(values: Floats) -> Floats:
     """The values with a mean of 0 and a spread of about 1."""
-    centered: Floats = values - values.mean() if len(values) else values
-    return centered / (np.abs(centered).max(initial=0.0) or 1.0)
+    centered = values - values.mean() if len(values) else values
+    scaled: Floats = centered / (np.abs(centered).max(initial=0.0) or 1.0)
+    return scaled
 
 
 def _ranks(weights: Floats, values: Floats) -> Floats:
