@@ -105,8 +105,8 @@ def _scaled(values: Floats) -> Floats:
 def _ranks(weights: Floats, values: Floats) -> Floats:
     """The mid-ranks of values, (k,) or (n, k), in each sample, scaled to a spread of about 1; (n, k)."""
     codes = dense(values)
-    ranks: Floats = mid_ranks(by_class(weights, codes), codes)
-    return ranks / max(1, values.shape[-1])
+    ranks: Floats = mid_ranks(by_class(weights, codes), codes) / max(1, values.shape[-1])
+    return ranks
 
 
 def _residuals(weights: Floats, values: Floats, categories: Codes) -> Floats:

@@ -200,7 +200,7 @@ def test_systems_by_hand() -> None:
             "document": f"d{document}",
             "system": system,
             "source": f"{SOURCE} {document}",
-            # b copies runs twice as long as a; c writes its own words.
+            # a copies runs of 2 and 1 of four words, 5 / 4; b one of 4, 16 / 4; c none.
             "summary": {"a": "Anna bought a boat", "b": "Anna bought the red", "c": "Eve!"}[system],
             "judgement": {"a": 1.0, "b": 2.0, "c": 0.0}[system],
             "good": quality + rng.normal() / 10,
@@ -216,7 +216,7 @@ def test_systems_by_hand() -> None:
     counted = counted.set_index("measure")[["right", "significant"]]
     assert counted.T.to_dict("list") == {"good": [3, 3], "wrong": [0, 3], "none": [0, 0]}
     ratios = pairs.query("part == 'all' and measure == 'good'").set_index(["system_a", "system_b"])
-    assert ratios["ratio"].to_dict() == {("a", "b"): 2.0, ("a", "c"): np.inf, ("b", "c"): np.inf}
+    assert ratios["ratio"].to_dict() == {("a", "b"): 3.2, ("a", "c"): np.inf, ("b", "c"): np.inf}
 
 
 def test_systems_of_summeval() -> None:
