@@ -18,7 +18,6 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.table.tests import LEVEL, compare_paired, holm
 from experiments.benchmarks.systems import BENCHMARK
 from experiments.benchmarks.systems.data import (
     CHOOSING,
@@ -33,7 +32,6 @@ from experiments.benchmarks.systems.data import (
 from experiments.benchmarks.systems.statistics import (
     ALL,
     BANDS,
-    LAST_DIGIT,
     MEASURES,
     contrasts,
 )
@@ -60,27 +58,6 @@ def results(data: Summaries) -> Results[Summaries]:
     values = {column.name: scores for column, scores in columns.items()}
     block = Block("made", tuple(columns), lambda: Prepared("made", lambda *_: values))
     return run(BENCHMARK, data, [block], resamples=30)
-
-
-def test_p_values_are_those_of_compare() -> None:
-    rng = np.random.default_rng(0)
-    scores = np.round(rng.normal(size=(40, 4)) + np.arange(4) / 3, 6)
-    scores[:10, 1] = scores[:10, 0] + 1e-6  # equal but for the last digit
-    computed = contrasts(scores, np.ones((1, 40)))
-    tests = [
-        compare_paired(
-            scores[:, first], scores[:, second], higher_is_better=True, tolerance=LAST_DIGIT
-        )
-        for first, second in combinations(range(4), 2)
-    ]
-    corrected = holm([test.p_value for test in tests])
-    assert computed.p_values[0].tolist() == [test.p_value for test in tests]
-    assert computed.corrected[0].tolist() == corrected.tolist()
-    signs = [np.sign(test.difference) for test in tests]
-    assert (
-        computed.significant(holm=True)[0].tolist()
-        == np.where(corrected < LEVEL, signs, 0).tolist()
-    )
 
 
 def test_resamples_are_tested_by_the_normal_approximation() -> None:
