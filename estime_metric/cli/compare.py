@@ -20,7 +20,6 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.show.tables import fixed, mean_cells, p_value, print_columns
-from estime_metric.table.intervals import Interval
 from estime_metric.table.output import check_writable, is_standard, write_text
 from estime_metric.table.rows import ColumnError, Layout, header_hint, pair_problem
 from estime_metric.table.table import SIGNATURE, read, write
@@ -450,6 +449,8 @@ def _print_means(compared: "Comparison", measure: str) -> None:
 
 
 def _print_differences(compared: "Comparison", measure: str) -> None:
+    from estime_metric.table.intervals import Interval
+
     pairs = compared.pairs[compared.pairs["measure"] == measure].to_dict("records")
     cells = [
         mean_cells(measure, Interval(row["difference"], row["low"], row["high"], row["examples"]))

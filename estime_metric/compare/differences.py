@@ -279,13 +279,16 @@ def needs_encoder(measures: Sequence[str] | None) -> bool:
 def check_measures(
     measures: Sequence[str] | None, higher: Sequence[str], systems: Mapping[str, pd.DataFrame]
 ) -> None:
-    """Raises ValueError for a name that is neither a measure of ESTIME nor a column of all systems, and
-    for directions that `compare_scores` would refuse; the systems may not have been scored yet.
+    """Raises ValueError for measures and directions that `compare_scores` would refuse; systems that have
+    no scores yet will have all measures of ESTIME.
     """
-    requested = DEFAULT_MEASURES if measures is None else measures
-    if others := [name for name in requested if measure_of(name) not in MEASURES]:
-        _columns(others, systems)
-    _directions(requested, higher)
+    for name, table in systems.items():
+        known = {} if has_scores(table) else MEASURES
+        if named := [
+            measure for measure in measures or () if measure_of(measure) not in (*known, *OF_TEXTS)
+        ]:
+            _columns(named, {name: table})
+    _directions(DEFAULT_MEASURES if measures is None else measures, higher)
 
 
 def has_scores(table: pd.DataFrame) -> bool:

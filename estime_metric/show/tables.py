@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.cells import cell_len
@@ -13,7 +14,9 @@ from rich.text import Text
 
 from estime_metric._wording import printable
 from estime_metric.measures import MEASURES, measure_of
-from estime_metric.table.intervals import Interval
+
+if TYPE_CHECKING:
+    from estime_metric.table.intervals import Interval
 
 #: A value in a table: text, a number, or ``None`` if there is no value.
 Cell = str | int | float | None
