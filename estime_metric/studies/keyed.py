@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.compare.keys import id_of, name_of
+from estime_metric.compare.join import id_of, name_of
 from estime_metric.measures import measure_of
 from estime_metric.studies.columns import (
     DOCUMENT_COLUMNS,

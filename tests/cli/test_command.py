@@ -180,15 +180,11 @@ REFUSED = [
         "--measures classifier",
         "Expected argument `classifier` to name a trained classifier, since the measure 'classifier'",
     ),
-    *(
-        (command, "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.')
-        for command in ("corrupt", "compare")
-    ),
+    ("corrupt", "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.'),
     ("score", "--json -o -", "Expected one of --json, --score-only and -o -"),
     ("score", "-b --json", "Expected one of --json, --score-only and -o -"),
     ("score", "--worst 2 -o -", "Expected one of --json, --score-only and -o - (without --worst)"),
     ("compare", "--measures soft", "a column 'soft' in "),
-    ("compare", "-n 0", '"0" for -n. Must be >= 1.'),
     ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
     (
         "meta-evaluate",

@@ -61,7 +61,7 @@ def join(
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
         document, system: columns of names, compared as text (7 and 7.0 are ``"7"``, see
-            `estime_metric.compare.keys`); a pair of names if the two tables differ. A system of
+            `estime_metric.compare.join`); a pair of names if the two tables differ. A system of
             SummEval can be called ``M0`` in one and ``LEAD-3`` in the other.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are

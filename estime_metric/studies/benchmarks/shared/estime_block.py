@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from estime_metric.config import EstimeConfig
-from estime_metric.config_file import OF_ENCODER, read_config
+from estime_metric.config_file import OF_ENCODER, contained
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
@@ -106,19 +106,16 @@ def second_setting(first: Mapping[str, Any], path: Path) -> tuple[dict[str, Any]
         first: options of `EstimeConfig`, which the second setting shares unless the file has them.
             With another ``model``, only ``layers="all"`` is shared of what belongs to the encoder;
             ``measures`` are never shared.
-        path: as for `read_config`.
+        path: as for `contained`.
 
     Raises:
-        TypeError, ValueError, OSError: as `read_config`, and ValueError if nothing differs.
+        TypeError, ValueError, OSError: as `contained`, and ValueError if nothing differs.
     """
-    default = EstimeConfig()
-    in_file = {
-        name: value
-        for name, value in vars(read_config(path)).items()
-        if value != getattr(default, name)
-    }
+    in_file, is_record = contained(path)
     shared = {name: value for name, value in first.items() if name != "measures"}
-    if in_file.get("model", first.get("model")) != first.get("model"):
+    if is_record:
+        shared = {name: value for name, value in shared.items() if name == "device"}
+    elif in_file.get("model", first.get("model")) != first.get("model"):
         shared = {
             name: value
             for name, value in shared.items()
