@@ -2,24 +2,24 @@
 
 # Annotations are evaluated here, not postponed, because Cyclopts also reads them when another module
 # extends a group.
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
-from rich.console import Console
-from rich.text import Text
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
+from estime_metric.config import EstimeConfig
+from estime_metric.config_file import OF_ENCODER, contained
 from estime_metric.studies.commands.folder import make_folder
-from estime_metric.studies.tables import print_table
 
 if TYPE_CHECKING:
-    from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
+    from estime_metric.scorer import EstimeScorer
     from estime_metric.studies.benchmarks.shared.blocks import Block
-    from estime_metric.studies.tables import Table
+    from estime_metric.studies.benchmarks.shared.running import Benchmark
+    from estime_metric.studies.report import Table
 
 _OTHERS = Group("Other measures", sort_key=4)
 
@@ -31,7 +31,7 @@ Compare = Annotated[
         metavar="CONFIG",
         group=_OTHERS,
         help="ESTIME in a second setting, next to the first: a JSON file with the options that differ, such as "
-        '{"distance": 8}, or a scored file (or its .meta.json).',
+        '{"distance": 8}; or a scored file (or its .meta.json), of which every option is used except the device.',
     ),
 ]
 
@@ -49,7 +49,9 @@ class OwnScores:
         tuple[Path, ...],
         _repeatable(
             "--scores",
-            "CSV, JSON Lines or Parquet with document, system and a column per measure",
+            "CSV, JSON Lines or Parquet with a row per summary: columns document (or doc, doc_id ...), "
+            "system (or model, model_id ...), with the ids of the data, and one per measure; a column "
+            "score is called by the file",
         ),
     ] = ()
     lower: Annotated[
@@ -132,16 +134,11 @@ class RunOptions:
         if self.output is not None:
             make_folder(self.output, overwrite=self.overwrite or self.resume)
 
-    def run(
-        self,
-        benchmark: "Benchmark",
-        data: Any,
-        blocks: "Sequence[Block]",
-        show: "Callable[[Iterable[Table]], None] | None" = None,
-    ) -> int:
+    def run(self, benchmark: "Benchmark", data: Any, blocks: "Sequence[Block]") -> int:
         """Runs a benchmark, prints its tables for the screen, says what was written and what could not
-        be computed; returns the exit status. ``show`` prints in place of `print_tables`."""
-        from estime_metric.studies.benchmarks.shared.benchmark import run
+        be computed; returns the exit status.
+        """
+        from estime_metric.studies.benchmarks.shared.running import run
 
         results = run(
             benchmark,
@@ -154,24 +151,82 @@ class RunOptions:
             progress=not self.quiet,
         )
         shown = benchmark.shown or results.tables
-        (show or print_tables)(results.tables[name] for name in shown if name in results.tables)
-        if names := ", ".join(results.scores.reused):
+        _print_tables(results.tables[name] for name in shown if name in results.tables)
+        if names := ", ".join(results.scored.reused):
             say(f"Scores of the earlier run: {names}")
         if self.output is not None:
             say_wrote(", ".join(sorted(path.name for path in self.output.iterdir())), self.output)
-        for name, reason in results.scores.problems.items():
+        for name, reason in results.scored.problems.items():
             warn(f"{name}: {reason}")
-        return 1 if results.scores.problems else 0
+        return 1 if results.scored.problems else 0
 
 
-def print_tables(tables: "Iterable[Table]") -> None:
+def _print_tables(tables: "Iterable[Table]") -> None:
     """The tables, then the notes of all of them, each once."""
-    console, notes = Console(), dict[str, None]()
+    from estime_metric.studies.report import print_table
+
+    notes = dict[str, None]()
     for table in tables:
-        print_table(table, console)
+        print_table(table)
         notes |= dict.fromkeys(table.notes)
     for note in notes:
-        console.print(Text(note))
+        say(note)
+
+
+def scorers_of(
+    first: dict[str, Any], compared: Path | None, measures: Sequence[str] = ()
+) -> "dict[str, EstimeScorer]":
+    """ESTIME in a first setting (``""``) and, by what differs in it, in that of a file.
+
+    Args:
+        first: options of `EstimeConfig`.
+        measures: further measures of the second setting, if the file names none.
+        compared: a JSON object of options, which replace those of the first setting. With another
+            ``model``, only ``layers="all"`` is kept of what belongs to the encoder; ``measures`` are
+            never kept. Or a record, as for ``--config``: its options are all that count, with the
+            device of the first.
+
+    Raises:
+        TypeError, ValueError, OSError: the file is neither, or has an invalid option; and ValueError
+            if nothing differs.
+    """
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    scorers = {"": EstimeScorer(**first)}
+    if compared is None:
+        return scorers
+    written, is_record = contained(compared)
+    model = first.get("model", EstimeConfig().model)
+    is_other = written.get("model", model) != model
+    if is_record:
+        kept = {name: value for name, value in first.items() if name == "device"}
+    else:
+        kept = {
+            name: value
+            for name, value in first.items()
+            if name != "measures" and (not is_other or name not in OF_ENCODER or value == "all")
+        }
+    scorer = EstimeScorer(**{"measures": measures, **kept, **written})
+    one, other = (vars(each.encoder.info.resolve(each.config)) for each in (scorers[""], scorer))
+    of_encoder = OF_ENCODER if is_other and is_record else ()
+    changed = [
+        _option_text(name, other[name])
+        for name in written
+        if name not in of_encoder
+        and one[name] != other[name]
+        and (name != "measures" or written[name])
+    ]
+    if not changed:
+        raise ValueError(f"Expected {compared.name} to change an option, but it changes none.")
+    return {**scorers, ", ".join(changed): scorer}
+
+
+def _option_text(name: str, value: Any) -> str:
+    """An option as a setting is called by: ``distance 8``, ``normalize``."""
+    if isinstance(value, bool):
+        return name if value else f"{name} no"
+    is_list = isinstance(value, (tuple, frozenset))
+    return f"{name} {'+'.join(map(str, sorted(value))) if is_list else value}"
 
 
 #: What a command has if no option of these groups is given.
