@@ -190,8 +190,8 @@ def test_without_overlap_all_count(
         assert [result.values(measure)[row].item() for measure in COUNTS] == list(
             counts[: len(COUNTS)]
         )
-    names = ("overlap", "alarms", "unsupported", "unsupported_rate", "coverage")
-    assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0]
+    names = ("overlap", "alarms", "unsupported", "unsupported_rate", "coverage", "winners")
+    assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0, 0]
     assert result["overlap"][1] == 1
     assert result["alarm_rate"][0].isnan()
     assert result.unchecked_indices == [0]

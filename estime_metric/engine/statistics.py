@@ -112,12 +112,15 @@ def graded_alarms(matches: Matches) -> Tensor:
 
 def count_words_without_overlap(counted: Family) -> Family:
     """In a pair of words that overlap nowhere ``alarms`` are counted over all words, as the released
-    code does; no word is checked then, so none is graded.
+    code does; no word is checked then, so none is graded and none has winners.
     """
     overlaps = counted["overlap"] > 0
     return {
         "alarms": counted["alarms"].where(overlaps, counted["unmatched"]),
-        "graded_alarms": counted["graded_alarms"].where(overlaps, 0.0),
+        **{
+            name: counted[name].where(overlaps, 0.0)
+            for name in ("graded_alarms", "winners", "winner_ties")
+        },
     }
 
 
