@@ -94,9 +94,7 @@ class BlockTaps:
             for number, block in enumerate(self._fused_blocks(), start=1):
                 block.only = batch if number == deepest else None
             try:
-                output = self._model(
-                    input_ids=batch.ids, attention_mask=self._mask_of(batch.attended)
-                )
+                output = self._model(input_ids=batch.ids, **self._mask_of(batch.attended))
             except _DeepestReadError:
                 pass
             else:
@@ -121,13 +119,14 @@ class BlockTaps:
                 return True
         return False
 
-    def _mask_of(self, attended: Tensor | None) -> Tensor | None:
-        """The mask in the format of the model."""
+    def _mask_of(self, attended: Tensor | None) -> dict[str, Tensor]:
+        """The mask in the format of the model, if something is padded; FNet accepts none in
+        ``transformers`` before version 5.
+        """
         if attended is None:
-            return None
-        if self.mask_by_key:
-            return attended[:, None, None]
-        return attended.long()  # some encoders calculate with it
+            return {}
+        # Some encoders calculate with integers.
+        return {"attention_mask": attended[:, None, None] if self.mask_by_key else attended.long()}
 
     def _fused_blocks(self) -> list[FusedBlock]:
         """The blocks, if they are run by their parts."""

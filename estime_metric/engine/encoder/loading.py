@@ -78,7 +78,15 @@ _ANSWER_LASTS = 30.0  # seconds for which it is not asked again
 
 #: What ``transformers`` raises if a model is absent, corrupt, unsupported or needs to run its own
 #: code.
-_FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
+_FAILURES = (
+    OSError,
+    ImportError,
+    TypeError,
+    ValueError,
+    KeyError,
+    RuntimeError,
+    SafetensorError,
+)
 
 
 @dataclass(frozen=True)

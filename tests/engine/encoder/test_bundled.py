@@ -54,7 +54,8 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
     for loaded in (own, theirs):
         encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
         assert encoder.taps.fused
-        assert encoder.taps.mask_by_key
+        # Before version 5, `transformers` accepts masks in one shape alone.
+        assert encoder.taps.mask_by_key or loaded is theirs
         assert encoder.takes_padding
         config = EstimeConfig(window=40, margin=10, distance=8)
         units = tokenize([" ".join(SENTENCES[:3]), SENTENCES[0]], encoder.tokenizer)
