@@ -70,6 +70,8 @@ class EstimeResult:
     new_bigrams: Tensor
     new_trigrams: Tensor
     copied_density: Tensor
+    new_names: Tensor
+    new_numbers: Tensor
     alarms: Tensor
     alarm_rate: Tensor
     alarms_adjusted: Tensor
