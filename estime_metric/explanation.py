@@ -80,6 +80,10 @@ class UnitVerdict:
             return None
         return self.margin / max(abs(self.best.similarity), SMALLEST_SIMILARITY)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings, for JSON: the attributes."""
+        return asdict(self)
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
@@ -267,8 +271,8 @@ class Explanation:
             "tokens": self.tokens,
             "unit": self.unit,
             "layer": self.layer,
-            "units": [asdict(unit) for unit in self.units],
-            "words": [asdict(word) for word in self.words],
+            "units": [unit.to_dict() for unit in self.units],
+            "words": [word.to_dict() for word in self.words],
             "signature": self.signature,
         }
 

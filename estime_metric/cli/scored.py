@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Job, Report, ScoredPair
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
-from estime_metric.show.tables import mean_cells, print_columns
+from estime_metric.show.tables import mean_cells, print_columns, screen
 from estime_metric.table.table import FILE, FLAG, Number
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ def print_pairs(report: Report, job: Job) -> None:
     if job.has_several_inputs:
         columns[FILE] = [pair.file for _, pair in listed]
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
-    room = max(Console().width - used - 2, _ROOM)
+    room = max(screen().width - used - 2, _ROOM)
     columns["summary"] = [
         shortened(pair.texts[1], room) if pair.texts else "" for _, pair in listed
     ]
@@ -102,7 +100,7 @@ def print_worst(report: Report, explained: Sequence[Explained], job: Job) -> Non
         number = len(explained)
         heading = "the worst summary" if number == 1 else f"the worst {number} summaries"
     say(heading + (":" if explained else ""))
-    width = Console().width
+    width = screen().width
     for pair, explanation in explained:
         file = f"{pair.file} " if job.has_several_inputs else ""
         say(f"{file}line {pair.line}  {RECOMMENDED} {pair.values[RECOMMENDED]:.3f}")

@@ -14,7 +14,6 @@ import pytest
 
 from estime_metric import EstimeScorer, examples
 from estime_metric.compare import (
-    DEFAULT_MEASURES,
     compare_results,
     compare_scores,
     notes,
@@ -103,22 +102,6 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
         assert json.loads(text) == json.loads(json.dumps(to_dict(comparison)))
     refused = run(*files, "--json", "-o", "-", status=2).stderr
     assert "Expected --json or the rows on standard output" in refused
-
-
-def test_score_and_compare_print_the_same_interval(encoder: list[str], tmp_path: Path) -> None:
-    outputs = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    reported = {}
-    for out in outputs:
-        table = pairs(out.with_suffix(".jsonl"), out.stem)
-        shown = run_command("score", table, *encoder, "-o", out, "--json").stdout
-        reported[out.stem] = json.loads(shown)["measures"]
-    compared = json.loads(run(*outputs, "--json").stdout)
-    assert [row["measure"] for row in compared["pairs"]] == list(DEFAULT_MEASURES)
-    for row in compared["systems"]:
-        for measure in DEFAULT_MEASURES:
-            ends = [row[f"{measure}{ending}"] for ending in ("", "_low", "_high")]
-            mean = reported[row["system"]][measure]
-            assert ends == [mean["mean"], mean["low"], mean["high"]]
 
 
 def test_broken_rows_and_those_without_a_partner_are_named(
@@ -247,17 +230,6 @@ def test_a_baseline_is_named_by_its_file_or_its_system(
     other = scored(tmp_path / "new" / "b.jsonl", A)  # two files are called so
     refused = run(files[1], other, "--baseline", "b.jsonl", status=2).stderr
     assert "`baseline` to be one of " in refused
-
-
-def test_columns_of_the_user_are_not_measures(tmp_path: Path, encoder: list[str]) -> None:
-    """People's ratings of coherence, and a text in a column with the name of a measure."""
-    outputs = [tmp_path / f"{name}.out.jsonl" for name in "ab"]
-    for name, out in zip("ab", outputs, strict=True):
-        table = pairs(tmp_path / f"{name}.jsonl", name, coherence=4.5, unsupported="yes")
-        run_command("score", table, *encoder, "-o", out)
-    assert run(*outputs).stderr == ""
-    refused = run(*outputs, "--measures", "coherence", status=2).stderr
-    assert "Expected a column 'coherence' in a.out" in refused
 
 
 def test_columns_of_other_metrics_need_no_encoder(tmp_path: Path) -> None:

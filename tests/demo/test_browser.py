@@ -171,7 +171,6 @@ def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
     expect(page.get_by_text("No threshold separates good from bad")).to_be_visible()
     page.get_by_text("Compare: Morgenrot").click()
     expect(shown).to_have_text([ROWS[4]["summary"], ROWS[5]["summary"]])
-    expect(page.locator("#result .demo-verdict")).to_contain_text("has a lower inconsistency")
     for summary in range(2):  # both point into the one source
         page.locator("#result .estime-summary").nth(summary).locator(".estime-unit").nth(1).click()
         expect(page.locator("#result .estime-active")).to_have_count(1)

@@ -75,15 +75,11 @@ def test_data_of_a_pair(handlers: Handlers, scorer: EstimeScorer) -> None:
     described = json.loads(json.dumps(handlers.describe(SOURCE, summary), allow_nan=False))
     shown = scorer.explain(summary, SOURCE)
     assert described["inconsistency"] == pytest.approx(shown.inconsistency, abs=1e-6)
-    assert described["alarms"] == shown.alarms
+    assert (described["alarms"], described["warnings"]) == (shown.alarms, [])
     assert described["signature"] == scorer.signature
-    assert described["warnings"] == []
-    words = [(word["word"], word["kind"]) for word in described["words"]]
-    assert words[0] == ("Peter", "new word")  # at the beginning, capitals say nothing
-    assert [summary[word["start"] : word["end"]] for word in described["words"]] == [
-        word for word, _ in words
-    ]
-    (cat,) = [word for word in described["words"] if word["word"] == "cat"]
+    peter, *_, cat = described["words"]
+    assert (peter["word"], peter["kind"]) == ("Peter", "new word")  # which begins a sentence
+    assert summary[cat["start"] : cat["end"]] == cat["word"] == "cat"
     assert (cat["kind"], cat["source_has"], cat["margin"] < 0) == ("alarm", "dog", True)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from estime_metric.checks import check_choice
 from estime_metric.studies.columns import KEY
-from estime_metric.studies.keyed import by_summary, cell_names, listed
+from estime_metric.studies.keyed import by_summary, cell_names, keyed, listed
 from estime_metric.table.arrays import Floats, finite
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
@@ -148,6 +148,6 @@ def _column(
         raise TypeError(
             f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
         )
-    others = table.drop(columns=[name for name in KEY if name not in key], errors="ignore")
-    named = others.rename(columns=dict(zip(key, KEY, strict=True)))
-    return by_summary(named, [column], f"the table of {side}", systems)[column].dropna()
+    where = f"the table of {side}"
+    named = keyed(table, where, *key)
+    return by_summary(named, [column], where, systems)[column].dropna()
