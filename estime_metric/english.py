@@ -90,6 +90,9 @@ WITH_PERIOD = frozenset(
     {*ABBREVIATIONS, "mrs", "ms", "jr", "col", "rev", "hon", "vs", "mt", "ft", "no"}
 )
 
+#: Titles that say nothing of a person.
+TITLES = frozenset({"mister", "mrs", "ms"})
+
 #: Ending of a name -> of what belongs to it, or of its plural: Venezuela, Venezuelan. What is left has `LEAST` letters.
 ENDINGS = (
     ("", "s"),

@@ -29,6 +29,7 @@ from estime_metric.english import (
     SCALE_LETTERS,
     SCALES,
     TENS,
+    TITLES,
     WITH_PERIOD,
 )
 
@@ -387,6 +388,7 @@ class SourceFacts:
                 or token.values
                 or len(token.form) < 2
                 or (token.form in FUNCTION_WORDS and not token.capitals)
+                or token.form in TITLES
                 or token.start in spelled_out
                 or self._has_name(token)
                 or _begins_sentence(prediction, token.start)
@@ -483,7 +485,9 @@ def has_capitals(tokens: Sequence[Token]) -> bool:
     longer words do, as in a headline.
     """
     longer = [
-        token.is_capitalized for token in tokens if not token.values and len(token.form) >= LEAST
+        token.is_capitalized
+        for token in tokens
+        if not token.values and token.end - token.start >= LEAST
     ]
     return any(token.is_capitalized for token in tokens) and 2 * sum(longer) <= len(longer)
 
