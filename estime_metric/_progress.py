@@ -16,10 +16,17 @@ class Bar(tqdm):  # type: ignore[misc]
     n: int
     disable: bool
 
-    def __init__(self, **options: Any) -> None:
-        self._is_log = not sys.stderr.isatty()
+    def __init__(self, *, disable: bool = False, **options: Any) -> None:
+        self._is_log = sys.stderr is None or not sys.stderr.isatty()
         self._logged = 0
-        super().__init__(unit="pair", dynamic_ncols=True, delay=0.001, **options)
+        super().__init__(
+            unit="pair",
+            dynamic_ncols=True,
+            delay=0.001,
+            mininterval=0 if self._is_log else 0.1,
+            disable=disable or sys.stderr is None,
+            **options,
+        )
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:
         """Draws the bar; in a log, a line once another tenth is done."""

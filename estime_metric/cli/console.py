@@ -154,7 +154,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
 def _arguments(app: App, tokens: Sequence[str]) -> Sequence[Argument]:
     """The arguments of the command that tokens name; none if they name none."""
     command = app.parse_commands(tokens)[1][-1]
-    if command.default_command is None:
+    if command.default_command is None or command.name[0] in ("help-print", "version-print"):
         return ()
     return command.assemble_argument_collection(default_parameter=app.default_parameter)
 
@@ -264,6 +264,7 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
         version_flags=["--version"] if version else [],
         help_flags=["--help", "-h"],
         help_format="rst",
+        suppress_keyboard_interrupt=False,
         default_parameter=Parameter(
             negative=(), negative_iterable=(), allow_repeating=True, show_default=shown
         ),

@@ -130,7 +130,7 @@ def score(
         raise ValueError(
             "Expected either files or --example, but got both."
             if example
-            else "Expected files or --example, but got neither. Use - to read JSON Lines from standard "
+            else "Expected either files or --example, but got neither. Use - to read JSON Lines from standard "
             "input."
         )
     existing = output.existing

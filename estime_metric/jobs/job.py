@@ -152,12 +152,13 @@ class Job:
 def _check_different(paths: Sequence[Path]) -> None:
     by_target: dict[Path, Path] = {}
     for path in paths:
-        other = by_target.setdefault(path if is_standard(path) else path.resolve(), path)
-        if other is not path:
+        target = path if is_standard(path) else path.resolve()
+        if target in by_target:
             raise ValueError(
-                f"Expected every input file only once, but got {str(other)!r} and {str(path)!r}, which "
-                "are the same file."
+                f"Expected every input file only once, but got {str(by_target[target])!r} and "
+                f"{str(path)!r}, which are the same file."
             )
+        by_target[target] = path
 
 
 def _own_files(output: Path) -> Iterator[Path]:
@@ -231,13 +232,19 @@ def score_files(
         if problem := _clash_problem(line, added):
             raise ValueError(f"{line.path.name} line {line.number} {problem}.")
     record = job.record(config)
-    kept = _Kept(ScoresTable(job.inputs, job.prefix, measures))
+    names = [*measures, *([] if job.threshold is None else [FLAG])]
+    kept = _Kept(ScoresTable(job.inputs, job.prefix, names))
     with _opened_journal(job, record, scorer, existing) as journal, _hint_at_resuming(job):
         began = perf_counter()
         if journal is None:
             assert job.output is not None
             kept.skipped = record_of(job.output)["skipped"]
-            kept.scores.add(line.row for line in read_rows(job.output))
+            try:
+                kept.scores.add(line.row for line in read_rows(job.output))
+            except (KeyError, ValueError) as error:
+                raise NotResumableError(
+                    f"The rows of {job.output} are damaged. Use `overwrite` to start again."
+                ) from error
         else:
             valid = _without_clashes(chain(head, lines), added)
             with Bar(disable=not progress) as bar:
@@ -316,7 +323,8 @@ def _score(
                 raise _changed()
             if not part:
                 continue
-        bar.total = _expected_pairs(job, sizes, part[-1], len(kept.scores) + len(part))
+        pairs = len(kept.scores) + sum(not line.problem for line in part)
+        bar.total = _expected_pairs(job, sizes, part[-1], pairs)
         chunk, problems = _scored(part, job, scorer, bar)
         journal.append(chunk)
         kept.add(chunk)
@@ -328,6 +336,7 @@ def _score(
                 on_problem(problem)
     if number + 1 < number_of_earlier:
         raise _changed()
+    bar.total = len(kept.scores)
 
 
 def _changed() -> NotResumableError:

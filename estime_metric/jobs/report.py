@@ -33,31 +33,31 @@ class ScoresTable:
     Args:
         inputs: the files.
         prefix: of the columns in the rows.
-        measures: the columns of the measures.
+        names: the columns of the measures, and of the flag if there is a threshold.
     """
 
-    def __init__(self, inputs: Sequence[Path], prefix: str, measures: Sequence[str]) -> None:
+    def __init__(self, inputs: Sequence[Path], prefix: str, names: Sequence[str]) -> None:
         self._prefix = prefix
         self._file = str(inputs[0]) if len(inputs) == 1 else None
         self._names = {str(path): str(path) for path in inputs}  # one text for all rows of a file
-        self._numbers = {name: array("d") for name in (LINE, *measures, FLAG)}
+        self._numbers = {name: array("d") for name in (LINE, *names)}
         self._texts: dict[str, list[str]] = {FILE: [], SOURCE_ID: []}
 
     def __len__(self) -> int:
         return len(self._texts[FILE])
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Adds rows of an output; cells of CSV are text."""
+        """Adds rows of an output; cells of CSV are text. KeyError, ValueError: a row is damaged."""
         for row in rows:
             for name, numbers in self._numbers.items():
-                numbers.append(_number(row.get(f"{self._prefix}{name}")))
+                numbers.append(_number(row[f"{self._prefix}{name}"]))
             file = self._file or str(row[f"{self._prefix}{FILE}"])
             self._texts[FILE].append(self._names.get(file, file))
             self._texts[SOURCE_ID].append(str(row[f"{self._prefix}{SOURCE_ID}"]))
 
     def frame(self) -> DataFrame:
-        """The table: ``line``, ``file``, the measures, ``flag`` (NaN without a threshold),
-        ``source_id``.
+        """The table: ``file``, ``source_id``, ``line``, the measures, and ``flag`` if there is a
+        threshold.
         """
         import pandas  # slow
 
