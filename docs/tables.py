@@ -1,10 +1,11 @@
-"""Writes the generated parts of docs/measures.md and docs/reference.md: ``python docs/tables.py``."""
+"""Writes the generated parts of docs/measures.md, docs/reference.md and docs/harnesses.md: ``python docs/tables.py``."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 from collections.abc import Iterable
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,12 +32,8 @@ REFERENCE = {
         "estime_metric.integrations.torchmetrics:ESTIME",
         "estime_metric.integrations.evaluate.metric:Estime",
         "estime_metric.integrations.evaluate.script:register",
-        "estime_metric.integrations.evaluate.script:unregister",
         "estime_metric.integrations.ray:BatchScorer",
-        "estime_metric.integrations.trainer:estime_compute_metrics",
         "estime_metric.integrations.inspect:estime",
-        "estime_metric.integrations.lm_eval:EstimeTask",
-        "estime_metric.integrations.mlflow:estime_scorer",
         "estime_metric.integrations.trl:estime_reward",
     ),
     "Files and jobs": ("estime_metric.jobs",),
@@ -91,6 +88,25 @@ def reference() -> str:
     return "\n\n".join(sections) + "\n"
 
 
+EXAMPLES = Path(__file__).parent / "examples"
+
+
+def example(file: str) -> str:
+    """A file of docs/examples, as a code block below a link to it."""
+    path = EXAMPLES / file
+    language = {".py": "python", ".yaml": "yaml"}[path.suffix]
+    code = path.read_text(encoding="utf-8")
+    return f'[{file}](examples/{file}):\n\n```{language} title="{file}"\n{code}```\n'
+
+
+#: The recipes that docs/harnesses.md shows.
+RECIPES = (
+    "trainer_metrics.py",
+    "lm_eval_functions.py",
+    "lm_eval_task.yaml",
+    "mlflow_scorer.py",
+)
+
 #: Page -> name of a generated part -> what is in it. The part is between two comments with its name.
 PAGES = {
     "measures.md": {
@@ -98,6 +114,7 @@ PAGES = {
         "on request": lambda: table([name for name in MEASURES if name not in BASE_MEASURES]),
     },
     "reference.md": {"public names": reference},
+    "harnesses.md": {file: partial(example, file) for file in RECIPES},
 }
 
 

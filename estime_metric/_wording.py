@@ -30,9 +30,15 @@ def shortened(text: str, length: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` with its control characters escaped, except line breaks, so that it cannot steer a
-    terminal.
+    """``text`` with its control characters and marks of direction escaped, except line breaks and
+    tabs, so that it can neither steer a terminal nor reorder a line.
+
+    Example:
+        >>> print(printable("red \x1b[31m"))
+        red \\x1b[31m
     """
     return re.sub(
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda match: f"\\x{ord(match[0]):02x}", text
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]",
+        lambda match: f"\\x{ord(match[0]):02x}",
+        text,
     )

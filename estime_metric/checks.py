@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+_SIMILAR_WORD = 0.8  # of a word in a name, at least
+
 
 def check_texts(name: str, texts: Any) -> list[str]:
     """Returns ``texts`` as a list of strings. Anything else raises TypeError; a lone surrogate, which no
@@ -132,16 +134,22 @@ def did_you_mean(
     value: Any, names: Iterable[Any], form: str = "{!r}", similarity: float = 0.6
 ) -> str:
     """The end of a message about a name that does not exist: a question with the most similar of
-    ``names``, written in ``form``, or nothing if none has the least ``similarity`` (`difflib`).
+    ``names``, written in ``form``, or with a name that has a similar word in it, or nothing if none has
+    the least ``similarity`` (`difflib`).
 
     Example:
         >>> did_you_mean("inconsistancy", ["alarms", "inconsistency"])
         " Did you mean 'inconsistency'?"
+        >>> did_you_mean("copyed", ["alarms", "copied_density"])
+        " Did you mean 'copied_density'?"
     """
     texts = [name for name in names if isinstance(name, str)]
-    similar = (
-        get_close_matches(value, texts, n=1, cutoff=similarity) if isinstance(value, str) else []
-    )
+    name_by_word = {word: name for name in reversed(texts) for word in name.split("_")}
+    if not isinstance(value, str):
+        return ""
+    similar = get_close_matches(value, texts, n=1, cutoff=similarity)
+    words = get_close_matches(value, name_by_word, n=1, cutoff=max(similarity, _SIMILAR_WORD))
+    similar += [name_by_word[word] for word in words]
     return f" Did you mean {form.format(similar[0])}?" if similar else ""
 
 

@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import math
-import os
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
+from torch import Tensor
 
 from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
+from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair, Matches
+from estime_metric.engine.statistics import graded_alarms
 from estime_metric.engine.words import find_splitter, locate_in
-from estime_metric.measures import MEASURES, RECOMMENDED, TEMPERATURE
-from estime_metric.novelty import SourceWording, lower_words
+from estime_metric.measures import MEASURES, RECOMMENDED, STATISTICS
+from estime_metric.novelty import lower_words
 from estime_metric.show import html
 from estime_metric.show import words as show_words
-from estime_metric.show.kinds import KINDS, content_words, new_kind
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
 #: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
 #: checked.
 VERDICTS = ("match", "alarm", "absent")
+
+#: Reasons to look at a word, the likeliest errors first.
+KINDS = ("new name", "new number", "new word", "alarm")
+
+#: Words that say more about grammar than about facts: articles, pronouns, prepositions, conjunctions, auxiliary
+#: verbs, and what an apostrophe cuts off. Negations, words of time and place such as ``before``, and
+#: ``may`` and ``us``, which may be a month and a country, are not among them.
+FUNCTION_WORDS = frozenset(
+    lower_words(
+        """
+    a an the this that these those such
+    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
+    it its itself we our ours ourselves they them their theirs themselves one ones
+    who whom whose which what there here
+    and or but if because as while so though although whether than then when where how why
+    of at by for with about to from in on into onto upon via per
+    am is are was were be been being have has had having do does did doing done
+    will would shall should can could might must
+    also just very too own s t d m o ll re ve didn doesn don isn wasn weren hasn haven hadn wouldn
+    couldn shouldn aren
+    """
+    )
+)
 
 #: Zero-width joiner, as in emoji of several people. Grapheme clusters would extend into other units.
 _JOINER = "\u200d"
@@ -56,6 +78,8 @@ class UnitVerdict:
             does not contain it.
         margin: the similarity of ``same`` minus the similarity of the best different unit; negative
             for an alarm, ``None`` if one of the two is missing.
+        graded_alarm: what the unit adds to ``graded_alarms``: 0 to 1, more than .5 for an alarm. It is
+            0 for an absent unit, and if the source has no other unit to compare with.
         pieces: units that were merged into it.
     """
 
@@ -65,6 +89,7 @@ class UnitVerdict:
     best: Evidence | None
     same: Evidence | None
     margin: float | None
+    graded_alarm: float = 0.0
     pieces: int = 1
 
     @property
@@ -74,18 +99,9 @@ class UnitVerdict:
             return None
         return self.margin / max(abs(self.best.similarity), SMALLEST_SIMILARITY)
 
-    @property
-    def graded_alarm(self) -> float:
-        """What the unit adds to ``graded_alarms``: 0 to 1, more than .5 for an alarm. It is 0 for an
-        absent unit, and if the source has no other unit to compare with.
-        """
-        if self.verdict == "absent" or self.relative_margin is None:
-            return 0.0
-        return (1 - math.tanh(self.relative_margin / TEMPERATURE / 2)) / 2  # no exp: it overflows
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and strings, for JSON: the attributes and ``graded_alarm``."""
-        return {**asdict(self), "graded_alarm": self.graded_alarm}
+        """Plain numbers and strings, for JSON: the attributes."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,9 +116,8 @@ class Explanation:
         unit: ``"token"`` or ``"word"``.
         layer: the hidden layer that was read.
         signature: as in an `EstimeResult`.
-        unmatched: the number of alarms if nothing was checked. With the unit ``word``, this is the
-            number of words whose best match begins with a different token (usually all of them).
-            With ``token``, it is 0.
+        statistics: the numbers of the pair at this layer from which every measure is computed, as the
+            engine counts them: those of `STATISTICS` that the configuration needs.
     """
 
     prediction: str
@@ -111,14 +126,14 @@ class Explanation:
     unit: str
     layer: int
     signature: str
-    unmatched: int = 0
+    statistics: Mapping[str, float]
 
     @property
     def alarms(self) -> int:
-        """The score: how many units raise an alarm, lower is better."""
-        return (
-            sum(unit.verdict == "alarm" for unit in self.units) if self.overlap else self.unmatched
-        )
+        """The score: how many units raise an alarm, lower is better. With the unit ``word``, these are
+        the words whose best match begins with a different token if no word was checked.
+        """
+        return int(self.statistics["alarms"])
 
     @property
     def inconsistency(self) -> float:
@@ -128,42 +143,29 @@ class Explanation:
     @property
     def graded_alarms(self) -> float:
         """The sum of the graded alarms of all checked units; lower is better."""
-        return math.fsum(unit.graded_alarm for unit in self.units)
+        return self.statistics["graded_alarms"]
 
     @property
     def overlap(self) -> int:
         """How many units were checked."""
-        return sum(unit.verdict != "absent" for unit in self.units)
+        return int(self.statistics["overlap"])
 
     @property
     def tokens(self) -> int:
         """How many units the summary has."""
         return len(self.units)
 
-    @cached_property
-    def _statistics(self) -> dict[str, torch.Tensor]:
-        values = {
-            "alarms": self.alarms,
-            "graded_alarms": self.graded_alarms,
-            "overlap": self.overlap,
-            "tokens": self.tokens,
-            **SourceWording.of(self.source).novelty(self.prediction),
-        }
-        return {
-            name: torch.tensor(value, dtype=torch.float64, device="cpu")
-            for name, value in values.items()
-        }
-
     def value(self, measure: str) -> float:
-        """A measure of the pair, the same as in `EstimeResult.values` except for the rounding of graded
-        alarms. Raises ValueError if the measure does not follow from the verdicts, such as
-        ``winners``.
+        """A measure of the pair, as in `EstimeResult.values`. Raises ValueError if there is no such
+        measure, or if the configuration does not compute it.
         """
-        computable = [
-            name for name, entry in MEASURES.items() if self._statistics.keys() >= {*entry.needs}
-        ]
-        check_choice("measure", measure, computable)
-        return float(MEASURES[measure](self._statistics))
+        statistics = {
+            name: torch.tensor(value, dtype=torch.float64, device="cpu")
+            for name, value in self.statistics.items()
+        }
+        computed = [name for name, entry in MEASURES.items() if statistics.keys() >= {*entry.needs}]
+        check_choice("measure", measure, computed)
+        return float(MEASURES[measure](statistics))
 
     @cached_property
     def _source_words(self) -> frozenset[str]:
@@ -212,8 +214,12 @@ class Explanation:
         any capitals; function words, such as "the", are not looked up. A new number has a digit, and
         a new name a capital letter, except at the beginning of a sentence.
         """
-        kind = new_kind(self.prediction, word.start, word.end, self._source_words)
+        kind = _new_kind(self.prediction, word.start, word.end, self._source_words)
         return kind or ("alarm" if word.verdict == "alarm" else None)
+
+    def is_content(self, word: UnitVerdict) -> bool:
+        """Whether a word is more than punctuation and function words, such as "the"."""
+        return bool(_content_words(self.prediction[word.start : word.end]))
 
     def surest_words(self, *, function_words: bool = False) -> tuple[UnitVerdict, ...]:
         """The words with a `kind`, the likeliest errors first: new names, new numbers, other new
@@ -225,8 +231,7 @@ class Explanation:
         likely = [
             word
             for word in self.words
-            if self.kind(word) is not None
-            and (function_words or content_words(self.prediction[word.start : word.end]))
+            if self.kind(word) is not None and (function_words or self.is_content(word))
         ]
         return tuple(sorted(likely, key=self._rank))
 
@@ -242,12 +247,6 @@ class Explanation:
         explanations on one page, see `estime_metric.show.to_html`.
         """
         return html.to_html(self, title=title)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page of `to_html` to a file; its name has to end in ``.html`` (ValueError)."""
-        if Path(path).suffix.lower() != ".html":
-            raise ValueError(f"Expected argument `path` to end in .html, but got {str(path)!r}.")
-        Path(path).write_text(self.to_html(), encoding="utf-8", newline="")
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the colored summary above its source, with the evidence."""
@@ -283,38 +282,37 @@ def explain_pair(
     prediction: str,
     source: str,
     pair: MatchedPair,
-    statistics: torch.Tensor,
+    statistics: Tensor,
     layer: int,
     config: EstimeConfig,
 ) -> Explanation:
-    """Makes the explanation of one layer from the matches of all units, on the CPU, and the pair's
-    ``statistics`` at that layer, float64 of shape (len(STATISTICS),). ``config`` is fully resolved.
+    """Makes the explanation of one layer from the matches of all units and the ``statistics`` of the
+    pair, of shape (len(STATISTICS),), both on the CPU. ``config`` is fully resolved.
     """
     index = config.layer_tuple.index(layer)
     occurring = pair.prediction.occurring
-    matches = {name: getattr(pair.every, name)[index].numpy().copy() for name in _SHOWN}
+    matches = Matches._make(values[index].clone() for values in pair.every)
     if occurring.any():  # the checked units may have separate embeddings
-        for name, values in matches.items():
-            values[occurring] = getattr(pair.checked, name)[index].numpy()
+        for values, checked_values in zip(matches, pair.checked, strict=True):
+            values[torch.from_numpy(occurring)] = checked_values[index]
     summary_spans = _whole_characters(prediction, pair.prediction.units.spans.tolist())
     source_spans = _whole_characters(source, pair.source.spans.tolist())
-    verdicts, unmatched = [], 0
-    for row, (start, end) in enumerate(summary_spans):
-        same = _evidence(matches["same"][row], matches["same_at"][row], source_spans)
-        other = _evidence(matches["other"][row], matches["other_at"][row], source_spans)
-        alarm = other is not None and (same is None or other.similarity > same.similarity)
-        unmatched += alarm or same is None
-        checked = bool(occurring[row])
-        verdicts.append(
-            UnitVerdict(
-                start=start,
-                end=end,
-                verdict="absent" if not checked else "alarm" if alarm else "match",
-                best=other if alarm else same,
-                same=same if checked else None,
-                margin=_difference(same, other) if checked else None,
-            )
-        )
+    same, other = (
+        [
+            _evidence(*match, source_spans)
+            for match in zip(similarities.tolist(), at.tolist(), strict=True)
+        ]
+        for similarities, at in ((matches.same, matches.same_at), (matches.other, matches.other_at))
+    )
+    verdicts = map(
+        _verdict,
+        summary_spans,
+        occurring.tolist(),
+        matches.alarms.tolist(),
+        graded_alarms(matches).tolist(),
+        same,
+        other,
+    )
     return Explanation(
         prediction=prediction,
         source=source,
@@ -322,12 +320,61 @@ def explain_pair(
         unit=config.unit,
         layer=layer,
         signature=config.signature(),
-        unmatched=unmatched if config.unit == "word" else 0,
+        statistics={
+            name: value
+            for name, value in zip(STATISTICS, statistics.tolist(), strict=True)
+            if not math.isnan(value)
+        },
     )
 
 
-#: What is shown of the matches of a unit.
-_SHOWN = ("same", "same_at", "other", "other_at")
+def _verdict(
+    span: tuple[int, int],
+    checked: bool,
+    alarm: bool,
+    graded_alarm: float,
+    same: Evidence | None,
+    other: Evidence | None,
+) -> UnitVerdict:
+    best = other if alarm else same
+    if not checked:
+        return UnitVerdict(*span, "absent", best, None, None)
+    margin = None if same is None or other is None else same.similarity - other.similarity
+    return UnitVerdict(*span, "alarm" if alarm else "match", best, same, margin, graded_alarm)
+
+
+def _content_words(text: str) -> list[str]:
+    """The lower-cased words of a text without `FUNCTION_WORDS`.
+
+    Example:
+        >>> _content_words("It's Anna's 1,200 boats, isn't it?")
+        ['anna', '1', '200', 'boats']
+    """
+    return [word for word in lower_words(text) if word not in FUNCTION_WORDS]
+
+
+def _new_kind(text: str, start: int, end: int, known: frozenset[str]) -> str | None:
+    """One of `KINDS` if the word ``text[start:end]`` has a content word that is not ``known``,
+    otherwise ``None``.
+
+    A number has a digit in what is new. A name begins with a capital letter, and not with a
+    sentence: at the beginning of the text, of a line, or after one of ``.!?:``, capitals say nothing.
+
+    Example:
+        >>> summary = "Repairs by Smith cost 40 dollars."
+        >>> known = frozenset({"repairs", "cost", "dollars"})
+        >>> spans = {"Repairs": (0, 7), "Smith": (11, 16), "40": (22, 24)}
+        >>> {word: _new_kind(summary, *span, known) for word, span in spans.items()}
+        {'Repairs': None, 'Smith': 'new name', '40': 'new number'}
+    """
+    new = [word for word in _content_words(text[start:end]) if word not in known]
+    if not new:
+        return None
+    if any(character.isnumeric() for word in new for character in word):
+        return "new number"
+    before = text[:start].rstrip(" \t\"'\u201c\u2018([")
+    begins_sentence = not before or before[-1] in ".!?:\n"
+    return "new name" if text[start].isupper() and not begins_sentence else "new word"
 
 
 class _Words:
@@ -362,18 +409,13 @@ def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Word
         best=widened(shown.best),
         same=widened(shown.same),
         margin=shown.margin,
+        graded_alarm=shown.graded_alarm,
         pieces=len(pieces),
     )
 
 
-def _evidence(
-    similarity: np.float32, at: np.int64, spans: list[tuple[int, int]]
-) -> Evidence | None:
-    return None if np.isneginf(similarity) else Evidence(*spans[int(at)], float(similarity))
-
-
-def _difference(same: Evidence | None, other: Evidence | None) -> float | None:
-    return None if same is None or other is None else same.similarity - other.similarity
+def _evidence(similarity: float, at: int, spans: list[tuple[int, int]]) -> Evidence | None:
+    return None if similarity == -math.inf else Evidence(*spans[at], similarity)
 
 
 def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]]:

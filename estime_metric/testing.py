@@ -17,6 +17,9 @@ def assert_consistent(
     """Raises AssertionError, with the explanation in text, unless the ``inconsistency`` of a summary
     is below a limit. The encoder stays in memory for the next call.
 
+    Copying lowers the score: a wrong summary passes once enough of its source is appended to it. For a
+    whole test set, use the gate of ``estime compare --fail-if-worse``, which looks at the copying too.
+
     Args:
         summary: the summary.
         source: the text to judge it against.

@@ -59,44 +59,6 @@ def problems_of(page: Any, *own: str) -> list[str]:
     return problems
 
 
-#: JavaScript: contrast (WCAG 2) of the text of each element that a selector finds, against the
-#: colors behind it.
-CONTRASTS = """
-(selector) => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const paint = (colors) => {
-    canvas.clearRect(0, 0, 1, 1);
-    colors.forEach((color) => { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); });
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const luminance = (rgb) => {
-    const [r, g, b] = rgb.map((part) => part / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  return [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility() && e.innerText?.trim()).map((e) => {
-    const behind = [];
-    for (let at = e; at; at = at.parentElement) behind.unshift(getComputedStyle(at).backgroundColor);
-    const ground = paint(["#fff", ...behind]);
-    const text = paint([`rgb(${ground})`, getComputedStyle(e).color]);
-    const [dark, light] = [luminance(ground), luminance(text)].sort((a, b) => a - b);
-    return [e.innerText.trim().slice(0, 40), Math.round(100 * (light + 0.05) / (dark + 0.05)) / 100];
-  });
-}
-"""
-
-#: JavaScript: what runs out of its explanation to the side, or one explanation into another.
-STICKING_OUT = """
-[...document.querySelectorAll(".estime")].filter((e) => e.checkVisibility()).flatMap((estime) => {
-  const around = estime.getBoundingClientRect();
-  return [...estime.querySelectorAll("dt, dd, p, h2, h3, section, li")].filter((e) => {
-    const range = document.createRange();
-    range.selectNodeContents(e);
-    const box = range.getBoundingClientRect();
-    return box.width && (box.left < around.left - 3 || box.right > around.right + 3);
-  }).map((e) => e.innerText.slice(0, 40));
-})
-"""
-
 #: JavaScript: whether what a selector finds is within the pane around it and within the window.
 IN_SIGHT = """
 (selector) => {

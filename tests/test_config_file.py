@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.config_file import read_config
+from estime_metric.cli.options import MeasureOptions
+from estime_metric.config_file import combined, contained
 from estime_metric.table.table import write
 from tests.command import run_command, write_jsonl
 
@@ -22,34 +23,46 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_jsonl(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", rows)
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.meta.json"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl.meta.json", "a.jsonl"])
 def test_the_settings_of_a_scored_file(
     name: str, pairs: Path, bert_folder: str, tmp_path: Path
 ) -> None:
-    out = tmp_path / name.removesuffix(".meta.json")
+    path = tmp_path / name
     further = tmp_path / "options.json"
     further.write_text('{"normalize": true, "token_budget": 900}')
     options = ["-m", bert_folder, "--device", "cpu", "-q", "--config", further, *SETTINGS]
-    run_command("score", pairs, "-o", out, *options)
-    config = read_config(tmp_path / name)
+    run_command("score", pairs, "-o", tmp_path / name.removesuffix(".meta.json"), *options)
+    settings, is_record = contained(path)
+    assert is_record
     scorer = EstimeScorer(model=bert_folder, distance=4, normalize=True, measures="soft")
-    assert config == scorer.resolved_config
-    assert EstimeScorer(config).signature == scorer.signature
-    assert read_config(tmp_path / name, distance=3, measures=()).distance == 3
+    assert EstimeConfig(**settings) == scorer.resolved_config
+    assert EstimeScorer(**settings).signature == scorer.signature
+    assert combined(path, {"distance": 3})["distance"] == 3
     # What belongs to the encoder of the file is not asked of another one.
-    other = read_config(tmp_path / name, model="embedded")
+    other = EstimeConfig(**combined(path, {"model": "embedded"}))
     assert other == EstimeConfig(normalize=True, measures="soft")
 
 
 def test_a_json_object_of_options(tmp_path: Path) -> None:
+    """What it contains, defaults too, and nothing else."""
     path = tmp_path / "options.json"
-    options = {"unit": "word", "splitter": "nltk", "tagger": "nltk", "keep_tags": ["NN"]}
+    options = {"unit": "word", "tagger": "nltk", "keep_tags": ["NN"], "normalize": False}
     path.write_text(json.dumps(options))
-    assert read_config(path) == EstimeConfig(**options)
+    assert contained(path) == (options, False)
     own = {"model": "paper", "unit": "token"}
-    assert read_config(path, **own) == EstimeConfig(**{**options, **own})
+    assert combined(path, own) == {**options, **own}
     path.write_text("\ufeff{}", encoding="utf-8")
-    assert read_config(path) == EstimeConfig()
+    assert contained(path) == ({}, False)
+
+
+def test_an_option_that_equals_a_default_overrides_the_encoder(
+    pairs: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    """Options of a command, of a file and of a record, of which the first that is given wins."""
+    path = tmp_path / "options.json"
+    path.write_text('{"unit": "token", "normalize": false}')
+    settings = MeasureOptions(config=path, model=bert_folder).settings()
+    assert settings == {"unit": "token", "normalize": False, "model": bert_folder}
 
 
 @pytest.mark.parametrize(
@@ -75,16 +88,16 @@ def test_what_is_refused(
     path = tmp_path / "options.json"
     path.write_text(content)
     with pytest.raises(error, match=message):
-        read_config(path)
+        contained(path)
 
 
 def test_a_table_without_a_record_is_refused(pairs: Path, tmp_path: Path) -> None:
     write(tmp_path / "a.parquet", [{"a": 1}])
     for path in (pairs, tmp_path / "a.parquet"):
         with pytest.raises(ValueError, match=rf"{path.name} to contain .*, but found neither"):
-            read_config(path)
+            contained(path)
     with pytest.raises(FileNotFoundError, match=r"none\.jsonl"):
-        read_config(tmp_path / "none.jsonl")
+        contained(tmp_path / "none.jsonl")
 
 
 def test_a_folder_that_has_changed_since_is_refused(bert_folder: str, tmp_path: Path) -> None:

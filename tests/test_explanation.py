@@ -8,7 +8,6 @@ import json
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,9 @@ from estime_metric.checks import has_words
 from estime_metric.config import UNITS
 from estime_metric.engine.words import locate_words, split_words
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
+from estime_metric.measures import BASE_MEASURES
 from estime_metric.show.words import note
+from tests.explanations import explained
 from tests.families import SENTENCES, TOKENIZERS
 from tests.oracle import Oracle, nearly_equal
 from tests.test_scorer import SHORT, Pairs, split
@@ -63,13 +64,29 @@ def test_the_verdicts_add_up_to_the_score(
         assert [getattr(each, name) for each in shown] == result.values(name).tolist()
     inconsistency = [each.inconsistency for each in shown]
     np.testing.assert_allclose(inconsistency, result.values("inconsistency"), atol=1e-6)
+    graded = [sum(unit.graded_alarm for unit in each.units) for each in shown]
+    np.testing.assert_allclose(graded, [each.graded_alarms for each in shown], atol=1e-4)
     alarms = torch.tensor([each.alarms for each in shown])
     assert (alarms - result.values("alarms")).abs().sum() <= result.ties()
+    for each in shown:
+        assert each.units or not each.prediction.strip()
+        if each.overlap:
+            assert sum(unit.verdict == "alarm" for unit in each.units) == each.alarms
     if unit == "word":
         assert alarms[: len(apart)].tolist() == result.values("alarms")[: len(apart)].tolist()
         assert [each.overlap for each in shown[: len(apart)]] == [0] * len(apart)
     assert sum(each.alarms for each in shown) > 0
     assert {each.signature for each in shown} == {result.signature}
+
+
+def test_it_has_every_measure_of_its_configuration(bert_folder: str, pairs: Pairs) -> None:
+    requested = ("winners", "coherence")
+    scorer = EstimeScorer(model=bert_folder, measures=requested, **SHORT)
+    shown, result = scorer.explain(*pairs[3]), scorer.score(*split([pairs[3]]))
+    for measure in (*BASE_MEASURES, *requested):
+        assert shown.value(measure) == pytest.approx(result[measure].item(), abs=1e-6), measure
+    with pytest.raises(ValueError, match="Expected argument `measure` to be one of"):
+        shown.value("soft")
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -92,9 +109,6 @@ def test_it_changes_no_score_and_cache_and_company_change_nothing(
         # Two source units may be equally similar; then rounding decides which is the evidence.
         assert sum(verdict != other for verdict, other in zip(alone, together, strict=True)) <= 1
     assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
-    assert scorer.explain_pairs([], []) == []
-    with pytest.raises(ValueError, match="length"):
-        scorer.explain_pairs(["A cat."], [])
 
 
 def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None:
@@ -237,13 +251,6 @@ def test_a_word_that_the_encoder_cannot_read_is_not_said_to_be_absent(bert_folde
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_blank_summary_has_no_words(bert_folder: str, unit: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
-    for shown in scorer.explain_pairs(["", " \n"], ["A cat."] * 2):
-        assert shown.units == shown.words == ()
-
-
-@pytest.mark.parametrize("unit", UNITS)
 def test_spans_are_exact(kind_folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
     shown = scorer.explain_pairs(
@@ -301,14 +308,14 @@ def check_spans(shown: Explanation) -> None:
 
 
 def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:
-    alarm = UnitVerdict(0, 2, "alarm", Evidence(4, 6, 9.0), Evidence(0, 1, 8.0), -1.0)
-    clearer = UnitVerdict(2, 5, "alarm", Evidence(4, 6, 9.0), Evidence(0, 1, 6.0), -3.0)
+    alarm = UnitVerdict(0, 2, "alarm", Evidence(4, 6, 9.0), Evidence(0, 1, 8.0), -1.0, 0.6)
+    clearer = UnitVerdict(2, 5, "alarm", Evidence(4, 6, 9.0), Evidence(0, 1, 6.0), -3.0, 0.9)
     match = UnitVerdict(5, 7, "match", Evidence(0, 1, 5.0), Evidence(0, 1, 5.0), 4.0)
     absent = UnitVerdict(8, 10, "absent", Evidence(0, 1, 5.0), None, None)
-    shown = Explanation("unheard of", "x unheard", (alarm, clearer, match, absent), "token", 1, "")
+    shown = explained("unheard of", "x unheard", (alarm, clearer, match, absent))
     word, last = shown.words
     assert (word.start, word.end, word.verdict, word.pieces) == (0, 7, "alarm", 3)
-    assert (word.margin, word.same) == (-3.0, Evidence(0, 1, 6.0))
+    assert (word.margin, word.graded_alarm, word.same) == (-3.0, 0.9, Evidence(0, 1, 6.0))
     assert word.best == Evidence(2, 9, 9.0)  # widened to the word
     assert (last.start, last.end, last.verdict, last.pieces) == (8, 10, "absent", 1)
     assert (shown.alarms, shown.overlap, shown.tokens) == (2, 3, 4)
@@ -333,15 +340,6 @@ def structure(shown: Explanation) -> list[tuple]:
     ]
 
 
-def test_a_page_is_saved(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
-    shown = EstimeScorer(model=bert_folder, **SHORT).explain(*pairs[4])
-    shown.save(tmp_path / "pair.html")
-    assert (tmp_path / "pair.html").read_text(encoding="utf-8") == shown.to_html()
-    assert "<title>Mine</title>" in shown.to_html(title="Mine")
-    with pytest.raises(ValueError, match=r"`path` to end in \.html, but got 'pair\.json'"):
-        shown.save("pair.json")
-
-
 def test_the_surest_words_come_first() -> None:
     source = "Anna Berg's boat cost 1,200 euros in May. The well-kept boat was red, he said."
     summary = (
@@ -353,7 +351,7 @@ def test_the_surest_words_come_first() -> None:
         margin = alarms.get(summary[start:end])
         verdict = "match" if margin is None else "alarm"
         units.append(UnitVerdict(start, end, verdict, None, None, margin))
-    shown = Explanation(summary, source, tuple(units), "word", 1, "")
+    shown = explained(summary, source, units, unit="word")
 
     def surest(**options: bool) -> list[tuple[str, str | None]]:
         return [

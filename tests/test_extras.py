@@ -25,7 +25,12 @@ def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.slow
 def test_score_compare_calibrate_and_explain_need_no_extra(tmp_path: Path) -> None:
     labels = [
-        {"source": "Anna bought the red boat.", "summary": summary, "label": label}
+        {
+            "source": "Anna bought the red boat.",
+            "summary": summary,
+            "label": label,
+            "mine": label / 2,
+        }
         for summary, label in (("Anna bought a boat.", 1), ("Peter sold the boat.", 0))
     ]
     table = write_jsonl(tmp_path / "pairs.jsonl", labels)
@@ -42,7 +47,7 @@ def test_score_compare_calibrate_and_explain_need_no_extra(tmp_path: Path) -> No
         for command in (
             ["score", table, "-m", "embedded-small"],
             ["compare", table, other, "-m", "embedded-small"],
-            ["calibrate", table, "--score", "new_words"],
+            ["calibrate", table, "--score", "mine", "--higher"],
             ["explain", table, "-m", "embedded-small"],
         ):
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any, NoReturn
 
 from cyclopts import Group
@@ -21,13 +22,21 @@ from estime_metric.cli import (
     verify,
 )
 
-#: The address of the documentation in pyproject.toml.
-MANUAL = "https://github.com/USER/estime-metric/tree/main/docs"
+
+def _manual() -> str:
+    """A line with the address of the documentation, which a released package has."""
+    try:
+        addresses = metadata("estime-metric").get_all("Project-URL", [])
+    except PackageNotFoundError:  # run from a folder, without being installed
+        return ""
+    named = dict(address.split(", ", 1) for address in addresses)
+    return f"Manual: {named['Documentation']}\n\n" if "Documentation" in named else ""
+
 
 app = console.make_app(
     "estime",
     "ESTIME: estimate how consistent summaries are with their sources.\n\n"
-    f"Manual: {MANUAL}\n\n"
+    f"{_manual()}"
     "If a command fails, it prints a one-line message and exits with status 2. "
     f"Set {console.TRACEBACK}=1 to see the traceback.",
     version=f"estime-metric {__version__}",

@@ -43,7 +43,8 @@ def calibrate(
         str, Parameter(help="Column with the scores, for example a measure of 'estime score'.")
     ] = RECOMMENDED,
     higher: bool = False,
-    table: options.TableOptions = options.TABLE,
+    source_column: options.SourceColumn = "source",
+    delimiter: str | None = None,
 ) -> int:
     """Choose the threshold with the best balanced accuracy on summaries that you have labeled.
 
@@ -64,6 +65,8 @@ def calibrate(
         labeled: Table with one labeled summary per row, in any format of 'estime score'.
         label: Column with the labels: 1 or true for consistent summaries, 0 or false for all
             others.
+        source_column: Column of the sources, unless the table has a column source_id.
+        delimiter: Character between the cells of CSV, such as ';'. (default: comma, or tab for .tsv)
         higher: Higher scores are better. The direction of ESTIME's measures is known, except that of
             copied_density.
     """
@@ -76,10 +79,11 @@ def calibrate(
     from estime_metric.table.threshold import calibrate as find_threshold
 
     problems: list[str] = []
-    rows = _read(labeled, score, label, table, problems)
+    layout = Layout(source_column=source_column, delimiter=delimiter)
+    rows = _read(labeled, score, label, layout, problems)
     warn_of_rows(problems)
     labels = rows[label].astype(int).tolist()
-    sources = source_ids(rows, table.source_column)
+    sources = source_ids(rows, source_column)
     is_higher_better = HIGHER_IS_BETTER.get(measure_of(score), higher)
     calibration = find_threshold(
         rows[score].tolist(),
@@ -107,7 +111,8 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
-    from estime_metric.compare.reading import check_column, quoted
+    from estime_metric.compare.join import check_column
+    from estime_metric.table.arrays import number_of
     from estime_metric.table.table import read
 
     rows = read(path, layout, own_columns=[label], skipped=problems)
@@ -121,30 +126,27 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
         advice = f"'estime score {path.name}{further} -o FILE' computes it."
     check_column(rows, score, path.name, advice)
-    numbers = rows[[score, label]].assign(
-        **{score: rows[score].map(_number), label: rows[label].map(_label)}
-    )
-    for line, row in numbers[numbers.isna().any(axis=1)].iterrows():
-        name, expected = (score, "a number") if math.isnan(row[score]) else (label, "0 or 1")
-        cell = rows.loc[line, name]
-        is_missing = cell is None or cell == "" or cell != cell  # NaN
-        came = "missing" if is_missing else quoted(cell)
-        problems.append(f"line {line}: column {name!r} should be {expected}, but is {came}")
-    usable = numbers.notna().all(axis=1)
-    if not usable.any():
+    checks = ((score, number_of, "a number"), (label, _label, "0 or 1"))
+    usable: dict[int, dict[str, float]] = {}  # line -> its two numbers
+    for line, *cells in rows[[score, label]].itertuples(name=None):
+        numbers: dict[str, float] = {}
+        for cell, (name, convert, expected) in zip(cells, checks, strict=True):
+            number = convert(cell)
+            if number is None or math.isnan(number):
+                value = number_of(cell)
+                came = "missing" if value is not None and math.isnan(value) else repr(cell)
+                problems.append(f"line {line}: column {name!r} should be {expected}, but is {came}")
+                break
+            numbers[name] = number
+        else:
+            usable[line] = numbers
+    if not usable:
         raise ValueError(
             f"Expected labeled summaries in {path.name}, but got none ({problems[0]})."
         )
-    return rows.assign(**numbers)[usable]
-
-
-def _number(cell: Any) -> float:
-    """A score; NaN if it is missing or is not a finite number."""
-    try:
-        number = float(cell)
-    except (OverflowError, TypeError, ValueError):
-        return math.nan
-    return number if math.isfinite(number) and not isinstance(cell, bool) else math.nan
+    return rows.loc[list(usable)].assign(
+        **{name: [numbers[name] for numbers in usable.values()] for name in (score, label)}
+    )
 
 
 def _label(cell: Any) -> float:

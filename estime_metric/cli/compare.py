@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn, warn_of_rows
+from estime_metric.config_file import is_record_of_scores, options_of
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
     MEASURES,
@@ -19,15 +19,15 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.show.tables import decimals_of, fixed, interval_cell, p_value, print_columns
+from estime_metric.show.tables import fixed, mean_cells, p_value, print_columns
 from estime_metric.table.output import check_writable, is_standard, write_text
-from estime_metric.table.rows import Layout, header_hint
-from estime_metric.table.table import write
+from estime_metric.table.rows import ColumnError, Layout, header_hint, pair_problem
+from estime_metric.table.table import SIGNATURE, read, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.compare import Comparison
+    from estime_metric.compare.differences import Comparison
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json")
 
@@ -35,15 +35,21 @@ WRITABLE = (".jsonl", ".csv", ".parquet", ".json")
 @Parameter(name="*", group=Group("Measure", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
 class ComparedOptions(options.MeasureOptions):
-    """Options of the metric, and which measures are compared."""
+    """Options of the metric, and which measures are compared.
+
+    Attributes:
+        higher: Compared columns in which higher values are better, comma-separated. The direction of
+            ESTIME's measures is known; in other columns, lower values are better unless they are named.
+    """
 
     measures: Annotated[
         str | None,
         Parameter(
-            help=f"Measures to compare, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
-            f"(default: {RECOMMENDED}, {PAPER_MEASURE})"
+            help=f"Measures to compare, comma-separated: {', '.join(HIGHER_IS_BETTER)}, or any other "
+            f"columns of numbers in your files. (default: {RECOMMENDED}, {PAPER_MEASURE})"
         ),
     ] = None
+    higher: str | None = None
 
     @property
     def compared(self) -> tuple[str, ...] | None:
@@ -52,7 +58,10 @@ class ComparedOptions(options.MeasureOptions):
 
     def settings(self) -> dict[str, Any]:
         """The options for pairs that are scored now."""
-        return {**super().settings(), "measures": tuple(map(measure_of, self.compared or ()))}
+        requested = map(measure_of, self.compared or ())
+        own = super().settings()
+        own.pop("higher", None)
+        return {**own, "measures": tuple(name for name in requested if name in MEASURES)}
 
 
 @Parameter(name="*")
@@ -66,14 +75,11 @@ class ComparisonOptions:
         system_column: Column of the systems, if one table contains all of them.
         id_column: Column that identifies the example, used to match rows across systems. (default:
             the source, and the position of the summary among the summaries of that source)
-        swaps: Number of random swaps of the two systems, from which p-values are computed.
     """
 
     baseline: str | None = None
     system_column: str = "system"
     id_column: str | None = None
-    swaps: Annotated[options.PositiveCount, Parameter(name=["--swaps", "-n"])] = 10_000
-    seed: options.Seed = 0
 
 
 COMPARISON, COMPARED = ComparisonOptions(), ComparedOptions()
@@ -89,6 +95,7 @@ def compare(
     output: options.Output = None,
     plot: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json")] = False,
+    fail_if_worse: bool = False,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
@@ -106,53 +113,78 @@ def compare(
     Files that already contain scores are used unchanged; the scoring options only apply to files
     with unscored pairs. All systems must have the same signature. Unscored pairs are scored in
     memory, and a run that is stopped cannot be resumed: score large files with 'estime score' first.
+    Columns of other metrics need neither an encoder nor a signature.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
-    read, 2 on failure.
+    read, 2 on failure. With --fail-if-worse also 3 if the second system is significantly worse or has
+    significantly more blank summaries, 4 if its copied_density is significantly higher by more than a
+    tenth, and 2 if that cannot be decided: fewer than 10 sources, neither texts nor copied_density,
+    or a baseline with another signature and without texts that could be scored again.
 
     Example: estime compare a.jsonl b.jsonl
 
     Args:
-        paths: One file per system: scores that 'estime score -o' wrote, or pairs to be scored.
-            Or one file of all systems, with a column that names them.
+        paths: One file per system: scores that 'estime score -o' wrote, pairs to be scored, or any
+            table with a column of numbers. Or one file of all systems, with a column that names them.
         output: Write the numbers, one row per measure and comparison of two systems (.jsonl, .csv,
             .parquet), or everything as one object (.json).
         plot: Plot the first measure against copied_density, one point per system (.png, .svg, .pdf).
         as_json: Print one JSON object with all numbers and nothing else.
+        fail_if_worse: Also say with the exit status whether the second of two systems (the one that is
+            not the baseline) is worse by the first measure, or copies more.
     """
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
-    # This imports pandas: slow.
-    from estime_metric.compare import compare_scores, plot_copying
+    # These import pandas: slow.
+    from estime_metric.compare.differences import (
+        OF_TEXTS,
+        check_measures,
+        check_names,
+        compare_scores,
+    )
+    from estime_metric.compare.gate import check_sources, judge
+    from estime_metric.compare.join import join_scores
 
     baseline = _name_of_baseline(inputs, comparison.baseline)
-    systems, skipped = _read_systems(inputs, comparison, baseline, texts, measured, quiet=quiet)
-    compared = compare_scores(
-        systems,
-        baseline=baseline,
-        measures=measured.compared,
-        id_column=comparison.id_column,
-        source_column=texts.source_column,
-        swaps=comparison.swaps,
-        seed=comparison.seed,
-    )
-    figure = None if plot is None else plot_copying(compared, compared.measures[0])
-    for problem in compared.unmatched:
+    higher = options.parse_names(measured.higher) or ()
+    systems, skipped = _read_systems(inputs, comparison, texts, measured.compared)
+    check_names(list(systems), baseline)
+    check_measures(measured.compared, higher, systems)
+    joining: dict[str, Any] = {
+        "id_column": comparison.id_column,
+        "source_column": texts.source_column,
+    }
+    unmatched = join_scores(systems, **joining).unmatched  # known before anything is scored
+    for problem in unmatched:
         warn(problem)
-    written = "" if output is None else _write(output, compared)
-    if figure is not None and plot is not None:
-        from estime_metric.show.plot import save
-
-        save(figure, plot)
+    joining["summary_column"] = texts.summary_column
+    gate = _base_and_new(systems, baseline) if fail_if_worse else None
+    if gate is not None:
+        check_sources(compare_scores(systems, measures=OF_TEXTS, **joining))
+    systems = _scored(systems, gate, comparison, texts, measured, quiet=quiet)
+    compared = compare_scores(
+        systems, baseline=baseline, measures=measured.compared, higher=higher, **joining
+    )
+    _write(compared, output, plot)
     if as_json:
         say(_as_json(compared))
     elif output is None or not is_standard(output):
         _print(compared)
         if output is not None:
-            say_wrote(written, output)
+            say_wrote("the comparison", output)
         if plot is not None:
             say_wrote("the plot", plot)
-    return 1 if skipped or compared.unmatched else 0
+    if gate is not None:
+        first = compared.measures[0]
+        measures = [first, *(name for name in OF_TEXTS if name != measure_of(first))]
+        joining["higher"] = [first] if first in higher else []
+        verdict, reason = judge(
+            compare_scores(systems, baseline=gate[0], measures=measures, **joining)
+        )
+        warn(reason)
+        if verdict:
+            return verdict
+    return 1 if skipped or unmatched else 0
 
 
 def _check_outputs(
@@ -169,17 +201,21 @@ def _check_outputs(
         raise ValueError(
             "Expected a file for each system, or one file of all systems, but got none."
         )
-    for index, path in enumerate(inputs):
-        if path in inputs[:index]:
-            raise ValueError(f"Expected each file once, but got {str(path)!r} twice.")
+    seen: dict[Path, Path] = {}
+    for path in inputs:
+        first = seen.setdefault(path if is_standard(path) else path.resolve(), path)
+        if first is not path:
+            raise ValueError(
+                f"Expected each file once, but {str(first)!r} and {str(path)!r} are the same file."
+            )
     if texts.summary_files and len(inputs) < 2:
         raise ValueError("Expected a text file of summaries for each system, but got only one.")
     if as_json and output is not None and is_standard(output):
         raise ValueError("Expected --json or the rows on standard output, but got both.")
-    read = [*inputs, *([texts.source_file] if texts.source_file is not None else [])]
+    sources = [] if texts.source_file is None else [texts.source_file]
     for written, endings in ((output, WRITABLE), (plot, options.PLOTS)):
         if written is not None:
-            check_writable(written, read, overwrite=overwrite, endings=endings)
+            check_writable(written, [*inputs, *sources], overwrite=overwrite, endings=endings)
     if plot is not None:
         import estime_metric.show.plot  # noqa: F401 - fails now, not after hours
 
@@ -187,49 +223,43 @@ def _check_outputs(
 def _read_systems(
     inputs: Sequence[Path],
     comparison: ComparisonOptions,
-    baseline: str | None,
     layout: Layout,
-    measured: ComparedOptions,
-    *,
-    quiet: bool,
+    measures: Sequence[str] | None,
 ) -> tuple[dict[str, "DataFrame"], int]:
-    """The scores of each system, and how many rows were skipped. All files are read and checked before
-    any is scored.
-    """
-    from estime_metric.compare.differences import check_measures, check_names
-    from estime_metric.compare.keys import name_of
-    from estime_metric.compare.reading import check_filled, has_scores
+    """The table of each system, and how many rows were skipped."""
+    from estime_metric.compare.join import check_filled, name_of
 
-    check_measures(measured.compared or ())
     columns = [comparison.id_column] if comparison.id_column is not None else []
     columns += [comparison.system_column] if len(inputs) == 1 else []
     problems: list[str] = []
     tables = {
-        name: _read(path, columns, layout, problems)
+        name: _read(path, columns, layout, measures, problems)
         for path, name in zip(inputs, _names_of_files(inputs), strict=True)
     }
     warn_of_rows(problems)
-    system_of_row = None  # of the one table of all systems
     if len(inputs) == 1:
         (table,) = tables.values()
-        system_of_row = table[comparison.system_column].map(name_of)
-        check_filled(system_of_row, inputs[0].name)
-    check_names(list(tables if system_of_row is None else system_of_row.unique()), baseline)
-    unscored = {name: table for name, table in tables.items() if not has_scores(table)}
-    if unscored:
-        tables |= _scored(unscored, columns, layout, measured, quiet=quiet)
-    if system_of_row is not None:
-        (table,) = tables.values()
-        tables = dict(list(table.groupby(system_of_row, sort=False)))
+        names = table[comparison.system_column].map(name_of)
+        check_filled(names, inputs[0].name)
+        tables = {str(name): part for name, part in table.groupby(names, sort=False)}
+        for part in tables.values():
+            part.attrs = table.attrs
     return tables, len(problems)
 
 
-def _read(path: Path, columns: Sequence[str], layout: Layout, problems: list[str]) -> "DataFrame":
-    """A table of scores, or the rows of a table that have two texts; ``problems`` gets a sentence for
-    each other row. ValueError if there is none, or a column is missing.
+def _read(
+    path: Path,
+    columns: Sequence[str],
+    layout: Layout,
+    measures: Sequence[str] | None,
+    problems: list[str],
+) -> "DataFrame":
+    """A table of scores, or the rows of a table that have two texts if these must be scored;
+    ``problems`` gets a sentence for each other row. ValueError if there is no row, or a column is
+    missing.
     """
-    from estime_metric.compare.reading import has_scores, rows_with_texts
-    from estime_metric.table.table import read
+    from estime_metric.compare.differences import has_scores, needs_encoder
+    from estime_metric.compare.join import check_column
 
     skipped: list[str] = []  # of this file alone: its first problem explains an empty table
     table = read(path, layout, own_columns=columns, skipped=skipped)
@@ -238,42 +268,6 @@ def _read(path: Path, columns: Sequence[str], layout: Layout, problems: list[str
         raise ValueError(
             f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
         )
-    _check_columns(table, path, columns)
-    if not has_scores(table):
-        table = rows_with_texts(table, path, layout, skipped)
-    problems += skipped
-    return table
-
-
-def _scored(
-    tables: "dict[str, DataFrame]",
-    columns: Sequence[str],
-    layout: Layout,
-    measured: ComparedOptions,
-    *,
-    quiet: bool,
-) -> "dict[str, DataFrame]":
-    """The scores of some tables of texts, with these of their columns."""
-    from estime_metric.compare.differences import scores_of
-    from estime_metric.scorer import EstimeScorer  # imports torch: slow
-
-    scorer = EstimeScorer(**measured.settings(), cache=_CACHE if len(tables) > 1 else None)
-    scored = {}
-    for name, table in tables.items():
-        result = scorer.score(
-            table[layout.summary_column].tolist(),
-            table[layout.source_column].tolist(),
-            progress=not quiet,
-        )
-        own = {column: table[column] for column in columns}
-        scored[name] = scores_of(result).set_axis(table.index).assign(**own)
-    return scored
-
-
-def _check_columns(table: "DataFrame", path: Path, columns: Sequence[str]) -> None:
-    """Raises ValueError if a table lacks one of the ``columns``, or if one of them is a measure."""
-    from estime_metric.compare.reading import check_column
-
     for column in columns:
         if measure_of(column) in MEASURES:
             raise ValueError(
@@ -281,6 +275,101 @@ def _check_columns(table: "DataFrame", path: Path, columns: Sequence[str]) -> No
                 f"{column!r}."
             )
         check_column(table, column, path.name, _ANOTHER_COLUMN)
+    if not has_scores(table) and needs_encoder(measures):
+        for argument in ("source_column", "summary_column"):
+            column = getattr(layout, argument)
+            if column not in table:
+                raise ColumnError(path, argument, column, list(table.columns))
+        wrong = _problems_of_texts(table, layout)
+        skipped += [f"{path.name} line {line}: {problem}" for line, problem in wrong.items()]
+        if len(wrong) == len(table):
+            raise ValueError(f"Expected pairs in {path.name}, but got none ({skipped[0]}).")
+        table = table.drop(index=list(wrong))
+    problems += skipped
+    return table
+
+
+def _problems_of_texts(table: "DataFrame", layout: Layout) -> dict[int, str]:
+    """Line -> what keeps the row from being scored."""
+    columns = layout.text_columns
+    texts = table.reindex(columns=columns).astype(object)
+    rows = texts.where(texts.notna(), None).to_dict("index")
+    problems = {line: pair_problem(row, *columns) for line, row in rows.items()}
+    return {line: problem for line, problem in problems.items() if problem}
+
+
+def _base_and_new(systems: "dict[str, DataFrame]", baseline: str | None) -> tuple[str, str]:
+    """The two systems of the gate."""
+    if len(systems) != 2:
+        raise ValueError(f"Expected two systems with --fail-if-worse, but got {len(systems)}.")
+    first, second = systems
+    return (second, first) if baseline == second else (first, second)
+
+
+def _scored(
+    systems: "dict[str, DataFrame]",
+    gate: tuple[str, str] | None,
+    comparison: ComparisonOptions,
+    layout: Layout,
+    measured: ComparedOptions,
+    *,
+    quiet: bool,
+) -> "dict[str, DataFrame]":
+    """The systems with their scores; those that have none are scored if a compared measure needs it.
+
+    If the signatures of the two systems of a ``gate`` differ, its base is scored again, with the
+    settings of the new system.
+    """
+    from estime_metric.compare.differences import has_scores, needs_encoder
+
+    if not needs_encoder(measured.compared):
+        return systems
+    to_score = [name for name, table in systems.items() if not has_scores(table)]
+    settings = measured.settings()
+    if gate is not None and gate[0] not in to_score:
+        base, new = (systems[name] for name in gate)
+        if gate[1] in to_score:
+            signature = _signature(settings)
+        else:
+            signature = str(new[SIGNATURE].iloc[0])
+            record = new.attrs.get("record", {})
+            if is_record_of_scores(record):
+                settings = {**options_of(record), **settings}
+        if str(base[SIGNATURE].iloc[0]) != signature:
+            if problems := _problems_of_texts(base, layout):
+                line, problem = next(iter(problems.items()))
+                raise ValueError(
+                    f"Expected {gate[0]} to have the signature {signature}, or texts that can be scored "
+                    f"again, but it has {base[SIGNATURE].iloc[0]}, and line {line}: {problem}."
+                )
+            to_score.append(gate[0])
+    if not to_score:
+        return systems
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    scorer = EstimeScorer(**settings, cache=_CACHE if len(to_score) > 1 else None)
+    scored = {}
+    for name in to_score:
+        table = systems[name]
+        summaries, sources = (
+            table[column].tolist() for column in (layout.summary_column, layout.source_column)
+        )
+        scores = scorer.score(summaries, sources, progress=not quiet).table()
+        old = [
+            column
+            for column in table.columns.drop(comparison.id_column or [])
+            if column in scores or measure_of(column) in MEASURES
+        ]
+        own = table.drop(columns=old)
+        scores = scores.drop(columns=scores.columns.intersection(own.columns))
+        scored[name] = own.join(scores.set_axis(table.index))
+    return systems | scored
+
+
+def _signature(settings: dict[str, Any]) -> str:
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    return str(EstimeScorer(**settings).signature)
 
 
 def _names_of_files(paths: Sequence[Path]) -> list[str]:
@@ -296,27 +385,32 @@ def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None
     return named[0] if len(named) == 1 else baseline
 
 
-def _write(output: Path, compared: "Comparison") -> str:
-    """Writes a comparison by the ending of ``output``; returns what was written."""
-    from estime_metric.compare import to_rows
+def _write(compared: "Comparison", output: Path | None, plot: Path | None) -> None:
+    """Writes a comparison by the ending of ``output``, and its plot, which is drawn first."""
+    from estime_metric.compare.words import to_rows
 
-    if output.suffix.lower() == ".json":
+    figure = None
+    if plot is not None:
+        from estime_metric.show.plot import plot_copying, save
+
+        figure = plot_copying(compared, compared.measures[0])
+    if output is not None and output.suffix.lower() == ".json":
         write_text(output, _as_json(compared) + "\n")
-        return "all numbers"
-    write(output, to_rows(compared))
-    return counted(len(compared.pairs), "row")
+    elif output is not None:
+        write(output, to_rows(compared))
+    if figure is not None and plot is not None:
+        save(figure, plot)
 
 
 def _as_json(compared: "Comparison") -> str:
-    from estime_metric.compare import to_dict
+    from estime_metric.compare.words import to_dict
 
     return json.dumps(to_dict(compared), ensure_ascii=False, indent=2)
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.compare import sentences
     from estime_metric.compare.differences import PROPERTIES
-    from estime_metric.compare.words import LISTED, limits, listed
+    from estime_metric.compare.words import LISTED, notes
 
     systems = compared.systems
     known = [name for name in PROPERTIES if systems[name].notna().any()]
@@ -324,7 +418,7 @@ def _print(compared: "Comparison") -> None:
         {
             "system": list(systems.index),
             "summaries": systems["summaries"].tolist(),
-            "blank": systems["blank"].tolist(),
+            "blank": [fixed(number, 0) for number in systems["blank"]],
             **{name: [fixed(value, 2) for value in systems[name]] for name in known},
         },
         texts=["system"],
@@ -334,52 +428,43 @@ def _print(compared: "Comparison") -> None:
         _print_means(compared, measure)
         if len(compared.pairs) <= LISTED * len(compared.measures):
             _print_differences(compared, measure)
-    for paragraph in listed(list(map("\n  ".join, sentences(compared))), "pairs of systems"):
-        say(paragraph)
-    say("")
-    for limit in limits(compared):
-        say(limit)
-    if compared.sources is None:
-        say("To be safe, name the column that identifies the source with `source_column`.")
-    say(compared.signature)
+    for line in notes(compared):
+        say(line)
 
 
 def _print_means(compared: "Comparison", measure: str) -> None:
     """The systems, the best mean first."""
-    from estime_metric.compare.words import direction
-
-    systems = compared.systems.loc[compared.ranking(measure)]
-    ends = zip(systems[f"{measure}_low"], systems[f"{measure}_high"], strict=True)
-    decimals = decimals_of(measure)
+    names = compared.ranking(measure)
+    cells = [mean_cells(measure, compared.interval(measure, name)) for name in names]
+    better = "higher" if compared.higher_is_better[measure] else "lower"
     print_columns(
         {
-            "system": list(systems.index),
-            "mean": [fixed(mean, decimals) for mean in systems[measure]],
-            "95% interval": [interval_cell(low, high, decimals) for low, high in ends],
+            "system": names,
+            "mean": [mean for mean, _ in cells],
+            "95% interval": [interval for _, interval in cells],
         },
         texts=["system"],
-        title=f"Means of {measure} ({direction(measure)} is better)",
+        title=f"Means of {measure} ({better} is better)",
     )
 
 
 def _print_differences(compared: "Comparison", measure: str) -> None:
-    pairs = compared.pairs[compared.pairs["measure"] == measure]
-    decimals = decimals_of(measure)
+    from estime_metric.table.intervals import Interval
+
+    pairs = compared.pairs[compared.pairs["measure"] == measure].to_dict("records")
+    cells = [
+        mean_cells(measure, Interval(row["difference"], row["low"], row["high"], row["examples"]))
+        for row in pairs
+    ]
     print_columns(
         {
-            "first": pairs["system_a"].tolist(),
-            "second": pairs["system_b"].tolist(),
-            "difference": [fixed(value, decimals) for value in pairs["difference"]],
-            "95% interval": [
-                interval_cell(low, high, decimals)
-                for low, high in zip(pairs["low"], pairs["high"], strict=True)
-            ],
-            "p (Holm)" if len(compared.systems) > 2 else "p": list(map(p_value, pairs["p_holm"])),
+            "first": [row["system_a"] for row in pairs],
+            "second": [row["system_b"] for row in pairs],
+            "difference": [difference for difference, _ in cells],
+            "95% interval": [interval for _, interval in cells],
+            "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in pairs],
             "wins / ties / losses": [
-                f"{wins}/{ties}/{losses}"
-                for wins, ties, losses in zip(
-                    pairs["a_better"], pairs["ties"], pairs["b_better"], strict=True
-                )
+                f"{row['a_better']}/{row['ties']}/{row['b_better']}" for row in pairs
             ],
         },
         texts=["first", "second"],

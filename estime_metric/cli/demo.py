@@ -8,11 +8,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from estime_metric._extras import needs_extra
+from estime_metric.config import EMBEDDED_MODEL
 
 
 def demo(
     *,
-    model: Annotated[list[str] | None, Parameter(alias="-m")] = None,
+    model: Annotated[str, Parameter(alias="-m")] = EMBEDDED_MODEL,
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
@@ -20,8 +21,8 @@ def demo(
 ) -> None:
     """Open a web page that shows alarms with their evidence.
 
-    You can paste a summary with its source, or compare two summaries of one source. Visitors can load
-    any encoder by name if the page is reachable from this machine only.
+    You can paste a summary with its source, or compare two summaries of one source. Long texts are
+    refused only if others can reach the page.
 
     Stop it with Ctrl-C.
 
@@ -30,8 +31,7 @@ def demo(
     Example: estime demo
 
     Args:
-        model: Encoder to offer on the page. Can be given several times; the first one is selected
-            initially. (default: embedded)
+        model: Encoder: 'embedded', 'embedded-small', 'paper', a Hub name, or a folder.
         host: Address to listen on; 0.0.0.0 listens on all addresses.
         port: Port. (default: the first free one from 7860 on)
         browser: Open the page in a browser.
@@ -47,11 +47,11 @@ def demo(
                     f"cannot listen on {host}, port {port}: {str(error).rstrip('.')}."
                 ) from error
     with needs_extra("demo", "The demo needs Gradio"):
-        from estime_metric.demo.app import launch  # imports Gradio and torch: slow
-        from estime_metric.demo.encoders import CHOICES
+        from estime_metric.demo.app import LIMITS, launch  # imports Gradio and torch: slow
+    is_private = host in ("127.0.0.1", "::1", "localhost") and not share
     launch(
-        (*(model or ()), *CHOICES),
-        any_model=host in ("127.0.0.1", "::1", "localhost") and not share,
+        model,
+        limits=None if is_private else LIMITS,
         server_name=host,
         server_port=port,
         inbrowser=browser,

@@ -14,7 +14,7 @@ from cyclopts import Group, Parameter, validators
 
 from estime_metric.checks import listed_names
 from estime_metric.config import EstimeConfig
-from estime_metric.config_file import read_config
+from estime_metric.config_file import combined
 from estime_metric.table.rows import TABLES, Layout, check_text_file
 
 #: Endings of the files that a plot can be written to.
@@ -148,8 +148,7 @@ class ScoringOptions(EncoderOptions):
             group=_MEASURE,
             metavar="FILE",
             help='Further options from a file: a JSON object such as {"window": 200, "normalize": '
-            "true}, or the record of a scored file (its .meta.json, or a scored .parquet), to score "
-            "with the same settings. The options above override it.",
+            "true}, or a scored file (or its .meta.json), to score with the same settings. The options above override it.",
         ),
     ] = None
 
@@ -160,14 +159,11 @@ class ScoringOptions(EncoderOptions):
         read.
         """
         own = super().settings()
-        if self.config is None:
-            return own
-        default = EstimeConfig()
-        return {
-            name: value
-            for name, value in vars(read_config(self.config, **own)).items()
-            if value != getattr(default, name) and (name != "measures" or hasattr(self, name))
-        }
+        if self.config is not None:
+            own = combined(self.config, own)
+        if not hasattr(self, "measures"):  # those of a record
+            own.pop("measures", None)
+        return own
 
 
 @Parameter(name="*")

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from estime_metric.cli.console import say, say_wrote
 
 
-def register(
-    *, remove: Annotated[bool, Parameter(help="Remove the module script.")] = False
-) -> int:
+def register() -> int:
     """Make evaluate.load("estime") work on this machine, even without network access.
 
     Writes a small script that imports the installed package to evaluate's module cache. HF_HOME or
     HF_MODULES_CACHE set the location of the cache.
 
-    Exit status: 0 on success, also if there is nothing to remove, 2 on failure.
+    Exit status: 0 on success, 2 on failure.
 
     Example: estime register
     """
     from estime_metric.integrations import evaluate  # imports torch: slow
 
-    if remove:
-        removed = evaluate.unregister()
-        say("\n".join(f"removed {script}" for script in removed) or "nothing to remove")
-    else:
-        say_wrote("the module script", evaluate.register())
-        say('evaluate.load("estime") now works from any folder')
+    say_wrote("the module script", evaluate.register())
+    say('evaluate.load("estime") now works from any folder')
     return 0

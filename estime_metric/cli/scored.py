@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Report
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
-from estime_metric.show.tables import mean_cells, print_columns
+from estime_metric.show.tables import mean_cells, print_columns, screen
 from estime_metric.table.table import FILE, FLAG, LINE, plain
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ def print_pairs(report: Report) -> None:
     if len(report.inputs) > 1:
         columns[FILE] = list(pairs[FILE]) * len(layers)
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
-    room = max(Console().width - used - 2, _ROOM)
+    room = max(screen().width - used - 2, _ROOM)
     _, summaries = zip(*map(report.texts.__getitem__, report.first), strict=True)
     columns["summary"] = [shortened(summary, room) for summary in summaries] * len(layers)
     print_columns(columns, texts=(FLAG, FILE, "summary"))
@@ -104,7 +102,7 @@ def print_worst(report: Report, explained: Sequence[Explained]) -> None:
         number = len(explained)
         heading = "the worst summary" if number == 1 else f"the worst {number} summaries"
     say(heading + (":" if explained else ""))
-    width = Console().width
+    width = screen().width
     for position, explanation in explained:
         pair = report.table.loc[position]
         file = f"{pair[FILE]} " if len(report.inputs) > 1 else ""

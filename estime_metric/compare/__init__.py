@@ -12,23 +12,21 @@ from estime_metric.compare.differences import (
     compare_results,
     compare_scores,
 )
-from estime_metric.compare.guards import COVERAGE_GAP, LENGTH_RATIO
+from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
-from estime_metric.compare.report import plot_copying, to_dict, to_rows
-from estime_metric.compare.words import notes, sentences
+from estime_metric.compare.words import notes, sentences, to_dict, to_rows
 from estime_metric.table.table import read as read_scores
 
 __all__ = [
-    "COVERAGE_GAP",
     "DEFAULT_MEASURES",
-    "LENGTH_RATIO",
     "Comparison",
     "Joined",
+    "Verdict",
     "compare_results",
     "compare_scores",
     "join_scores",
+    "judge",
     "notes",
-    "plot_copying",
     "read_scores",
     "sentences",
     "to_dict",

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from estime_metric.checks import check_choice, listed_names
-from estime_metric.compare.guards import unfit, why_not
-from estime_metric.compare.join import join_scores
-from estime_metric.compare.reading import check_column, check_numbers
+from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
+from estime_metric.compare.join import check_column, join_scores
+from estime_metric.config import LOW_COVERAGE
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
     MEASURES,
     PAPER_MEASURE,
     RECOMMENDED,
+    TEMPERATURE,
     measure_of,
 )
-from estime_metric.table.arrays import Floats
-from estime_metric.table.intervals import intervals, source_id
-from estime_metric.table.table import SIGNATURE, SOURCE_ID, measure_values
-from estime_metric.table.tests import LEVEL, compare_paired, equalized, holm
+from estime_metric.novelty import novelty
+from estime_metric.table.arrays import Floats, group_codes, number_of
+from estime_metric.table.intervals import Interval, intervals, source_id
+from estime_metric.table.rows import pair_problem
+from estime_metric.table.table import LINE, SIGNATURE
+from estime_metric.table.tests import approximate_randomization, group_sums, holm, is_difference
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -36,10 +39,27 @@ DEFAULT_MEASURES = (RECOMMENDED, PAPER_MEASURE)
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 PROPERTIES = ("tokens", "coverage", "copied_density")
 
+#: Measures that the texts alone decide: they need neither an encoder nor a signature.
+OF_TEXTS = ("copied_density", "blank")
+
+#: If the coverages of two systems differ by more than this, measures that judge only checked tokens
+#: cannot compare them. This limit is our choice; no study chose it.
+COVERAGE_GAP = 0.25
+
+#: If the summaries of one system are more than this many times as long as those of another, counts
+#: cannot compare the two, and the shorter one is never the better one: a single word of the source is
+#: consistent with it. This limit is our choice too.
+LENGTH_RATIO = 4.0
+
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
 #: A count adds up the rounding of its tokens, so two counts can differ by this much per token.
 LAST_DIGIT = 1.5e-6
+
+#: A graded alarm is steep: at its steepest, it changes by 1 / (4 * TEMPERATURE) times the change of the
+#: relative margin, which float32 rounds to within this much.
+_MARGIN = 2.0**-21
+GRADED_DIGIT = _MARGIN / (4 * TEMPERATURE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +76,9 @@ class Comparison:
 
             - ``measure`` (``alarms``, or ``alarms_layer12`` of several layers), ``system_a``,
               ``system_b``;
-            - ``better``: the system with the significantly better value (``p_holm`` below 0.05);
-              ``None`` if there is none or if the measure cannot compare the two;
+            - ``better``: the system with the significantly better value: the interval of the difference
+              excludes 0, and ``p_holm`` is below 0.05. ``None`` if there is none or if the measure
+              cannot compare the two;
             - ``why_not``: why the measure cannot compare them, as the end of a sentence; otherwise
               empty;
             - ``mean_a``, ``mean_b``; ``difference``: their difference, with scores that differ only
@@ -73,11 +94,11 @@ class Comparison:
         examples, sources: how many examples there are, and how many different sources they have;
             ``None`` if that is not known.
         matched_by: the column by which the rows were joined.
-        signature: the one signature of all scores.
+        signature: the one signature of all scores; empty if no compared measure needs one.
         baseline: name of the system with which each other is compared; ``None``: every two are
             compared.
-        swaps, seed: of the randomization.
         unmatched: one sentence per source or example that is not compared.
+        higher_is_better: the direction of each compared measure.
     """
 
     systems: pd.DataFrame
@@ -87,25 +108,29 @@ class Comparison:
     matched_by: str
     signature: str
     baseline: str | None
-    swaps: int
-    seed: int
     unmatched: tuple[str, ...] = ()
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[str]:
         """The compared measures, in the requested order."""
-        names: list[str] = self.pairs["measure"].unique().tolist()
-        return names
+        return list(self.higher_is_better)
 
     def ranking(self, measure: str) -> list[str]:
         """The systems from the best mean of a measure to the worst, then the systems that the measure
         cannot compare. ValueError for a measure that was not compared.
         """
         check_choice("measure", measure, self.measures)
-        sign = -1.0 if higher_is_better(measure) else 1.0
-        is_unfit = self.systems.apply(lambda system: bool(unfit(measure, system)), axis=1)
+        sign = -1.0 if self.higher_is_better[measure] else 1.0
+        is_unfit = [bool(_why_not(measure, None, system)) for _, system in self.systems.iterrows()]
         order = np.lexsort((sign * self.systems[measure], is_unfit))
         return [self.systems.index[place] for place in order]
+
+    def interval(self, measure: str, system: str) -> Interval:
+        """The mean of a compared measure of a system, with its interval."""
+        row = self.systems.loc[system]
+        mean, low, high = (float(row[f"{measure}{end}"]) for end in ("", "_low", "_high"))
+        return Interval(mean, low, high, count=int(row["summaries"]))
 
 
 def compare_scores(
@@ -113,31 +138,36 @@ def compare_scores(
     *,
     baseline: str | None = None,
     measures: str | Sequence[str] | None = None,
+    higher: str | Sequence[str] = (),
     id_column: str | None = None,
     source_column: str = "source",
-    swaps: int = 10_000,
-    seed: int = 0,
+    summary_column: str = "summary",
 ) -> Comparison:
     """Compares two or more systems by their scores, on the examples that all of them have.
 
-    Scores are rounded to six decimals, as in files, and scores that differ by no more than `LAST_DIGIT`
-    are equal. Summaries of one source are not independent: the bootstrap draws whole sources,
+    Scores are rounded to six decimals, as in files, and scores that differ only by rounding are equal:
+    by no more than `LAST_DIGIT`, or, in a count, this much per token (`GRADED_DIGIT` in graded alarms). Summaries of one source are not independent: the bootstrap draws whole sources,
     and approximate randomization swaps the systems on whole sources.
 
     Args:
-        systems: the scores of each system, as `read_scores` gives them; of one table with a column
-            ``system``: ``dict(list(table.groupby("system")))``.
+        systems: the scores of each system, as `read_scores` gives them, or any
+            other table of numbers; of one table with a column ``system``:
+            ``dict(list(table.groupby("system")))``.
         baseline: name of the system with which each other one is compared (default: every two are
             compared).
-        measures: one or more names, as a list or with commas between them. ``alarms`` means all layers
-            that were read, ``alarms_layer12`` one of them (default: `DEFAULT_MEASURES`).
+        measures: one or more columns, as a list or with commas between them: measures of ESTIME or
+            any other numbers. ``alarms`` means all layers that were read, ``alarms_layer12`` one of
+            them (default: `DEFAULT_MEASURES`).
+        higher: the columns in which higher values are better. The direction of ESTIME's measures is
+            known; in other columns lower values are better unless they are named.
         id_column, source_column: as for `join_scores`.
-        swaps, seed: number of random swaps, and their seed.
+        summary_column: the column of the summaries. From the texts, if there are any, the copying of
+            systems is computed that have no ``copied_density``.
 
     Raises:
         ValueError: there are fewer than two systems, the baseline is not one of them, the signatures
-            differ, the rows cannot be joined, a measure is unknown or has no direction, its column is
-            missing, or a cell is not a finite number.
+            differ or are missing although a measure of ESTIME is compared, the rows cannot be joined, a
+            column is missing, or a cell is not a finite number.
 
     Example:
         >>> ids = range(8)
@@ -149,9 +179,15 @@ def compare_scores(
         0    old     0.5   2.625  0.015625
     """
     check_names(list(systems), baseline)
-    signature = _one_signature(systems)
-    columns = _columns(None if measures is None else check_measures(measures), systems)
-    numeric = {name: _with_numbers(table, columns, name) for name, table in systems.items()}
+    requested = () if measures is None else listed_names("measures", measures)
+    tables = {
+        name: _with_copying(table, requested, source_column, summary_column)
+        for name, table in systems.items()
+    }
+    columns = _columns(requested, tables)
+    is_higher_better = _directions(columns, higher)
+    signature = _one_signature(systems) if needs_encoder(columns) else ""
+    numeric = {name: _with_numbers(table, columns, name) for name, table in tables.items()}
     joined = join_scores(numeric, id_column=id_column, source_column=source_column)
     examples = len(joined.rows)
     # Each example is a separate source if the sources are not known.
@@ -173,7 +209,7 @@ def compare_scores(
         described[f"{measure}_high"] = [means[name].high for name in systems]
         tolerance = _tolerance(measure, joined.rows, list(systems))
         rows += _compared(
-            measure, scores, compared, described, units, tolerance, swaps=swaps, seed=seed
+            measure, scores, compared, described, units, tolerance, is_higher_better[measure]
         )
     pairs = pd.DataFrame(rows)
     pairs["better"] = pd.Series([row["better"] for row in rows], dtype=object)  # None stays None
@@ -185,9 +221,8 @@ def compare_scores(
         matched_by=joined.matched_by,
         signature=signature,
         baseline=baseline,
-        swaps=swaps,
-        seed=seed,
         unmatched=joined.unmatched,
+        higher_is_better=is_higher_better,
     )
 
 
@@ -196,8 +231,6 @@ def compare_results(
     names: Sequence[str] | None = None,
     baseline: str | None = None,
     measures: str | Sequence[str] | None = None,
-    swaps: int = 10_000,
-    seed: int = 0,
 ) -> Comparison:
     """Compares results of `EstimeScorer.score` on the same sources in the same order.
 
@@ -207,11 +240,11 @@ def compare_results(
     Args:
         results: one of each system.
         names: their names (default: A, B, C, ...).
-        baseline, measures, swaps, seed: as for `compare_scores`.
+        baseline, measures: as for `compare_scores`; measures of ESTIME.
 
     Raises:
-        ValueError: as for `compare_scores`; a name occurs twice; the results have different lengths,
-            or are about different sources.
+        ValueError: as for `compare_scores`; a measure is unknown; a name occurs twice; the results have
+            different lengths, or are about different sources.
     """
     labels = list(ascii_uppercase[: len(results)] if names is None else names)
     if len(labels) != len(results):
@@ -225,134 +258,94 @@ def compare_results(
             "Expected argument `results` to be about the same sources in the same order, but they are "
             "not."
         )
-    requested = () if measures is None else check_measures(measures)
-    return compare_scores(
-        {
-            name: scores_of(result, requested).assign(order=range(len(result)))
-            for name, result in zip(labels, results, strict=True)
-        },
-        baseline=baseline,
-        measures=measures,
-        id_column="order",
-        swaps=swaps,
-        seed=seed,
+    requested = () if measures is None else listed_names("measures", measures)
+    for name in requested:
+        check_choice("measures", measure_of(str(name)), MEASURES)
+    tables = {}
+    for name, result in zip(labels, results, strict=True):
+        reported = dict.fromkeys((*result.measures, *map(measure_of, requested)))
+        tables[name] = result.table(tuple(reported))
+    return compare_scores(tables, baseline=baseline, measures=measures, id_column=LINE)
+
+
+def needs_encoder(measures: Sequence[str] | None) -> bool:
+    """Whether some columns (default: `DEFAULT_MEASURES`) have a measure of ESTIME that the texts alone do
+    not decide.
+    """
+    names = map(measure_of, DEFAULT_MEASURES if measures is None else measures)
+    return any(name in MEASURES and name not in OF_TEXTS for name in names)
+
+
+def check_measures(
+    measures: Sequence[str] | None, higher: Sequence[str], systems: Mapping[str, pd.DataFrame]
+) -> None:
+    """Raises ValueError for measures and directions that `compare_scores` would refuse; systems that have
+    no scores yet will have all measures of ESTIME.
+    """
+    for name, table in systems.items():
+        known = {} if has_scores(table) else MEASURES
+        if named := [
+            measure for measure in measures or () if measure_of(measure) not in (*known, *OF_TEXTS)
+        ]:
+            _columns(named, {name: table})
+    _directions(DEFAULT_MEASURES if measures is None else measures, higher)
+
+
+def has_scores(table: pd.DataFrame) -> bool:
+    """Whether a table has scores of ESTIME."""
+    return SIGNATURE in table and table[SIGNATURE].map(str).str.startswith("ESTIME|").any()
+
+
+def check_names(names: Sequence[str], baseline: str | None) -> None:
+    """Raises ValueError unless there are two systems or more with different names, and the baseline is
+    one of them.
+    """
+    if len(names) < 2:
+        raise ValueError(f"Expected two systems or more, but got {len(names)}.")
+    if len(repeated := [name for name in names if names.count(name) > 1]):
+        raise ValueError(f"Expected each name of a system once, but got {repeated[0]!r} twice.")
+    if baseline is not None:
+        check_choice("baseline", baseline, names)
+
+
+def _columns(requested: Sequence[str], systems: Mapping[str, pd.DataFrame]) -> list[str]:
+    """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
+    read. ValueError if a system lacks one of them.
+    """
+    table = next(iter(systems.values()))
+    names = [column for column in table if isinstance(column, str)]
+    columns = {
+        measure: [name for name in names if measure in (name, measure_of(name))]
+        for measure in requested or DEFAULT_MEASURES
+    }
+    if not requested and any(columns.values()):
+        columns = {measure: found for measure, found in columns.items() if found}
+    chosen = list(
+        dict.fromkeys(name for measure, found in columns.items() for name in found or [measure])
     )
+    for system, table in systems.items():
+        for column in chosen:
+            advice = f'Score it again with measures="{measure_of(column)}" if it has none.'
+            if measure_of(column) not in MEASURES:
+                advice = did_you_mean(column, [*table.columns, *MEASURES]).strip()
+            check_column(table, column, system, advice)
+    return chosen
 
 
-def scores_of(result: EstimeResult, measures: Sequence[str] = ()) -> pd.DataFrame:
-    """The scores of a result as `table.read` gives them for its file, with further ``measures``."""
-    reported = tuple(dict.fromkeys((*result.measures, *map(measure_of, measures))))
-    table = pd.DataFrame(measure_values(result.columns(reported)))
-    if result.sources is not None:
-        table[SOURCE_ID] = list(map(source_id, result.sources))
-    return table.assign(**{SIGNATURE: str(result.signature)})
-
-
-def check_measures(measures: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of measures, with or without a layer. Raises ValueError for a measure that does not have
-    a direction, TypeError for anything but names.
+def _directions(columns: Sequence[str], higher: str | Sequence[str]) -> dict[str, bool]:
+    """Of each column, whether higher values are better. ValueError for a name in ``higher`` that is none
+    of the columns, or one of ESTIME's measures of which lower values are better.
     """
-    names = listed_names("measures", measures)
-    for name in names:
-        check_choice("measures", measure_of(str(name)), HIGHER_IS_BETTER)
-    return names
-
-
-def higher_is_better(measure: str) -> bool:
-    """The direction of a compared measure, with or without a layer."""
-    return HIGHER_IS_BETTER[measure_of(measure)]
-
-
-def _properties(rows: pd.DataFrame) -> dict[str, float]:
-    """What a system wrote; of several layers the first, since layers do not differ in this."""
-    values = {measure: _property(rows, measure) for measure in PROPERTIES}
-    return {
-        "summaries": len(rows),
-        "blank": int((values["tokens"] == 0).sum()),
-        **{measure: float(column.mean()) for measure, column in values.items()},
-    }
-
-
-def _property(rows: pd.DataFrame, measure: str) -> pd.Series:
-    """The values of one of `PROPERTIES`; NaN if they are not known."""
-    column = next((column for column in rows if measure_of(column) == measure), None)
-    return pd.Series(np.nan, rows.index) if column is None else rows[column]
-
-
-def _tolerance(measure: str, rows: pd.DataFrame, systems: Sequence[str]) -> Floats:
-    """How far two equal scores of each example can differ by rounding, (examples,)."""
-    if MEASURES[measure_of(measure)].kind != "count":
-        return np.full(len(rows), LAST_DIGIT)
-    tokens = np.array([_property(rows[name], "tokens") for name in systems], dtype=np.float64)
-    most: Floats = np.fmax(tokens, 1.0).max(axis=0)
-    return LAST_DIGIT * most
-
-
-def _compared(
-    measure: str,
-    scores: pd.DataFrame,
-    pairs: Sequence[tuple[str, str]],
-    systems: pd.DataFrame,
-    units: Sequence[str],
-    tolerance: Floats,
-    *,
-    swaps: int,
-    seed: int,
-) -> list[dict[str, Any]]:
-    """The rows of `Comparison.pairs` for one measure. ``scores`` have one column per system, ``systems``
-    are the rows of `Comparison.systems`; ``units`` are the source of each example, and ``tolerance`` is
-    how far two equal scores of it can differ.
-    """
-    values = {name: scores[name].to_numpy() for name in scores}
-    is_higher_better = higher_is_better(measure)
-    tests = [
-        compare_paired(
-            values[first],
-            values[second],
-            higher_is_better=is_higher_better,
-            groups=units,
-            tolerance=tolerance,
-            n=swaps,
-            seed=seed,
-        )
-        for first, second in pairs
-    ]
-    p_values = [test.p_value for test in tests]
-    corrected = p_values if np.isnan(p_values).any() else holm(p_values).tolist()
-    differences = {
-        (first, second): values[first] - equalized(values[first], values[second], tolerance)
-        for first, second in pairs
-    }
-    around = intervals(units, differences)
-    rows = []
-    for (first, second), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        leader = first if (test.difference > 0) == is_higher_better else second
-        better = leader if p_holm < LEVEL else None
-        reason = why_not(measure, systems.loc[first], systems.loc[second], better)
-        rows.append(
-            {
-                "measure": measure,
-                "system_a": first,
-                "system_b": second,
-                "better": None if reason else better,
-                "why_not": reason,
-                "mean_a": test.mean_first,
-                "mean_b": test.mean_second,
-                "difference": test.difference,
-                "low": around[first, second].low,
-                "high": around[first, second].high,
-                "p_value": test.p_value,
-                "p_holm": p_holm,
-                "a_better": test.better_first,
-                "ties": test.ties,
-                "b_better": test.better_second,
-                "examples": test.examples,
-                "left_out": test.left_out,
-                "units": test.groups,
-                "units_differing": test.groups_differing,
-            }
-        )
-    return rows
+    known = {column: HIGHER_IS_BETTER.get(measure_of(column)) for column in columns}
+    named = listed_names("higher", higher) if higher else ()
+    for name in named:
+        check_choice("higher", name, columns)
+        if known[name] is False:
+            raise ValueError(
+                f"Expected argument `higher` to name columns in which higher values are better, but lower "
+                f"{name} is better."
+            )
+    return {column: bool(known[column]) or column in named for column in columns}
 
 
 def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
@@ -375,48 +368,182 @@ def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
     return next(iter(different), "")
 
 
-def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
-    """A table with numbers in the ``columns`` and in the columns of `PROPERTIES`, rounded as in the
-    files of ``estime score``; NaN for an empty cell.
+def _with_copying(
+    table: pd.DataFrame, requested: Sequence[str], source_column: str, summary_column: str
+) -> pd.DataFrame:
+    """A table with the measures `OF_TEXTS`, computed from its texts if it has no scores of ESTIME with
+    them. Others' columns with such a name are only kept if they are requested.
     """
-    for column in columns:
-        check_column(
-            table,
-            column,
-            name,
-            f'Score it again with measures="{measure_of(column)}" if it has none.',
+    if not has_scores(table):
+        names = (*PROPERTIES, *OF_TEXTS)
+        table = table.drop(
+            columns=[name for name in names if name in table and name not in requested]
         )
+    missing = [name for name in OF_TEXTS if _property(table, name).isna().all()]
+    columns = [source_column, summary_column]
+    if not missing or not set(columns) <= set(table.columns):
+        return table
+    if any(pair_problem(row, *columns) for row in table[columns].to_dict("records")):
+        return table
+    sources, summaries = (table[column].tolist() for column in columns)
+    computed = {
+        "copied_density": novelty(summaries, sources)["copied_density"],
+        "blank": [float(not has_words(summary)) for summary in summaries],
+    }
+    return table.assign(**{name: computed[name] for name in missing})
+
+
+def _with_numbers(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
+    """A table with numbers in the compared columns and in those that describe a system, rounded as in
+    the files of ``estime score``; NaN for an empty cell.
+    """
     numbers = {}
     for column in table:
-        if column in columns or measure_of(column) in PROPERTIES:
-            check_numbers(table, column, name)
-            numbers[column] = pd.to_numeric(table[column]).astype(np.float64).round(6)
+        if column in columns or measure_of(str(column)) in (*PROPERTIES, *OF_TEXTS):
+            values = []
+            for line, cell in table[column].items():
+                number = number_of(cell)
+                if number is None:
+                    raise ValueError(
+                        f"Expected column {column!r} of {name} to contain finite numbers, but line "
+                        f"{line} has {cell!r}."
+                    )
+                values.append(number)
+            numbers[column] = np.round(values, 6)
     return table.assign(**numbers)
 
 
-def _columns(measures: Sequence[str] | None, systems: Mapping[str, pd.DataFrame]) -> list[str]:
-    """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
-    read.
-    """
-    table = next(iter(systems.values()))
-    columns = {
-        measure: [column for column in table if measure in (column, measure_of(column))]
-        for measure in measures or DEFAULT_MEASURES
+def _properties(rows: pd.DataFrame) -> dict[str, float]:
+    """What a system wrote; of several layers the first, since layers do not differ in this."""
+    tokens = _property(rows, "tokens")
+    blank = _property(rows, "blank") if tokens.isna().all() else tokens == 0
+    return {
+        "summaries": len(rows),
+        "blank": math.nan if blank.isna().all() else int(blank.sum()),
+        **{measure: float(_property(rows, measure).mean()) for measure in PROPERTIES},
     }
-    if measures is None and any(columns.values()):
-        return list(itertools.chain(*columns.values()))
-    named = (name for measure, names in columns.items() for name in names or [measure])
-    return list(dict.fromkeys(named))
 
 
-def check_names(names: Sequence[str], baseline: str | None) -> None:
-    """Raises ValueError unless there are two systems or more with different names, and the baseline is
-    one of them.
+def _property(rows: pd.DataFrame, measure: str) -> pd.Series:
+    """The values of a measure that describes a system; NaN if they are not known."""
+    column = next((column for column in rows if measure_of(str(column)) == measure), None)
+    return pd.Series(np.nan, rows.index) if column is None else rows[column]
+
+
+def _tolerance(measure: str, rows: pd.DataFrame, systems: Sequence[str]) -> Floats:
+    """How far two equal scores of each example can differ by rounding, (examples,)."""
+    definition = MEASURES.get(measure_of(measure))
+    if definition is None or definition.kind != "count":
+        return np.full(len(rows), LAST_DIGIT)
+    tokens = np.array([_property(rows[name], "tokens") for name in systems], dtype=np.float64)
+    most: Floats = np.fmax(tokens, 1.0).max(axis=0)
+    return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most
+
+
+def _compared(
+    measure: str,
+    scores: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    systems: pd.DataFrame,
+    units: Sequence[str],
+    tolerance: Floats,
+    is_higher_better: bool,
+) -> list[dict[str, Any]]:
+    """The rows of `Comparison.pairs` for one measure. ``scores`` have one column per system, and a value
+    of each or of none in an example; ``systems`` are the rows of `Comparison.systems`; ``units`` are the
+    source of each example, and ``tolerance`` is how far two equal scores of it can differ.
     """
-    if len(names) < 2:
-        raise ValueError(f"Expected two systems or more, but got {len(names)}.")
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise ValueError(f"Expected each name of a system once, but got {name!r} twice.")
-    if baseline is not None:
-        check_choice("baseline", baseline, names)
+    values = {name: scores[name].to_numpy() for name in scores}
+    differences = {
+        (first, second): np.where(
+            np.abs(values[first] - values[second]) <= tolerance, 0.0, values[first] - values[second]
+        )
+        for first, second in pairs
+    }
+    around = intervals(units, differences)
+    known = scores.notna().all(axis=1).to_numpy()
+    codes = group_codes(np.asarray(units)[known], int(known.sum()))
+    rows: list[dict[str, Any]] = []
+    for first, second in pairs:
+        difference = differences[first, second][known]
+        sums = group_sums(difference, codes)
+        above, below = int((difference > 0).sum()), int((difference < 0).sum())
+        p_value = math.nan
+        if len(difference):
+            p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
+        rows.append(
+            {
+                "measure": measure,
+                "system_a": first,
+                "system_b": second,
+                "better": None,
+                "why_not": "",
+                "mean_a": _mean(values[first][known]),
+                "mean_b": _mean(values[second][known]),
+                "difference": _mean(difference),
+                "low": around[first, second].low,
+                "high": around[first, second].high,
+                "p_value": p_value,
+                "p_holm": p_value,
+                "a_better": above if is_higher_better else below,
+                "ties": len(difference) - above - below,
+                "b_better": below if is_higher_better else above,
+                "examples": len(difference),
+                "left_out": int((~known).sum()),
+                "units": len(sums),
+                "units_differing": int(np.count_nonzero(sums)),
+            }
+        )
+    if known.any():
+        for row, p_holm in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
+            row["p_holm"] = float(p_holm)
+    for row in rows:
+        first, second = row["system_a"], row["system_b"]
+        leader = first if (row["difference"] > 0) == is_higher_better else second
+        better = leader if is_difference(row["low"], row["high"], row["p_holm"]) else None
+        row["why_not"] = _why_not(measure, better, systems.loc[first], systems.loc[second])
+        row["better"] = None if row["why_not"] else better
+    return rows
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values) / len(values) if len(values) else math.nan
+
+
+def _why_not(measure: str, better: str | None, *systems: pd.Series) -> str:
+    """Why a measure cannot compare two systems, as the end of a sentence, or one system with any other;
+    empty if it can.
+
+    Args:
+        measure: its column. A measure that does not judge, and a column of others, can always be
+            compared.
+        better: the system with the significantly better value, if any.
+        systems: rows of `Comparison.systems`.
+    """
+    definition = MEASURES.get(measure_of(measure))
+    if definition is None or definition.higher_is_better is None:
+        return ""
+    reasons = []
+    for system in systems:
+        if definition.kind == "count" and 2 * system["blank"] > system["summaries"]:
+            reasons.append(
+                f"{system['blank']:.0f} of {system['summaries']:.0f} summaries of {system.name} are blank"
+            )
+        elif definition.checked_only and system["coverage"] < LOW_COVERAGE:
+            reasons.append(f"only {_checked(system)} were checked")
+    if reasons or len(systems) == 1:
+        return " and ".join(reasons)
+    shorter, longer = sorted(systems, key=lambda system: system["tokens"])
+    if definition.checked_only and abs(longer["coverage"] - shorter["coverage"]) > COVERAGE_GAP:
+        return f"{_checked(systems[0])} and {_checked(systems[1])} were checked"
+    is_much_shorter = longer["tokens"] > LENGTH_RATIO * shorter["tokens"]
+    if is_much_shorter and (definition.kind == "count" or better == shorter.name):
+        return (
+            f"{shorter.name} has {shorter['tokens']:.1f} tokens per summary and {longer.name} "
+            f"{longer['tokens']:.1f}"
+        )
+    return ""
+
+
+def _checked(system: pd.Series) -> str:
+    return f"{system['coverage']:.0%} of the tokens of {system.name}"

@@ -1,21 +1,28 @@
-"""Scores of several systems -> for each example the row of each system."""
+"""Tables of scores of several systems -> for each example the row of each system."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from estime_metric._wording import shortened
-from estime_metric.compare.keys import id_of
-from estime_metric.compare.reading import check_column, check_filled
 from estime_metric.table.intervals import source_id
 from estime_metric.table.table import SOURCE_ID
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
 
 _ADVICE = "Name another column with `id_column`."
+
+#: A whole number as pandas writes it to CSV if it is stored as a float.
+_WHOLE = re.compile(r"(?P<whole>-?(0|[1-9][0-9]*))\.0")
+
+
+Label = Callable[[str, str], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +56,7 @@ def join_scores(
     Args:
         systems: the scores of each system, in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
-            `keys.id_of`. Without it, an example is identified by its source and by the position of the
+            `id_of`. Without it, an example is identified by its source and by the position of the
             summary among the summaries of that source; a source is not compared if the systems have
             different numbers of summaries of it.
         source_column: the column of the sources if there is no column ``source_id``.
@@ -68,12 +75,19 @@ def join_scores(
     counts = counts.fillna(0).astype(int)
     is_everywhere = (counts > 0).all(axis=1)
     is_even = counts.nunique(axis=1) == 1
-    labels: dict[str, str] = {}  # what a source is called in a message
-    if id_column is None:
-        for name, table in systems.items():
-            labels |= dict(zip(keys[name], table.get(source_column, keys[name]), strict=True))
-    unmatched = _uneven(counts[is_everywhere & ~is_even].rename(index=labels))
-    unmatched += _unmatched(counts[~is_everywhere].rename(index=labels))
+    texts: dict[str, str] = {}  # of the keys
+    for name, table in systems.items():
+        if (column := id_column or source_column) in table:
+            texts |= dict(zip(keys[name], table[column].map(id_of), strict=True))
+
+    def label(name: str, key: str) -> str:
+        """What an example is called in a message on a system."""
+        if texts.get(key):
+            return repr(shortened(texts[key]))
+        return f"line {keys[name].index[keys[name] == key][0]}"
+
+    unmatched = _uneven(counts[is_everywhere & ~is_even], label)
+    unmatched += _unmatched(counts[~is_everywhere], label)
     matched_by = id_column or "source"
     common = counts.index[is_everywhere & is_even]
     if not len(common):
@@ -103,6 +117,58 @@ def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series 
     return None
 
 
+def name_of(cell: Any) -> str:
+    """A cell as text; empty if it is ``None`` or NaN.
+
+    A float without a fraction is written as an integer, because pandas stores integers as floats if
+    their column has a gap.
+
+    Example:
+        >>> name_of(7), name_of(7.0), name_of(7.5), name_of("7.0"), name_of(None)
+        ('7', '7', '7.5', '7.0', '')
+    """
+    if isinstance(cell, (float, np.floating)):
+        if np.isnan(cell):
+            return ""
+        return str(int(cell)) if cell.is_integer() else str(cell)
+    return "" if cell is None else str(cell)
+
+
+def id_of(cell: Any) -> str:
+    """As `name_of`; text such as ``"7.0"``, which is what pandas writes to CSV for such a float, is
+    written as an integer too. This is for identifiers alone: the name of a system can be ``"2.0"``.
+
+    Example:
+        >>> id_of("7.0"), id_of("7.50"), id_of("007"), id_of("v7.0")
+        ('7', '7.50', '007', 'v7.0')
+    """
+    text = name_of(cell)
+    whole_number = _WHOLE.fullmatch(text)
+    return text if whole_number is None else whole_number["whole"]
+
+
+def check_column(table: pd.DataFrame, column: str, name: str, advice: str = "") -> None:
+    """Raises ValueError if a table lacks a column; the message names the table, lists its columns and
+    ends with ``advice``.
+    """
+    if column not in table:
+        raise ValueError(
+            f"Expected a column {column!r} in {name}, but its columns are "
+            f"{', '.join(map(str, table.columns)) or 'none'}. {advice}".rstrip()
+        )
+
+
+def check_filled(cells: pd.Series, name: str) -> None:
+    """Raises ValueError if a cell of a column of texts is empty; the message names its line and the
+    table.
+    """
+    for line in cells.index[cells == ""]:
+        raise ValueError(
+            f"Expected a value in column {cells.name!r} in each row of {name}, but line {line} has "
+            "none."
+        )
+
+
 def _common_sources(
     rows: pd.DataFrame, systems: Sequence[str], source_column: str, matched_by: str
 ) -> list[str] | None:
@@ -127,8 +193,8 @@ def _ids_of_sources(table: pd.DataFrame, name: str, source_column: str) -> pd.Se
     if ids is None:
         raise ValueError(
             f"Expected each row of {name} to have the column {SOURCE_ID!r}, which 'estime score' "
-            f"writes, or {source_column!r}, but the columns are {', '.join(table.columns)}. Name the "
-            "column that identifies the examples with `id_column`."
+            f"writes, or {source_column!r}, but the columns are {', '.join(map(str, table.columns))}. "
+            "Name the column that identifies the examples with `id_column`."
         )
     return ids
 
@@ -146,10 +212,11 @@ def _ids_of_examples(table: pd.DataFrame, name: str, column: str) -> pd.Series:
     return ids
 
 
-def _uneven(counts: pd.DataFrame) -> list[str]:
+def _uneven(counts: pd.DataFrame, label: Label) -> list[str]:
     """A sentence for each source with different numbers of summaries."""
+    first = counts.columns[0]
     problems = [
-        f"{shortened(str(source))!r} has different numbers of summaries: "
+        f"{first}: {label(first, source)} has different numbers of summaries: "
         + ", ".join(f"{name} {number}" for name, number in row.items())
         for source, row in counts[:NAMED].iterrows()
     ]
@@ -157,7 +224,7 @@ def _uneven(counts: pd.DataFrame) -> list[str]:
     return problems if more <= 0 else [*problems, f"{more} more sources have different numbers"]
 
 
-def _unmatched(counts: pd.DataFrame) -> list[str]:
+def _unmatched(counts: pd.DataFrame, label: Label) -> list[str]:
     """A sentence for each source or example that a system lacks. It names the first system that has the
     example, and the systems that lack it.
     """
@@ -167,8 +234,8 @@ def _unmatched(counts: pd.DataFrame) -> list[str]:
         owner = next(name for name in lacks if not lacks[name])
         others = ", ".join(name for name in lacks if lacks[name])
         problems += [
-            f"{owner}: {shortened(str(label))!r} has no matching row in {others}"
-            for label in rows.index[:NAMED]
+            f"{owner}: {label(owner, key)} has no matching row in {others}"
+            for key in rows.index[:NAMED]
         ]
         if len(rows) > NAMED:
             problems.append(f"{owner}: {len(rows) - NAMED} more have no matching row in {others}")

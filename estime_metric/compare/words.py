@@ -8,20 +8,19 @@ from typing import Any
 import pandas as pd
 
 from estime_metric._wording import counted
-from estime_metric.compare.differences import Comparison, higher_is_better
-from estime_metric.measures import MEASURES, RECOMMENDED, measure_of
-from estime_metric.show.tables import fixed
+from estime_metric.compare.differences import PROPERTIES, Comparison
+from estime_metric.measures import RECOMMENDED, measure_of
+from estime_metric.show.tables import decimals_of, fixed
 from estime_metric.table.intervals import FEW_SOURCES, RESAMPLES
-from estime_metric.table.tests import LEVEL
+from estime_metric.table.tests import LEVEL, SEED, SWAPS
 
 _ALIKE = 1.05  # a smaller ratio would be printed as 1.0
 LISTED = 15  # pairs of systems with sentences; further ones are counted
 
 #: Of the significant differences of `inconsistency` between two of SummEval's 16 systems, over all
-#: 100 documents and with Holm's correction as ``estime compare`` applies it: in how many people's mean
-#: judgement of consistency has the same order, and how many there are, if the system with the lower
-#: value has more than `COPIES_MORE` times the `copied_density` of the other, and if it does not.
-#: Counted from ``estime compare`` with a file for each system; see docs/research/systems.md.
+#: 100 documents, as `compare_scores` finds them: in how many people's mean judgement of consistency has
+#: the same order, and how many there are, if the system with the lower value has more than `COPIES_MORE`
+#: times the `copied_density` of the other, and if it does not. See docs/research/systems.md.
 COPIES_MORE = 2.0
 AGREED_ABOVE, AGREED_BELOW = (62, 63), (17, 33)
 
@@ -39,50 +38,86 @@ def sentences(comparison: Comparison) -> list[list[str]]:
     rows = comparison.pairs[comparison.pairs["measure"] == comparison.measures[0]]
     density = comparison.systems["copied_density"]
     return [
-        _sentences(row, density[[row["system_a"], row["system_b"]]])
+        _sentences(
+            row,
+            density[[row["system_a"], row["system_b"]]],
+            higher=comparison.higher_is_better[row["measure"]],
+        )
         for row in rows.to_dict("records")
     ]
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What readers of the numbers must know: the `sentences` on the first `LISTED` pairs of systems, the
-    `limits`, and the signature.
+    """What readers of the numbers must know, each sentence once: the `sentences` on the first `LISTED`
+    pairs of systems, why a further measure cannot compare two systems, how the numbers were computed and
+    what limits them, and the signature.
     """
-    lines = [" ".join(lines) for lines in sentences(comparison)]
-    return [*listed(lines, "pairs of systems"), *limits(comparison), comparison.signature]
-
-
-def limits(comparison: Comparison) -> list[str]:
-    """Why a further measure cannot compare two systems, how the numbers were computed, and what limits
-    them.
-    """
+    said = sentences(comparison)
+    agreements = dict.fromkeys(line for lines in said for line in lines[2:])
     pairs = comparison.pairs
     silent = pairs[(pairs["why_not"] != "") & (pairs["measure"] != comparison.measures[0])]
     reasons = [_not_compared(row) for row in silent.to_dict("records")]
     return [
-        *listed(reasons, "such pairs"),
+        *_listed([" ".join(lines[:2]) for lines in said], "pairs of systems"),
+        *agreements,
+        *_listed(reasons, "such pairs"),
         _method(comparison),
         *_notes_on_sources(comparison),
         *(note for name in comparison.measures for note in _notes_on_measure(comparison, name)),
+        *filter(None, [comparison.signature]),
     ]
 
 
-def listed(lines: list[str], things: str) -> list[str]:
+def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """One flat row per measure and pair of systems, for a file: the row of `Comparison.pairs`, what the
+    systems ``a`` and ``b`` wrote, and the signature.
+    """
+    wrote = comparison.systems[["blank", *PROPERTIES]]
+    table = comparison.pairs.join(wrote.add_suffix("_a"), on="system_a")
+    table = table.join(wrote.add_suffix("_b"), on="system_b")
+    return _records(table.assign(signature=comparison.signature))
+
+
+def to_dict(comparison: Comparison) -> dict[str, Any]:
+    """Everything, for one JSON object: the rows of `Comparison.systems` and of `Comparison.pairs`, how
+    they were computed, and the notes.
+    """
+    return {
+        "signature": comparison.signature,
+        "examples": comparison.examples,
+        "sources": comparison.sources,
+        "matched_by": comparison.matched_by,
+        "baseline": comparison.baseline,
+        "swaps": SWAPS,
+        "seed": SEED,
+        "systems": _records(comparison.systems.rename_axis("system").reset_index()),
+        "pairs": _records(comparison.pairs),
+        "notes": notes(comparison),
+    }
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows with NaN as nothing: null in JSON, an empty cell in CSV."""
+    return [
+        {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in row.items()
+        }
+        for row in table.to_dict("records")
+    ]
+
+
+def _listed(lines: list[str], things: str) -> list[str]:
     """The first `LISTED` lines, and how many more there are."""
     more = len(lines) - LISTED
     return lines if more <= 0 else [*lines[:LISTED], f"{more} more {things} are not listed."]
 
 
-def direction(measure: str) -> str:
-    """Which values of a compared measure are better."""
-    return "higher" if higher_is_better(measure) else "lower"
-
-
-def _sentences(row: dict[str, Any], density: pd.Series) -> list[str]:
+def _sentences(row: dict[str, Any], density: pd.Series, *, higher: bool) -> list[str]:
     """The sentences on one row of `Comparison.pairs`; ``density`` is `copied_density` of its two
-    systems.
+    systems, and ``higher`` whether higher values are better.
     """
-    lines = [_difference(row)]
+    lines = [_difference(row, higher=higher)]
     if density.notna().all():
         lines.append(_copying(density))
         if row["better"] is not None and measure_of(row["measure"]) == RECOMMENDED:
@@ -90,17 +125,17 @@ def _sentences(row: dict[str, Any], density: pd.Series) -> list[str]:
     return lines
 
 
-def _difference(row: dict[str, Any]) -> str:
+def _difference(row: dict[str, Any], *, higher: bool) -> str:
     """What one measure says of two systems."""
     measure, first, second = row["measure"], row["system_a"], row["system_b"]
     if row["why_not"]:
         return _not_compared(row)
-    is_first = (row["difference"] > 0) == higher_is_better(measure)
+    is_first = (row["difference"] > 0) == higher
     leader = first if is_first else second
     means = [row["mean_a"], row["mean_b"]] if is_first else [row["mean_b"], row["mean_a"]]
     shown = " and ".join(_unequal(measure, means))
     other = second if is_first else first
-    comparative = direction(measure)
+    comparative = "higher" if higher else "lower"
     if row["units"] == 1 and row["difference"]:
         return (
             f"{leader} has {comparative} {measure} than {other} ({shown}); one source cannot show "
@@ -108,9 +143,11 @@ def _difference(row: dict[str, Any]) -> str:
         )
     if row["better"] is not None:
         return f"{leader} has {comparative} {measure} than {other} ({shown}, {_p(row['p_holm'])})."
+    includes = ", but the 95% interval includes 0" if row["p_holm"] < LEVEL else ""
     return (
         f"{first} and {second} do not differ significantly in {measure} "
-        f"({' and '.join(_unequal(measure, [row['mean_a'], row['mean_b']]))}, {_p(row['p_holm'])})."
+        f"({' and '.join(_unequal(measure, [row['mean_a'], row['mean_b']]))}, {_p(row['p_holm'])}"
+        f"{includes})."
     )
 
 
@@ -150,7 +187,7 @@ def _agreement(density: pd.Series, better: str) -> str:
 
 def _unequal(measure: str, means: list[float]) -> list[str]:
     """Means as they are printed elsewhere, with more digits if they would look equal."""
-    least = MEASURES[measure_of(measure)].decimals
+    least = decimals_of(measure)
     for decimals in range(least, 7):
         shown = [fixed(mean, decimals) for mean in means]
         if len(set(shown)) > 1:
@@ -169,7 +206,7 @@ def _method(comparison: Comparison) -> str:
     corrected = f", corrected by Holm's method for {pairs} pairs of systems" if pairs > 1 else ""
     return (
         f"{counted(comparison.examples, 'example')}, matched by column {comparison.matched_by!r}. 95% intervals are from a bootstrap by source "
-        f"({RESAMPLES} resamples); p-values are from approximate randomization ({comparison.swaps} swaps)"
+        f"({RESAMPLES} resamples); p-values are from approximate randomization ({SWAPS} swaps)"
         f"{corrected}."
     )
 
@@ -194,7 +231,10 @@ def _notes_on_sources(comparison: Comparison) -> list[str]:
             "are not independent, so the tests draw and swap whole sources."
         )
     if comparison.sources is None and comparison.examples > 1:
-        lines.append("The sources are not known, so each example is treated as independent.")
+        lines.append(
+            "The sources are not known, so each example is treated as independent. To be safe, name the "
+            "column that identifies the source with `source_column`."
+        )
     return lines
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradio as gr
 from gradio.events import api
 
 from estime_metric._wording import shortened
+from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.demo import page
-from estime_metric.demo.encoders import CHOICES, EXAMPLE_PAIRS, Encoders, Setting
-from estime_metric.demo.handlers import Handlers
-from estime_metric.demo.limits import Limits, RefusedError
+from estime_metric.demo.handlers import EXAMPLES, Handlers, Limits
 
 #: Index of the example with which the page opens.
 OPENING = 1
@@ -22,8 +20,8 @@ OPENING = 1
 #: page is busy.
 RUNNING, WAITING = 4, 30
 
-#: Label of the slider, with the encoder's default.
-LAYER = "Layer (default %d)"
+#: The limits of one request on a page that others can reach.
+LIMITS = Limits()
 
 #: On a narrow page the result is below the texts: brings it into view.
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('result').scrollIntoView({block: 'start'}); }"
@@ -32,27 +30,20 @@ SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('res
 _EVENT: dict[str, Any] = {"concurrency_id": "explain", "concurrency_limit": RUNNING}
 
 
-def launch(
-    models: Sequence[str] = CHOICES,
-    *,
-    limits: Limits | None = None,
-    any_model: bool = False,
-    **options: Any,
-) -> None:
+def launch(model: str = EMBEDDED_MODEL, *, limits: Limits | None = LIMITS, **options: Any) -> None:
     """Serves the page until it is interrupted.
 
     Args:
-        models: the encoders on offer, as `EstimeConfig.model`; the page opens with the first.
-        limits: what one request may ask for.
-        any_model: whether visitors may name other encoders too. Leave it off on a public page.
+        model: the encoder, as `EstimeConfig.model`.
+        limits: what one request may ask for; ``None`` for no limits, on a page for one person.
         options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``,
             ``inbrowser``.
 
     Raises:
-        RefusedError: the first encoder cannot be loaded.
+        EncoderUnavailableError: the encoder cannot be loaded.
         OSError: the port is in use.
     """
-    blocks = build(Handlers(Encoders(models, limits, any_model)))
+    blocks = build(Handlers(model, limits))
     blocks.queue(max_size=WAITING, api_open=False)
     blocks.launch(
         head=page.HEAD,
@@ -68,13 +59,7 @@ def launch(
 
 
 def build(handlers: Handlers) -> gr.Blocks:
-    """The page, opened with an example already explained.
-
-    Raises:
-        RefusedError: the first encoder cannot be loaded.
-    """
-    encoders = handlers.encoders
-    first = encoders.info(encoders.names[0])  # before anything is built
+    """The page, opened with an example already explained."""
     examples = _examples()
     opening = list(examples.values())[OPENING]
     blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, fill_width=True)
@@ -94,57 +79,22 @@ def build(handlers: Handlers) -> gr.Blocks:
                     api_visibility="private",
                 )
             with gr.Column(scale=3, min_width=320):
-                drawn = handlers.draw(Setting(first.name, layer=first.layer), *opening)
-                result = _html(drawn, elem_id="result", min_height=300)
+                result = _html(handlers.draw(*opening), elem_id="result", min_height=300)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
             _html(page.asset("help.html"))
-        with gr.Accordion("Settings for experts", open=False, elem_id="settings"), gr.Row():
-            model = gr.Dropdown(
-                encoders.labels,
-                value=first.name,
-                label="Encoder (or Hub name, or folder)" if encoders.any_name else "Encoder",
-                elem_id="model",
-                filterable=encoders.any_name,
-                allow_custom_value=encoders.any_name,
-                min_width=220,
-            )
-            unit = gr.Radio(
-                [("tokens", "token"), ("words", "word")],
-                value="token",
-                label="Unit",
-                elem_id="unit",
-            )
-            layer = gr.Slider(
-                1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer"
-            )
 
-        def draw(source: str, summary: str, other: str, model: str, unit: str, layer: float) -> str:
-            setting = Setting((model or "").strip(), unit, int(layer))
-            return handlers.draw(setting, source or "", summary or "", other or "")
+        def draw(source: str | None, summary: str | None, other: str | None) -> str:
+            return handlers.draw(source or "", summary or "", other or "")
 
-        def draw_after(event: Callable[..., Any]) -> Any:
-            return event(
+        for event in (button.click, picked.load_input_event.then):
+            event(
                 draw,
-                [source, summary, other, model, unit, layer],
+                [source, summary, other],
                 result,
                 trigger_mode="always_last",
                 api_visibility="private",
                 **_EVENT,
-            )
-
-        def set_layers(model: str) -> Any:
-            """The range and the default of the layers of an encoder; `draw` says if it cannot be loaded."""
-            try:
-                info = encoders.info((model or "").strip())
-            except RefusedError:
-                return gr.skip()
-            return gr.update(maximum=info.blocks, value=info.layer, label=LAYER % info.layer)
-
-        for event in (button.click, picked.load_input_event.then):
-            draw_after(event).then(None, js=SHOW_RESULT, api_visibility="private")
-        for control in (unit, layer):
-            draw_after(control.input)
-        draw_after(model.input(set_layers, model, layer, api_visibility="private", **_EVENT).then)
+            ).then(None, js=SHOW_RESULT, api_visibility="private")
 
         def explain(source: str, summary: str) -> dict[str, Any]:
             """Finds words of a summary that may be inconsistent with the source text that it summarizes.
@@ -172,15 +122,13 @@ def _examples() -> dict[str, list[str]]:
     then with the faithful one of its source.
     """
     alone, compared = {}, {}
-    faithful: dict[str, str] = {}
-    for pair in EXAMPLE_PAIRS:
-        source, summary = pair["source"], pair["summary"]
-        if pair["verdict"] == "faithful":
-            faithful[source] = summary
-            continue
-        beginning = shortened(summary, 28)
-        alone[f"Explain: {beginning}"] = [source, summary, ""]
-        compared[f"Compare: {beginning}"] = [source, faithful[source], summary]
+    faithful = {row["source"]: row["summary"] for row in EXAMPLES if row["verdict"] == "faithful"}
+    for row in EXAMPLES:
+        source, summary = row["source"], row["summary"]
+        if row["verdict"] != "faithful":
+            beginning = shortened(summary, 28)
+            alone[f"Explain: {beginning}"] = [source, summary, ""]
+            compared[f"Compare: {beginning}"] = [source, faithful[source], summary]
     return {**alone, **compared}
 
 

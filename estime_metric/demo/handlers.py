@@ -1,13 +1,21 @@
-"""The requests of a visitor: texts and settings in, HTML or data out. Knows nothing of Gradio."""
+"""The requests of a visitor: texts in, HTML or data out. Knows nothing of Gradio."""
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from estime_metric.checks import check_pairs, check_text
+from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.demo import page
-from estime_metric.demo.encoders import Encoders, Setting
-from estime_metric.demo.limits import RefusedError
+from estime_metric.engine.units import units_of
+from estime_metric.examples import PATH
+from estime_metric.explanation import Explanation
+from estime_metric.measures import RECOMMENDED
+from estime_metric.scorer import EstimeScorer
 from estime_metric.show.html import comparison, fragment
 
 _LOG = logging.getLogger(__name__)
@@ -15,14 +23,76 @@ _LOG = logging.getLogger(__name__)
 #: The measures that `Handlers.describe` returns.
 DESCRIBED = ("inconsistency", "alarms", "new_words", "copied_density")
 
+#: Work of about a minute on two CPU cores for one source: tokens times blocks times width squared.
+WORK = 20_000_000_000
+
+#: Maximum number of tokens of a text if `Limits.max_tokens` is not set.
+TOKENS = 4_000
+
+#: Bytes of source embeddings kept in memory, so that a source is not encoded again for another summary.
+CACHE_BYTES = 400_000_000
+
+#: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
+EXAMPLES: list[dict[str, str]] = [
+    json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()
+]
+
+
+class RefusedError(ValueError):
+    """A request that the demo refuses; the message is for the visitor and contains no text of theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one request, so that other visitors are served too.
+
+    Attributes:
+        max_source_chars: Longest source, in characters.
+        max_summary_chars: Longest summary, in characters.
+        max_tokens: Longest text, in tokens. (default: 4000, fewer for large encoders)
+    """
+
+    max_source_chars: int = 20_000
+    max_summary_chars: int = 5_000
+    max_tokens: int | None = None
+
+    def tokens_for(self, blocks: int, width: int) -> int:
+        """Most tokens of a text for an encoder of this size.
+
+        Example:
+            >>> [Limits().tokens_for(blocks, width) for blocks, width in ((6, 384), (12, 768), (24, 1024))]
+            [4000, 2825, 794]
+            >>> Limits(max_tokens=10_000).tokens_for(24, 1024)
+            10000
+        """
+        return (
+            min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
+        )
+
 
 class Handlers:
-    """Explains a summary, or two of one source, with the encoders on offer."""
+    """Explains a summary, or two of one source. Source embeddings are cached under hashes; no text is
+    kept.
 
-    def __init__(self, encoders: Encoders) -> None:
-        self.encoders = encoders
+    Args:
+        model: the encoder, as `EstimeConfig.model`.
+        limits: what one request may ask for; ``None`` for no limits.
 
-    def draw(self, setting: Setting, source: str, summary: str, other: str) -> str:
+    Raises:
+        EncoderUnavailableError: the encoder cannot be loaded.
+    """
+
+    def __init__(self, model: str = EMBEDDED_MODEL, limits: Limits | None = None) -> None:
+        self.scorer = EstimeScorer(model=model, cache=CACHE_BYTES)
+        self.limits = limits
+        result = self.scorer.score(
+            [row["summary"] for row in EXAMPLES], [row["source"] for row in EXAMPLES]
+        )
+        verdicts = [row["verdict"] for row in EXAMPLES]
+        #: The verdict on each bundled pair, and its inconsistency.
+        self.examples = list(zip(verdicts, result.values(RECOMMENDED).tolist(), strict=True))
+
+    def draw(self, source: str, summary: str, other: str) -> str:
         """The explanation of one summary, or of two if ``other`` is not blank, as HTML. An error becomes a
         message for the page; the log gets its type and no text.
         """
@@ -30,19 +100,19 @@ class Handlers:
             if not source.strip():
                 raise RefusedError("Paste a source and its summary, or pick an example.")
             summaries = [summary, other] if other.strip() else [summary]
-            explained = self.encoders.explain(summaries, source, setting)
+            explanations, warnings = self._explain(summaries, source)
             names = ["Summary", "Second summary"][: len(summaries)]
             inconsistencies = {
                 name: explanation.inconsistency
-                for name, explanation in zip(names, explained.explanations, strict=True)
+                for name, explanation in zip(names, explanations, strict=True)
             }
-            scale = page.scale(inconsistencies, explained.examples)
-            above = [page.notice(warning) for warning in explained.warnings]
+            above = [page.notice(warning) for warning in warnings]
             if len(summaries) == 1:
-                drawn = fragment(explained.explanations[0])
+                drawn = fragment(explanations[0])
             else:
-                above.append(page.verdict(*explained.explanations))
-                drawn = comparison(explained.explanations, names)
+                above.append(page.verdict(*explanations))
+                drawn = comparison(explanations, names)
+            scale = page.scale(inconsistencies, self.examples)
             return page.renamed("".join([*above, scale, drawn]))
         except RefusedError as error:
             return page.notice(str(error))
@@ -53,14 +123,13 @@ class Handlers:
             return page.notice(f"Something went wrong ({type(error).__name__}). Please try again.")
 
     def describe(self, source: str, summary: str) -> dict[str, Any]:
-        """The explanation of a pair by the first encoder on offer, as plain data.
+        """The explanation of a pair as plain data.
 
         Raises ValueError if a text is blank or too long; the message is for the caller.
         """
         if not source.strip() or not summary.strip():
             raise RefusedError("Expected a source and a summary that are not blank.")
-        explained = self.encoders.explain([summary], source, Setting(self.encoders.names[0]))
-        (explanation,) = explained.explanations
+        (explanation,), warnings = self._explain([summary], source)
         words = []
         for word in explanation.surest_words():
             best = word.best
@@ -77,6 +146,39 @@ class Handlers:
         return {
             **{measure: explanation.value(measure) for measure in DESCRIBED},
             "words": words,
-            "warnings": explained.warnings,
+            "warnings": warnings,
             "signature": explanation.signature,
         }
+
+    def _explain(
+        self, summaries: Sequence[str], source: str
+    ) -> tuple[list[Explanation], list[str]]:
+        """The explanations of some summaries of one source, and why the numbers may not be reliable.
+
+        Raises:
+            RefusedError: a text is too long.
+            ValueError: a text has a lone surrogate, or the source has no words.
+        """
+        self._check("source", source)
+        for summary in summaries:
+            self._check("summary", summary)
+        texts = check_pairs(summaries, [source] * len(summaries))
+        return self.scorer.explain_checked(*texts)
+
+    def _check(self, name: str, text: str) -> None:
+        """Refuses a text that is too long (RefusedError), and names the command that has no limit."""
+        check_text(name, text)
+        if self.limits is None:
+            return
+        is_source = name == "source"
+        most = self.limits.max_source_chars if is_source else self.limits.max_summary_chars
+        length, unit = len(text), "characters"
+        if length <= most:
+            encoder, config = self.scorer.encoder, self.scorer.resolved_config
+            most = self.limits.tokens_for(encoder.info.blocks, encoder.info.width)
+            length, unit = len(units_of([text], config, encoder.tokenizer)[0].tokens), "tokens"
+        if length > most:
+            raise RefusedError(
+                f"The {name} has {length:,} {unit}; the limit of this page is {most:,}. On your own machine, "
+                "`estime demo` and `estime explain` have no such limit."
+            )

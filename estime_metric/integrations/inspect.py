@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 from estime_metric._extras import needs_extra
@@ -14,7 +18,19 @@ with needs_extra("inspect", "ESTIME in Inspect needs inspect-ai"):
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
 
-from estime_metric.measures import RECOMMENDED
+from estime_metric.checks import check_one_layer, measure_tuple
+from estime_metric.measures import MEASURES, RECOMMENDED
+
+
+@cache
+def _lasting_thread(process: int) -> ThreadPoolExecutor:
+    """A thread of this process that scores one sample after another and never ends.
+
+    Those in which anyio runs functions end with the event loop. A thread that has computed locks the
+    memory of MKL while it ends, and a process that is forked at that moment inherits it locked: one
+    fork in ten hung.
+    """
+    return ThreadPoolExecutor(1, "estime")
 
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
@@ -34,7 +50,8 @@ def estime(
             sample is excluded from its mean and standard error.
         source: the field of the sample's metadata that contains the source. If it is ``None``, the
             source is the sample's input; if the input has several messages, the last user message.
-        explain: list the alarms with their evidence in the score's explanation and metadata.
+        explain: put `Explanation` into the score: its text as the score's explanation, and its
+            `surest_words` into the metadata.
         options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
 
     Returns:
@@ -48,9 +65,31 @@ def estime(
     """
     # Inspect imports the modules of all its extensions when it starts; torch, which is slow, is
     # imported when a scorer is made.
-    from estime_metric.integrations.judging import Judge
+    from estime_metric.engine.cache import DEFAULT_CACHE
+    from estime_metric.scorer import EstimeScorer
 
-    judge = Judge(measures=measures, explain=explain, **options)
+    logged = dict.fromkeys((*measure_tuple(measures, MEASURES), "blank"))
+    scorer = EstimeScorer(measures=measures, **{"cache": DEFAULT_CACHE, **options})
+    check_one_layer(scorer.config.layers)
+
+    def score_now(summary: str, text: str) -> Score:
+        result = scorer.score([summary], [text])
+        (values,) = result
+        metadata: dict[str, Any] = {
+            name: None if math.isnan(value) else value for name, value in values.items()
+        }
+        metadata["signature"] = result.signature
+        shown = None
+        if explain:
+            explanation = scorer.explain(summary, text)
+            shown = str(explanation)
+            metadata["words"] = [word.to_dict() for word in explanation.surest_words()]
+        return Score(
+            value={name: values[name] for name in logged},  # NaN is unscored
+            answer=summary,
+            explanation=shown,
+            metadata=metadata,
+        )
 
     async def score(state: TaskState, target: Target) -> Score:
         if source is not None and source not in state.metadata:
@@ -58,11 +97,7 @@ def estime(
                 f"Expected the metadata of sample {state.sample_id!r} to have the field {source!r}, but it does not."
             )
         text = state.input_text if source is None else state.metadata[source]
-        summary = state.output.completion
-        (judgement,) = await run_sync(judge, [summary], [text])
-        value = {name: judgement.measures[name] for name in judge.measures}  # NaN is unscored
-        return Score(
-            value=value, answer=summary, explanation=judgement.text(), metadata=judgement.metadata()
-        )
+        scoring = _lasting_thread(os.getpid()).submit(score_now, state.output.completion, text)
+        return await run_sync(scoring.result)
 
     return score

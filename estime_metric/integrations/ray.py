@@ -56,7 +56,8 @@ class BatchScorer:
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of a batch, and for each measure one of float64, NaN if it is undefined; with
-        several layers ``alarms_layer12`` and so on.
+        several layers ``alarms_layer12`` and so on. The batch is in any of Ray's formats.
         """
         measures = self._scorer.map_batch(batch, **self._columns)
-        return {**batch, **{name: np.array(values) for name, values in measures.items()}}
+        own = {name: batch[name] for name in getattr(batch, "column_names", batch)}
+        return {name: np.asarray(values) for name, values in {**own, **measures}.items()}

@@ -80,9 +80,12 @@ def _integers(name: str, numbers: Any) -> list[int]:
     return listed
 
 
-def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
+def each_id_once(rows: Tensor, of_texts: Sequence[int]) -> tuple[Tensor, list[int]]:
     """Returns the first row of each id in the order of the ids, followed by the rows without an id
-    in the given order; and the ids of dropped rows with values that differ from the first row.
+    in the given order; and the ids of dropped rows that belong to other texts than the first row.
+
+    ``of_texts`` are the values that depend on the texts alone. The others may differ for the same
+    texts: they are rounded in another way in a batch of other texts.
     """
     without_id = ids_of(rows).isnan()
     named = rows[~without_id]
@@ -91,6 +94,6 @@ def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
     is_first[1:] = ids_of(named)[1:] != ids_of(named)[:-1]
     kept = named[is_first]
     first_of_its_id = kept[is_first.cumsum(0) - 1]
-    differing = ~torch.isclose(named, first_of_its_id, equal_nan=True).all(1)
-    dropped = [int(number) for number in ids_of(named)[differing]]
+    differing = values_of(named)[:, of_texts] != values_of(first_of_its_id)[:, of_texts]
+    dropped = [int(number) for number in ids_of(named)[differing.any(1)]]
     return torch.cat([kept, rows[without_id]]), dropped

@@ -63,6 +63,9 @@ _OWN = ("measure", "return_dict", "reduction", "cache")
 #: a ``MetricCollection`` lets them share one. Those that mask further tokens cost more.
 _COUNTED = tuple(name for name, measure in MEASURES.items() if not measure.needs_every_unit)
 
+#: Those that depend on the texts alone, whatever the batch and the precision.
+_OF_TEXTS = ("tokens", "overlap", "new_words", "new_bigrams", "new_trigrams", "copied_density")
+
 
 def _check_measure(measure: Any, return_dict: bool) -> None:
     if not isinstance(measure, str):
@@ -198,11 +201,10 @@ class ESTIME(Metric):
         self._measures = tuple(
             name for name in MEASURES if name in {*_COUNTED, *self.config.measures}
         )
-        self._layers = (
-            self.scorer.score([], []).layers
-            if self.config.layers == "all"
-            else self.config.layer_tuple
-        )
+        self._layers = self.config.layer_tuple
+        if self.config.layers == "all":  # read from the encoder, also for a metric on `meta`
+            device = self.config.device or "cpu"
+            self._layers = EstimeScorer(self.config, device=device).resolved_config.layer_tuple
         if len(self._layers) > 1 and not return_dict:
             raise ValueError(
                 f"Expected argument `return_dict` to be True if several layers are read, but got {return_dict!r}."
@@ -315,10 +317,11 @@ class ESTIME(Metric):
             )
         examples = dim_zero_cat(self.examples) if len(self.examples) else self._no_examples()
         # `compute_on_cpu` keeps lists on the CPU.
-        kept, differing = each_id_once(examples.to(self.total.device))
+        of_texts = [self._measures.index(name) for name in _OF_TEXTS]
+        kept, differing = each_id_once(examples.to(self.total.device), of_texts)
         if differing:
             rank_zero_warn(
-                f"{len(differing)} examples have the same id as another example but different scores (for example, id "
+                f"{len(differing)} examples have the same id as another example but other texts (for example, id "
                 f"{differing[0]}). They are not counted. Ids must be unique within an epoch, and the metric must be reset "
                 "between epochs."
             )
@@ -423,16 +426,27 @@ class ESTIME(Metric):
 
         return computed
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Self:
-        """Moves the states and the work; no call changes the dtype of the states."""
+    def _apply(  # type: ignore[override]
+        self,
+        fn: Callable[[Tensor], Tensor],
+        exclude_state: Sequence[str] = "",
+        recurse: bool = True,
+    ) -> Self:
+        """Moves the states and the work; no call changes the dtype of the states. Those of the
+        ``meta`` device, which have no content, become those of a metric without an update.
+        """
         before = self.device
 
         def moved(tensor: Tensor) -> Tensor:
             target = fn(tensor.new_zeros(())).device
-            return tensor if target.type == "mps" else tensor.to(target)  # MPS has no float64
+            if target.type == "mps":  # which has no float64
+                return tensor
+            return torch.zeros_like(tensor, device=target) if tensor.is_meta else tensor.to(target)
 
         super()._apply(moved, exclude_state)
         self._device = fn(torch.zeros(1, device=before)).device
         if self._device != before:
             self._scorer = None
+            if before.type == "meta":
+                self.reset()
         return self

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
-from estime_metric.checks import check_choice
-from estime_metric.integrations.judging import Judge
+from estime_metric.checks import check_choice, check_one_layer
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
-    from estime_metric.integrations.judging import JudgeOptions
+    from estime_metric.config import EstimeOptions
 
 #: Measures between 0 and 1 for which lower is better.
 RATES = tuple(
@@ -31,7 +32,7 @@ RATES = tuple(
 class EstimeReward:
     """What `estime_reward` returns: a reward function as TRL calls it."""
 
-    judge: Judge
+    scorer: EstimeScorer
     source: str
     measure: str
     copy_penalty: float
@@ -42,7 +43,7 @@ class EstimeReward:
     @property
     def signature(self) -> str:
         """The signature of the scores; loads the encoder."""
-        return self.judge.scorer.signature
+        return self.scorer.signature
 
     @property
     def worst(self) -> float:
@@ -59,7 +60,7 @@ class EstimeReward:
             )
         summaries = [_text(completion) for completion in completions]
         sources = columns[self.source]
-        result = self.judge.scorer.score(summaries, sources)
+        result = self.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
             for measure in (self.measure, "copied_density", "alarms"):
@@ -80,7 +81,8 @@ def estime_reward(
     copy_penalty: float = 1.0,
     free_copy: float = 10,
     scorer: EstimeScorer | None = None,
-    **options: Unpack[JudgeOptions],
+    cache: int | SourceCache | None = DEFAULT_CACHE,
+    **options: Unpack[EstimeOptions],
 ) -> EstimeReward:
     """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
@@ -98,23 +100,29 @@ def estime_reward(
         free_copy: copying is not penalized as long as ``copied_density`` (the mean length, in words,
             of the copied run that a word belongs to) is at most this value. This leaves room for
             names and quotations.
-        scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one
-            from ``options``.
-        options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
+        scorer: an `EstimeScorer` of the validation loop, whose configuration, encoder and cache are
+            used too.
+        cache: as in `ESTIME`, unless there is a ``scorer``.
+        options: options of `EstimeConfig`, which override those of ``scorer``. Only one layer is
+            supported.
 
     Raises:
         TypeError, ValueError: an option is invalid; the message names it.
     """
     check_choice("measure", measure, RATES)
-    judge = Judge(scorer, measures=(measure,), **options)
     if not 0 <= copy_penalty < math.inf:
         raise ValueError(
             f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}."
         )
     if free_copy < 0:
         raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
+    config = None
+    if scorer is not None:
+        config, cache = scorer.config, scorer.cache
+    config = EstimeConfig.from_options(config, options)
+    check_one_layer(config.layers)
     return EstimeReward(
-        judge=judge,
+        scorer=EstimeScorer(config, measures=(*config.measures, measure), cache=cache),
         source=source,
         measure=measure,
         copy_penalty=copy_penalty,

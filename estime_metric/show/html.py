@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup, escape
 
-from estime_metric.measures import RECOMMENDED
 from estime_metric.show import words as show_words
-from estime_metric.show.kinds import content_words
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation, UnitVerdict
@@ -88,17 +86,11 @@ def to_html(
     if several:
         counts, signature = show_words.counts(shown[0]), shown[0].signature if is_common else ""
         parts.insert(0, _render("key", counts=counts, **_legend(), signature=signature))
-    index = [_index_row(*section) for section in worst_first] if several else []
-    return page(title, parts, index)
-
-
-def page(title: str, fragments: Sequence[str], index: Sequence[dict[str, Any]] = ()) -> str:
-    """A self-contained page of some fragments, below an index of them if there is one."""
     return _render(
         "page",
         title=title,
-        index=index,
-        fragments=[Markup(part) for part in fragments],
+        index=[_index_row(*section) for section in worst_first] if several else [],
+        fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
         script=Markup(SCRIPT),
         script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
@@ -141,28 +133,6 @@ def comparison(
         wanted = f"{len(explanations)}, one for each explanation"
         raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
     return _fragment(explanations, names, key)
-
-
-def result(
-    means: Sequence[tuple[str, Sequence[tuple[str, str, str, str]]]],
-    worst: Sequence[tuple[int, float, float, str]],
-    signature: str,
-) -> str:
-    """Means and the worst summaries as ``<div class="estime">...</div>``, without style.
-
-    Args:
-        means: a table for each layer: its caption, and its rows with the measure, the mean, the
-            interval and the meaning.
-        worst: index, inconsistency, alarms and text of each summary.
-        signature: of all values.
-    """
-    return _render(
-        "result",
-        means=means,
-        worst=worst,
-        measure=RECOMMENDED,
-        signature=signature,
-    )
 
 
 def _fragment(
@@ -213,7 +183,7 @@ def _surest(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
             "index": indices[word.start],
             "text": text,
             "instead": "" if instead is None else explanation.source[instead.start : instead.end],
-            "is_minor": not content_words(text),
+            "is_minor": not explanation.is_content(word),
         }
         kinds.setdefault(show_words.KIND_HEADINGS[kind], []).append(entry)
     return kinds
@@ -281,7 +251,7 @@ def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -
     classes = ["estime-unit", f"estime-{word.verdict}"]
     if strength:
         classes.append("estime-colored")
-    if not content_words(explanation.prediction[word.start : word.end]):
+    if not explanation.is_content(word):
         classes.append("estime-minor")
     attributes = {
         "class": " ".join(classes),

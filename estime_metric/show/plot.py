@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from estime_metric._extras import needs_extra
+from estime_metric.measures import MEASURES, measure_of
 from estime_metric.table.arrays import Floats
 from estime_metric.table.output import is_standard, replaced
 
@@ -19,9 +20,11 @@ with needs_extra("plot", "Plots need matplotlib"):
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+if TYPE_CHECKING:
+    from estime_metric.compare.differences import Comparison
+
 #: Okabe and Ito's colors, without the yellow that is lost on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GRAY, PALE = "#666666", "#BBBBBB"
 
 #: The formats that figures are written in, and what would otherwise differ from run to run.
@@ -47,7 +50,7 @@ def new_figure(width: float, height: float, title: str = "") -> Figure:
 
 def set_title(axes: Axes, text: str) -> None:
     """A bold title at the left."""
-    axes.set_title(text, fontsize=TITLE, fontweight="bold", loc="left")
+    axes.set_title(text, fontsize=TITLE, fontweight="bold", loc="left", parse_math=False)
 
 
 def make_grid(
@@ -61,7 +64,7 @@ def make_grid(
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=TICK)
     axes.set_xlabel(x_label, fontsize=LABEL)
-    axes.set_ylabel(y_label, fontsize=LABEL)
+    axes.set_ylabel(y_label, fontsize=LABEL, parse_math=False)
     axes.grid(axis=lines, color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     if title:
@@ -88,7 +91,41 @@ def draw_named_points(axes: Axes, points: Floats, names: Sequence[str]) -> None:
             ha="left" if is_right else "right",
             va="center",
             zorder=4,
+            parse_math=False,  # a name may have dollars
         )
+
+
+def plot_copying(comparison: Comparison, measure: str) -> Figure:
+    """A compared measure against `copied_density`, one point per system with the 95% interval of the
+    measure.
+
+    ValueError: the measure was not compared, or the copying of a system is not known.
+    """
+    systems = comparison.systems.loc[comparison.ranking(measure)]
+    for name in systems.index[systems["copied_density"].isna()]:
+        raise ValueError(
+            f"Expected a column 'copied_density' for the plot, but {name} has none. Score it again."
+        )
+    figure = new_figure(WIDTH, 4.2)
+    axes = figure.add_subplot()
+    ends = systems[f"{measure}_low"], systems[f"{measure}_high"]
+    axes.vlines(systems["copied_density"], *ends, color=GRAY, linewidth=0.8, zorder=1)
+    better = "higher" if comparison.higher_is_better[measure] else "lower"
+    make_grid(
+        axes,
+        "copied_density: mean length of the runs that are copied, in words",
+        f"mean of {measure} ({better} is better)",
+        f"{measure} against copying",
+    )
+    draw_named_points(axes, systems[["copied_density", measure]].to_numpy(), systems.index)
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    definition = MEASURES.get(measure_of(measure))
+    least = bottom if definition is None else definition.low
+    # Values that are not possible have no tick.
+    axes.set_xticks([tick for tick in axes.get_xticks() if max(left, 0) <= tick <= right])
+    axes.set_yticks([tick for tick in axes.get_yticks() if max(bottom, least) <= tick <= top])
+    return figure
 
 
 def save(figure: Figure, path: str | Path) -> tuple[Path, ...]:

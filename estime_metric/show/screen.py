@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric._wording import counted
+from estime_metric._wording import counted, printable
 from estime_metric.show import words as show_words
-from estime_metric.show.kinds import content_words
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Evidence, Explanation, UnitVerdict
@@ -26,9 +24,6 @@ STYLES = {"alarm": "underline ", "absent": "italic ", "match": ""}
 BOLD_FROM = 0.9  # graded alarm
 _FIXED = 30  # cells of a table row without the word and the two contexts
 _LEAST_CONTEXT = 8  # cells
-_DIRECTIONS = frozenset(
-    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)  # would reorder the rest of a line
 
 
 def to_terminal(
@@ -78,7 +73,7 @@ def _summary(
     shown, cursor = Text(), 0
     for word in explanation.words:
         own = explanation.prediction[word.start : word.end]
-        is_colored = function_words or content_words(own)
+        is_colored = function_words or explanation.is_content(word)
         shown.append(_safe(explanation.prediction[cursor : word.start]))
         shown.append(_safe(own), _style(explanation, word) if is_colored else "")
         if word.start in numbers:
@@ -141,11 +136,4 @@ def _line(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """A text with control characters replaced, so that none of them reaches the terminal."""
-    return "".join(
-        "\ufffd"
-        if (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")
-        or char in _DIRECTIONS
-        else char
-        for char in text.replace("\r\n", "\n")
-    )
+    return printable(text.replace("\r\n", "\n"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.cells import cell_len
@@ -13,7 +15,9 @@ from rich.text import Text
 
 from estime_metric._wording import printable
 from estime_metric.measures import MEASURES, measure_of
-from estime_metric.table.intervals import Interval
+
+if TYPE_CHECKING:
+    from estime_metric.table.intervals import Interval
 
 #: A value in a table: text, a number, or ``None`` if there is no value.
 Cell = str | int | float | None
@@ -21,7 +25,15 @@ Cell = str | int | float | None
 #: Printed if there is no value (``None`` or NaN).
 EMPTY = "–"
 
+_LOG = 120  # columns of an output that is not a terminal
 _LEAST = 6  # columns of the screen that a text has at least if it is cut
+
+
+def screen() -> Console:
+    """Standard output: as wide as the terminal or as COLUMNS says, otherwise, as in a log, `_LOG`."""
+    console = Console()
+    is_limited = console.is_terminal or "COLUMNS" in os.environ
+    return console if is_limited else Console(width=_LOG)
 
 
 def fixed(number: float, decimals: int) -> str:
@@ -73,9 +85,9 @@ def print_columns(
         columns: the heading of each column, and its cells; floats get three decimals.
         texts: the columns of texts, which are aligned to the left; numbers go to the right.
         title: a line above the table.
-        console: where to print. (default: standard output)
+        console: where to print. (default: `screen`)
     """
-    console = console or Console()
+    console = console or screen()
     shown = {name: [_shown(cell) for cell in cells] for name, cells in columns.items()}
     widths = {
         name: max(map(cell_len, [*printable(name).split(), *cells]), default=0)

@@ -24,7 +24,7 @@ COLORS = (
     "strongest."
 )
 
-#: Each of `explain.kinds.KINDS` in the plural, as a heading.
+#: What `Explanation.kind` gives, in the plural, as a heading.
 KIND_HEADINGS = {
     "new name": "new names",
     "new number": "new numbers",

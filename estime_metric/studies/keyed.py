@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from estime_metric.compare.keys import id_of, name_of
+from estime_metric.compare.join import id_of, name_of
 from estime_metric.measures import measure_of
 from estime_metric.studies.columns import (
     DOCUMENT_COLUMNS,
@@ -86,7 +86,7 @@ def by_summary(
     """Some columns of a table as float64, by document and system; NaN in an empty cell.
 
     Args:
-        table: one row per summary, with the columns `KEY`.
+        table: one row per summary, with its key as `keyed` gives it.
         columns: columns of numbers.
         where: what the table is called in messages.
         systems: names of systems; a system of SummEval that has another name than these
@@ -97,20 +97,17 @@ def by_summary(
         ValueError: a column is missing, a name is empty, a summary occurs twice, or a number is
             infinite.
     """
-    for name in (*KEY, *columns):
+    for name in columns:
         if name not in table:
             listing = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(
                 f"Expected {where} to have a column {name!r}, but its columns are {listing}."
             )
-    keys = table[KEY].assign(
-        document=table["document"].map(id_of), system=table["system"].map(name_of)
-    )
-    if len(nameless := keys.index[(keys == "").any(axis=1)]):
+    if len(nameless := table.index[(table[KEY] == "").any(axis=1)]):
         raise ValueError(
             f"Expected {where} to name document and system in each row, but row {listed(nameless)} lacks one."
         )
-    keys["system"] = known_systems(keys["system"], systems)
+    keys = table[KEY].assign(system=known_systems(table["system"], systems))
     if len(twice := keys[keys.duplicated()].drop_duplicates()):
         raise ValueError(
             f"Expected {where} to contain each summary once, but {cell_names(twice)} occurs twice."
@@ -119,10 +116,10 @@ def by_summary(
     return cells.apply(lambda column: _numbers(column, f"column {column.name!r} of {where}"))
 
 
-def cell_names(keys: Iterable[Any] | pd.DataFrame) -> str:
+def cell_names(keys: pd.DataFrame | pd.MultiIndex) -> str:
     """Documents and systems, as `listed`."""
-    rows = keys.itertuples(index=False) if isinstance(keys, pd.DataFrame) else keys
-    return listed([f"({document}, {system})" for document, system in rows])
+    rows = keys.to_frame() if isinstance(keys, pd.MultiIndex) else keys
+    return listed([f"({document}, {system})" for document, system in rows.to_numpy()])
 
 
 def listed(cells: Sequence[Any]) -> str:

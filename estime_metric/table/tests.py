@@ -9,9 +9,7 @@ randomization swaps whole groups; without them, each example is a separate group
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +18,7 @@ from estime_metric.checks import integer
 from estime_metric.table.arrays import Codes, Floats, alike, finite, group_codes
 
 LEVEL = 0.05  # a p-value below this is called a difference
+SWAPS, SEED = 10_000, 0
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them
 _TOGETHER = 4_000_000  # numbers drawn together: 32 MB of float64
 _ROUNDING = 1e-12  # sums that differ by less than this fraction of all differences are equal
@@ -30,8 +29,8 @@ def approximate_randomization(
     second: npt.ArrayLike,
     *,
     groups: Iterable[Hashable] | None = None,
-    n: int = 10_000,
-    seed: int = 0,
+    n: int = SWAPS,
+    seed: int = SEED,
 ) -> float:
     """The two-sided p-value of approximate randomization: how often do random swaps of the two
     systems give as large a mean difference?
@@ -62,7 +61,7 @@ def approximate_randomization(
     differences = a - b
     codes = group_codes(groups, len(differences))
     integer("n", n, 1)
-    sums = _group_sums(differences, codes)
+    sums = group_sums(differences, codes)
     moving = sums[sums != 0]
     sizes = np.bincount(codes, np.abs(differences))[sums != 0]
     least = abs(moving.sum()) - _ROUNDING * sizes.sum()
@@ -78,102 +77,22 @@ def approximate_randomization(
     return (1 + as_large) / (n + 1)
 
 
-@dataclass(frozen=True)
-class PairedComparison:
-    """Two systems' scores of the same examples.
-
-    Attributes:
-        examples: how many have a score of both; all other attributes describe these.
-        left_out: how many do not.
-        groups: how many groups the examples form; as many as examples if no groups were given.
-        groups_differing: in how many groups the scores of the two systems have different sums.
-        mean_first, mean_second: means; NaN without examples.
-        difference: mean difference, first minus second, with scores within the tolerance made
-            equal: what was tested.
-        better_first, ties, better_second: in how many examples the first system has the better score,
-            both are equal, and the second has the better one.
-        p_value: two-sided p-value of approximate randomization; NaN without examples.
-    """
-
-    examples: int
-    left_out: int
-    groups: int
-    groups_differing: int
-    mean_first: float
-    mean_second: float
-    difference: float
-    better_first: int
-    ties: int
-    better_second: int
-    p_value: float
+def group_sums(differences: Floats, codes: Codes) -> Floats:
+    """The sum of the differences of each group, (groups,); 0 if only rounding is left."""
+    sums = np.bincount(codes, differences)
+    sizes = np.bincount(codes, np.abs(differences))
+    return np.where(np.abs(sums) > _ROUNDING * sizes, sums, 0.0)
 
 
-def compare_paired(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    higher_is_better: bool,
-    groups: Iterable[Hashable] | None = None,
-    tolerance: npt.ArrayLike = 0.0,
-    n: int = 10_000,
-    seed: int = 0,
-) -> PairedComparison:
-    """Means, wins and the paired test of two systems' scores of the same examples, shape
-    (examples,).
-
-    An example with a NaN score is excluded. ``higher_is_better`` is the direction of the scores; two
-    scores that differ by at most the ``tolerance``, a number or one per example, count as equal, in
-    the test too. The other options and errors are as in `approximate_randomization`, except that
-    there may be no example.
+def is_difference(low: float, high: float, p_value: float) -> bool:
+    """Whether a mean difference is called one: its 95% interval excludes 0, and its corrected p-value is
+    below `LEVEL`. Never if an end is NaN.
 
     Example:
-        >>> comparison = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
-        >>> comparison.examples, comparison.left_out, comparison.mean_first, comparison.better_second, comparison.ties
-        (3, 1, 4.0, 2, 1)
-        >>> comparison.p_value  # 2 of the 4 swaps of the examples that differ
-        0.5
+        >>> is_difference(0.1, 0.3, 0.01), is_difference(-0.001, 0.029, 0.047)
+        (True, False)
     """
-    a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
-    if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(
-            f"Expected arguments `first` and `second` to have the same length, but got {a.shape}, {b.shape}."
-        )
-    integer("n", n, 1)
-    known = ~(np.isnan(a) | np.isnan(b))
-    codes = group_codes(groups, len(a))[known]
-    tolerances = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), a.shape)[known]
-    a, b = a[known], b[known]
-    mean_first, mean_second = _mean(a), _mean(b)
-    b = equalized(a, b, tolerances)
-    p_value = math.nan
-    if len(a):
-        p_value = approximate_randomization(a, b, groups=codes, n=n, seed=seed)
-    sums = _group_sums(a - b, group_codes(codes, len(codes)))
-    higher, lower = int((a > b).sum()), int((a < b).sum())
-    return PairedComparison(
-        examples=len(a),
-        left_out=int((~known).sum()),
-        groups=len(sums),
-        groups_differing=int(np.count_nonzero(sums)),
-        mean_first=mean_first,
-        mean_second=mean_second,
-        difference=_mean(a - b),
-        better_first=higher if higher_is_better else lower,
-        ties=int((a == b).sum()),
-        better_second=lower if higher_is_better else higher,
-        p_value=p_value,
-    )
-
-
-def equalized(first: Floats, second: Floats, tolerance: npt.ArrayLike) -> Floats:
-    """The scores of the second system; those within the ``tolerance`` of the first one's are equal
-    to them.
-    """
-    return np.where(np.abs(first - second) <= tolerance, first, second)
-
-
-def _mean(values: Floats) -> float:
-    return math.fsum(values) / len(values) if len(values) else math.nan
+    return bool(p_value < LEVEL and (low > 0 or high < 0))
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
@@ -188,10 +107,3 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
     return corrected
-
-
-def _group_sums(differences: Floats, codes: Codes) -> Floats:
-    """The sum of the differences of each group, (groups,); 0 if only rounding is left."""
-    sums = np.bincount(codes, differences)
-    sizes = np.bincount(codes, np.abs(differences))
-    return np.where(np.abs(sums) > _ROUNDING * sizes, sums, 0.0)

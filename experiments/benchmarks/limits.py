@@ -2,8 +2,6 @@
 summaries of RAGTruth with an error, edited.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,16 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.studies.benchmarks.shared.frames import Frames, each_column, with_interval
-from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import with_interval_texts
-from estime_metric.studies.tables import Column, Table
-from experiments.benchmarks.ragtruth import data as ragtruth
-from experiments.benchmarks.resamples import Resamples
-from experiments.benchmarks.tables import measure_table
+from estime_metric.cli import options
+from experiments.benchmarks import ragtruth
+from experiments.benchmarks.common import RUN, Run, interval_texts, show, with_interval
 
 ANNOUNCEMENT = "This is the summary of the article."
 #: Edits, in the order of tables.
@@ -33,20 +24,16 @@ ONE, THREE, ANNOUNCED, DELETED = EDITS = (
 )
 #: In place of an edit: the summary as it was written.
 WRITTEN = "as written"
-CHANGES = "changes.csv"
 
 
-def read(folder: str | Path, limit: int | None = None) -> Summaries:
-    """The summaries of RAGTruth with an error, each as written and edited.
-
-    The ``document`` of a key is the article, a slash, the system; the ``system`` is the edit, with a
-    number if a summary has several spans. Further columns are the ``article`` and the ``edit``, one
-    of `EDITS` or `WRITTEN`. Arguments and errors as for `ragtruth.data.read`.
+def read(folder: Path, limit: int | None = None) -> pd.DataFrame:
+    """The summaries of `ragtruth.read` with an error, each as written and edited. The ``document`` is
+    the article, a slash, the system; the ``system`` is the edit, with a number for each span; further
+    columns are the ``article`` and the ``edit``, one of `EDITS` or `WRITTEN`.
     """
     data = ragtruth.read(folder, limit)
-    wrong = data.table[data.table["label"] == 0]
     rows = []
-    for row in wrong.itertuples():
+    for row in data[data["label"] == 0].itertuples():
         for number, (edit, text) in enumerate(versions(row.summary, row.source, row.places)):
             rows.append(
                 {
@@ -58,7 +45,7 @@ def read(folder: str | Path, limit: int | None = None) -> Summaries:
                     "summary": text,
                 }
             )
-    return Summaries(origin=data.origin, table=pd.DataFrame(rows))
+    return pd.DataFrame(rows)
 
 
 def versions(summary: str, source: str, places: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
@@ -80,57 +67,48 @@ def versions(summary: str, source: str, places: list[tuple[int, int]]) -> Iterat
             yield DELETED, rest
 
 
-def analyze(scores: Scores[Summaries], *, resamples: int = 1000, seed: int = 0) -> Frames:
-    """How each edit changes each measure.
-
-    ``changes.csv``: ``column``, ``measure``, ``section``, ``edit``, ``edits`` (how many summaries were
-    edited so), the mean ``change`` with the ends of its 95% interval over articles, ``change_low``
-    and ``change_high``, and ``better``, the share of the edits after which the score is better.
+def changes(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """How each ``edit`` changes each measure: how many ``edits``, the mean ``change`` of the measure
+    with its 95% interval over articles, and the share after which it is ``better``. Values are not
+    negated: a ``(-)`` measure that falls is better.
     """
-    table = scores.data.table
-    articles = Resamples(table["article"], resamples, seed)
+    weights = run.weights(table["article"])
     written = table[table["edit"] == WRITTEN].reset_index().set_index("document")["index"]
     before = written[table["document"]].to_numpy()
-
-    def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
-        values, oriented = scores.values[column.name], scores.oriented(column)
-        changes = pd.Series(values - values[before])
-        better = pd.Series(oriented > oriented[before])
+    rows: list[dict[str, Any]] = []
+    for measure, scored in scores.items():
+        values = scored.to_numpy()
+        gains = values - values[before]
         for edit in EDITS:
-            inside = changes[table["edit"] == edit].dropna()
-            weights = articles.weights(inside.index)
-            with np.errstate(invalid="ignore"):  # of no edit
-                drawn = weights @ inside.to_numpy() / weights.sum(axis=1)
-            yield {
-                "edit": edit,
-                "edits": len(inside),
-                **with_interval(drawn, "change"),
-                "better": float(better[inside.index].mean()),
-            }
-
-    names = ["edit", "edits", "change", "change_low", "change_high", "better"]
-    return {CHANGES: each_column(scores, rows_of, names)}
-
-
-def make_tables(scores: Scores[Summaries], frames: Frames) -> list[Table]:
-    """``limits``: the mean change by each edit, and the share of better scores."""
-    frame = with_interval_texts(frames[CHANGES], "change", decimals=3)
-    counts = scores.data.table["edit"].value_counts()
-    shown = {}
-    for edit in EDITS:
-        group = f"{edit} ({counts.get(edit, 0)})"
-        shown["change", edit] = Column("change", group)
-        shown["change_interval", edit] = Column("95% interval", group, text=True)
-        shown["better", edit] = Column("better", group)
-    notes = (
-        f"{scores.data.origin}, {counts.get(WRITTEN, 0)} summaries with an error. Change: the mean score after the edit "
-        "minus the mean before it. Better: the share of the edits after which the score is better (lower for rows with "
-        "(-)). Intervals: percentiles of a bootstrap over articles.",
-        *scores.gaps,
-        *scores.remarks,
-    )
-    title = "What a copied sentence and the removal of an error change."
-    return [measure_table("limits", title, scores, frame, ["edit"], shown, notes)]
+            kept = np.isfinite(gains) & (table["edit"] == edit).to_numpy()
+            if not kept.any():
+                continue
+            sign = -1.0 if str(measure).startswith("(-)") else 1.0
+            drawn = weights[:, kept] @ (sign * gains[kept]) / weights[:, kept].sum(axis=1)
+            rows.append(
+                {
+                    "measure": measure,
+                    "edit": edit,
+                    "edits": int(kept.sum()),
+                    **with_interval(drawn, "change"),
+                    "better": float((gains[kept] > 0).mean()),
+                }
+            )
+    return pd.DataFrame(rows)
 
 
-BENCHMARK = Benchmark(read, analyze, make_tables)
+def limits(folder: Path, /, *, limit: options.PositiveCount | None = None, run: Run = RUN) -> None:
+    """Measure how much scores of inconsistent summaries fall by a copied sentence, and by the removal
+    of an error. Writes limits.csv.
+
+    Args:
+        folder: Folder of RAGTruth, with documents.jsonl and ragtruth.jsonl.
+        limit: Use only the first articles.
+    """
+    table = read(folder, limit)
+    frame = changes(table, run.score(table), run)
+    shown = frame.assign(interval=interval_texts(frame, "change", 3))
+    for edit, rows in shown.groupby("edit", sort=False):
+        columns = rows.set_index("measure")[["change", "interval", "better"]]
+        show(f"{edit}: {rows['edits'].iloc[0]} edits", columns)
+    run.save(limits=frame)

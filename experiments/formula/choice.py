@@ -23,7 +23,7 @@ from scipy.special import expit
 from estime_metric.novelty import SourceWording
 from estime_metric.scorer import EstimeScorer
 from estime_metric.table.arrays import Floats
-from experiments.benchmarks.aggrefact.data import ORIGINS
+from experiments.benchmarks.aggrefact import ORIGINS
 from experiments.formula.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)

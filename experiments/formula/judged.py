@@ -9,15 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.frames import with_interval
-from estime_metric.studies.benchmarks.summeval import data as summeval
 from estime_metric.table.arrays import Floats, group_codes
-from experiments.benchmarks.accuracy import areas
-from experiments.benchmarks.aggrefact import data as aggrefact
-from experiments.benchmarks.bump import data as bump
-from experiments.benchmarks.frank import data as frank
-from experiments.benchmarks.frank.partial import weighted_partial
-from experiments.benchmarks.resamples import Resamples
+from experiments.benchmarks import aggrefact, bump, frank, systems
+from experiments.benchmarks.common import Run, with_interval
+from experiments.benchmarks.statistics import areas, partial_correlations
 
 SETS = ("bump", "frank", "cliff", "summeval")
 
@@ -25,7 +20,6 @@ SETS = ("bump", "frank", "cliff", "summeval")
 HALVES = CHOICE, REPORT = "choice", "report"
 _HALF_OF_SPLIT = {"valid": CHOICE, "val": CHOICE, "test": REPORT}
 
-SUMMEVAL_DOCUMENTS = 50  # the first ones are for choices
 RESAMPLES = 1000
 
 
@@ -47,9 +41,7 @@ def read_pairs(data: Path) -> pd.DataFrame:
 
 
 def _bump(folder: Path) -> pd.DataFrame:
-    splits = [
-        bump.read(folder, split=split).table.assign(split=split) for split in ("valid", "test")
-    ]
+    splits = [bump.read(folder, split=split).assign(split=split) for split in ("valid", "test")]
     table = pd.concat(splits)
     return table.assign(
         half=table["split"].map(_HALF_OF_SPLIT),
@@ -60,8 +52,7 @@ def _bump(folder: Path) -> pd.DataFrame:
 
 
 def _frank(folder: Path) -> pd.DataFrame:
-    splits = [frank.read(folder, split).table.assign(split=split) for split in ("valid", "test")]
-    table = pd.concat(splits)
+    table = pd.concat([frank.read(folder, split) for split in frank.SPLITS])
     return table.assign(
         half=table["split"].map(_HALF_OF_SPLIT),
         group=table["dataset"] + " " + table["system"],
@@ -69,8 +60,9 @@ def _frank(folder: Path) -> pd.DataFrame:
     )
 
 
-def _cliff(folder: Path) -> pd.DataFrame:
-    table = aggrefact.with_spans(aggrefact.read(folder)).table
+def _cliff(data: Path) -> pd.DataFrame:
+    table = aggrefact.read(data)
+    table = table[table["spans"].notna()]
     return table.assign(
         half=table["split"].map(_HALF_OF_SPLIT),
         group=table["origin"],
@@ -79,13 +71,9 @@ def _cliff(folder: Path) -> pd.DataFrame:
 
 
 def _summeval(folder: Path) -> pd.DataFrame:
-    data = summeval.read_folder(folder)
-    chosen = data.table["document"].isin(data.documents[:SUMMEVAL_DOCUMENTS])
-    return data.table.assign(
-        half=np.where(chosen, CHOICE, REPORT),
-        group=data.table["system"],
-        judged=data.table["consistency"],
-    )
+    table = systems.read_summeval(folder)
+    half = table["part"].map({systems.CHOOSING: CHOICE, systems.REPORTING: REPORT})
+    return table.assign(half=half, group=table["system"], judged=table["consistency"])
 
 
 class JudgedSet:
@@ -102,8 +90,7 @@ class JudgedSet:
 
     def __init__(self, pairs: pd.DataFrame, resamples: int = RESAMPLES) -> None:
         self.pairs, self.rows = pairs, pairs.index.to_numpy()
-        drawn = Resamples(pairs["document"], resamples, seed=0)
-        self.weights = drawn.weights(np.arange(len(pairs)))
+        self.weights = Run(resamples=resamples).weights(pairs["document"])
         self._judged = pairs["judged"].to_numpy(dtype=np.float64)
         self._groups = pairs["group"].to_numpy(dtype=str)
 
@@ -120,14 +107,14 @@ class JudgedSet:
         """The correlation with the judgements, controlling for the group; ``within`` begins the groups that count."""
         kept = np.char.startswith(self._groups, within)
         codes = group_codes(self._groups[kept].tolist(), int(kept.sum()))
-        return weighted_partial(
+        return partial_correlations(
             self.weights[:, kept], scores[kept], self._judged[kept], codes, method
         )
 
     def rank_correlation(self, scores: Floats) -> Floats:
         """Spearman's correlation with the judgements."""
         codes = np.zeros(len(scores), dtype=np.int64)
-        return weighted_partial(self.weights, scores, self._judged, codes, "spearman")
+        return partial_correlations(self.weights, scores, self._judged, codes, "spearman")
 
     def separation(self, scores: Floats, *groups: str) -> Floats:
         """2A - 1, where A is the area under the ROC curve, on some groups."""
@@ -145,4 +132,4 @@ def sets_of(pairs: pd.DataFrame, half: str, resamples: int = RESAMPLES) -> dict[
 def shown(drawn: Floats) -> str:
     """A value with its 95% interval."""
     number = with_interval(drawn)
-    return f"{number['value']:.4f} [{number['low']:.3f}, {number['high']:.3f}]"
+    return f"{number['value']:.4f} [{number['value_low']:.3f}, {number['value_high']:.3f}]"

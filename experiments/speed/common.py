@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.studies.benchmarks.summeval import data as summeval
+from experiments.benchmarks.systems import read_summeval
 
 #: Where the folders ``bump`` and ``summeval`` are by default.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -33,7 +33,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 def pairs_of(data: Path, sources: int, each: int = PER_SOURCE) -> list[Pair]:
     """Pairs of the first sources of SummEval, source by source."""
-    table = summeval.read_folder(data / "summeval").table
+    table = read_summeval(data / "summeval")
     first = table["document"].unique()[:sources]
     chosen = table[table["document"].isin(first)].groupby("document", sort=False).head(each)
     return list(zip(chosen["summary"], chosen["source"], strict=True))

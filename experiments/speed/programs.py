@@ -23,7 +23,7 @@ from estime_metric.engine.encoder.fused import FusedBlock
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.words import split_words
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
-from experiments.benchmarks.bump import data as bump
+from experiments.benchmarks import bump
 from experiments.speed import common
 
 BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics, the first 512 tokens"
@@ -112,7 +112,7 @@ def rows_of(timed: Mapping[str, common.Runs[Any]], pairs: int) -> list[dict[str,
 
 def news_pairs(folder: Path, articles: int) -> list[common.Pair]:
     """Pairs of reference summary and article."""
-    table = bump.read(folder, limit=articles).table
+    table = bump.read(folder, limit=articles)
     references = table[table["system"] == bump.REFERENCE].drop_duplicates("article")
     return list(zip(references["summary"], references["source"], strict=True))
 

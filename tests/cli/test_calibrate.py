@@ -165,11 +165,3 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
         refused = run(*arguments, status=2)
         assert message in refused.stderr
         assert refused.stdout == ""
-
-
-def test_the_first_invalid_rows_are_named_and_the_rest_counted(tmp_path: Path) -> None:
-    rows = [{"inconsistency": 0.1, "label": 1}, {"inconsistency": 0.9, "label": 0}]
-    table = write_jsonl(tmp_path / "judged.jsonl", [*rows, *[{"label": 1}] * 30])
-    lines = run(table, status=1).stderr.splitlines()
-    assert sum(line.startswith("skipped line ") for line in lines) == 20
-    assert "skipped 10 more rows" in lines

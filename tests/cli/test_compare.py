@@ -12,17 +12,16 @@ from typing import Any
 
 import pytest
 
-from estime_metric import EstimeScorer
+from estime_metric import EstimeScorer, examples
 from estime_metric.compare import (
-    DEFAULT_MEASURES,
     compare_results,
     compare_scores,
+    notes,
     read_scores,
-    sentences,
     to_dict,
     to_rows,
 )
-from estime_metric.compare.words import limits
+from estime_metric.table.table import record_of, write
 from tests.command import json_rows, run_command, write_jsonl
 
 run = partial(run_command, "compare")
@@ -49,9 +48,9 @@ def scored(path: Path, alarms: list[int], **further: list) -> Path:
             "tokens": 20,
             "copied_density": 5.0,
             "source_id": f"{index:016x}",
+            "signature": "ESTIME|model:x|layers:5|version:0",
         }
         | {name: values[index] for name, values in further.items()}
-        | {"signature": "ESTIME|model:x|layers:5|version:0"}
         for index, value in enumerate(alarms)
     ]
     return write_jsonl(path, rows)
@@ -91,35 +90,18 @@ def expected(scorer: EstimeScorer) -> dict[str, Any]:
 
 
 def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path: Path) -> None:
-    comparison = compare_scores({path.stem: read_scores(path) for path in files}, swaps=500, seed=4)
-    arguments = [*files, "--swaps", 500, "--seed", 4]
+    comparison = compare_scores({path.stem: read_scores(path) for path in files})
     rows, everything, plot = (tmp_path / name for name in ("out.jsonl", "out.json", "plot.pdf"))
-    shown = run(*arguments, "-o", rows, "--plot", plot).stdout
+    shown = run(*files, "-o", rows, "--plot", plot).stdout
     assert json_rows(rows) == to_rows(comparison)
     assert plot.read_bytes().startswith(b"%PDF")
-    for line in (*sentences(comparison)[0], *limits(comparison), f"wrote 2 rows to {rows}"):
-        assert line in shown
-    run(*arguments, "-o", everything)
-    for text in (run(*arguments, "--json").stdout, everything.read_text()):
+    for line in (*notes(comparison), f"wrote the comparison to {rows}"):
+        assert shown.count(line) == 1
+    run(*files, "-o", everything)
+    for text in (run(*files, "--json").stdout, everything.read_text()):
         assert json.loads(text) == json.loads(json.dumps(to_dict(comparison)))
-    refused = run(*arguments, "--json", "-o", "-", status=2).stderr
+    refused = run(*files, "--json", "-o", "-", status=2).stderr
     assert "Expected --json or the rows on standard output" in refused
-
-
-def test_score_and_compare_print_the_same_interval(encoder: list[str], tmp_path: Path) -> None:
-    outputs = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    reported = {}
-    for out in outputs:
-        table = pairs(out.with_suffix(".jsonl"), out.stem)
-        shown = run_command("score", table, *encoder, "-o", out, "--json").stdout
-        reported[out.stem] = json.loads(shown)["measures"]
-    compared = json.loads(run(*outputs, "--json").stdout)
-    assert [row["measure"] for row in compared["pairs"]] == list(DEFAULT_MEASURES)
-    for row in compared["systems"]:
-        for measure in DEFAULT_MEASURES:
-            ends = [row[f"{measure}{ending}"] for ending in ("", "_low", "_high")]
-            mean = reported[row["system"]][measure]
-            assert ends == [mean["mean"], mean["low"], mean["high"]]
 
 
 def test_broken_rows_and_those_without_a_partner_are_named(
@@ -145,29 +127,43 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     missing = ["-m", "nobody/nothing"]
     table = pairs(tmp_path / "pairs.jsonl", "a")
     alone = pairs(tmp_path / "alone.jsonl", "a", system="x")
-    empty = write_jsonl(tmp_path / "empty.csv", [])
     damaged = pairs(tmp_path / "damaged.jsonl", "a")
     damaged.write_text("no object\n" + damaged.read_text(encoding="utf-8"), encoding="utf-8")
     blank = write_jsonl(tmp_path / "blank.jsonl", [{"source": "The cat slept.", "summary": None}])
     broken = tmp_path / "broken.jsonl"
     broken.write_text("no object\n", encoding="utf-8")
+    gap = pairs(tmp_path / "gap.jsonl", "a", system=["x", "y", None])
     without = write_jsonl(tmp_path / "without.jsonl", [{"text": "x"}])
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(table)
+    stranger = write_jsonl(tmp_path / "stranger.jsonl", [{"source": "Nobody.", "summary": "x"}])
     for arguments, message in [
         ([table, tmp_path / "missing.jsonl"], r"missing\.jsonl"),
         ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
         ([damaged, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
         ([damaged, broken], r"broken\.jsonl to have .* no rows \(broken\.jsonl line 1: "),
-        ([files[0], empty], "empty.csv to have scores or pairs, but it has no rows"),
         (
             [table],
             "a column 'system' in pairs.jsonl, but its columns are source, summary, id. Name",
         ),
-        ([table, table], "Expected each file once, but got .*pairs.jsonl' twice"),
+        ([table, table], "Expected each file once, but .*pairs.jsonl' are the same file"),
+        (
+            [table, link],
+            "Expected each file once, but .*pairs.jsonl' and .*link.jsonl' are the same",
+        ),
+        (
+            [table, alone, "--measures", "copyed"],
+            "'copyed' in pairs, but its columns are source, .*",
+        ),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "`system_column` to be other columns than measures"),
-        ([table, files[1], "--baseline", "c"], "`baseline` to be one of pairs, b, but got 'c'"),
         ([alone], "Expected two systems or more, but got 1"),
-        ([table, files[1], "--measures", "many"], "`measures` to be one of inconsistency"),
+        ([gap], "in column 'system' in each row of gap.jsonl, but line 3 has none"),
+        ([table, stranger], "common, but by column 'source' they have none: pairs: 'A dog"),
+        (
+            [table, files[1], "--higher", "alarms"],
+            "`higher` to name columns .* lower alarms is better",
+        ),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
         (["-s", table, "-i", table], "a text file of summaries for each system, but got only one"),
         ([], "a file for each system, or one file of all systems, but got none"),
@@ -224,63 +220,156 @@ def test_a_scored_file_and_pairs_with_its_settings(
     assert "Expected all rows to have the same signature" in refused
 
 
-def test_a_baseline_is_named_by_its_file_or_its_system(files: tuple[Path, Path]) -> None:
+def test_a_baseline_is_named_by_its_file_or_its_system(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     for name in ("b", "b.jsonl", files[1]):
         shown = run(*files, "--baseline", name, "--json").stdout
         assert json.loads(shown)["pairs"][0]["system_a"] == "b"
-    assert "`baseline` to be one of a, b" in run(*files, "--baseline", "c", status=2).stderr
+    (tmp_path / "new").mkdir()
+    other = scored(tmp_path / "new" / "b.jsonl", A)  # two files are called so
+    refused = run(files[1], other, "--baseline", "b.jsonl", status=2).stderr
+    assert "`baseline` to be one of " in refused
 
 
-def test_a_baseline_that_two_files_are_called_is_refused(tmp_path: Path) -> None:
-    paths = []
-    for folder in ("old", "new"):
-        (tmp_path / folder).mkdir()
-        paths.append(scored(tmp_path / folder / "scores.jsonl", A))
-    refused = run(*paths, "--baseline", "scores.jsonl", status=2).stderr
-    assert "but got 'scores.jsonl'" in " ".join(refused.split())
-    shown = run(*paths, "--baseline", paths[1], "--json").stdout
-    assert json.loads(shown)["baseline"] == str(paths[1])
+def test_columns_of_other_metrics_need_no_encoder(tmp_path: Path) -> None:
+    """In pairs, of which the copying is computed, and in CSV."""
+    tables = [tmp_path / f"{name}.csv" for name in "ab"]
+    for name, path in zip("ab", tables, strict=True):
+        rows = [
+            {"source": source, "summary": summary, "rouge": 0.25 * (name == "b") + 0.5}
+            for source, summary in zip(SOURCES, SUMMARIES[name], strict=True)
+        ]
+        write(path, rows)
+    arguments = [*tables, "--measures", "rouge", "--higher", "rouge", "-m", "nobody/nothing"]
+    shown = json.loads(run(*arguments, "--json").stdout)
+    assert [(row["a_better"], row["b_better"]) for row in shown["pairs"]] == [(0, 3)]
+    a, b = (row["copied_density"] for row in shown["systems"])
+    assert a > b > 0
+    refused = run(*arguments[:2], "--measures", "ruoge", status=2).stderr
+    assert "but its columns are source, summary, rouge. Did you mean 'rouge'?" in refused
 
 
-def test_a_row_without_a_system_is_named(tmp_path: Path) -> None:
-    table = scored(tmp_path / "all.jsonl", A, system=[*"xxxxxxx", None])
-    refused = run(table, status=2).stderr
-    assert "in column 'system' in each row of all.jsonl, but line 8 has none" in refused
+GATE = [*["--measures", "alarms", "--fail-if-worse"]]
 
 
-def test_the_tables_fit_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) -> None:
-    a, b = scored(tmp_path / "[bold]a.jsonl", A), scored(tmp_path / "b\x1b[2J.jsonl", B)
-    shown = run(a, b).stdout
-    tables, _, _ = shown.partition(" has lower inconsistency than ")
-    assert all(len(line) <= 80 for line in tables.splitlines()[:-1])
-    assert "[bold]a" in shown
-    assert "\x1b" not in shown
+def system(path: Path, alarms: float, examples: int = 12, **further: Any) -> Path:
+    """Scores of a system for the gate; a value that is not a list is that of each example."""
+    columns = {"blank": 0, "coverage": 0.9, **further}
+    lists = {
+        name: cell if isinstance(cell, list) else [cell] * examples
+        for name, cell in columns.items()
+    }
+    return scored(path, [alarms] * examples, **lists)
 
 
-def test_the_default_measures_are_those_of_the_help() -> None:
-    shown = " ".join(run("--help", columns=300).stdout.split())
-    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in shown
+@pytest.mark.parametrize(
+    ("further", "status"),
+    [
+        ({"alarms": 3}, 0),
+        ({"alarms": 1}, 0),
+        ({"alarms": 5}, 3),
+        ({"alarms": 1, "copied_density": 5.6}, 4),
+        ({"alarms": 1, "copied_density": 5.4}, 0),  # by less than a tenth
+        ({"alarms": 1, "copied_density": [50.0] + [5.0] * 11}, 0),  # not significantly
+        ({"alarms": 5, "copied_density": 9.0}, 3),  # 3 before 4
+        ({"alarms": 0, "tokens": 0, "blank": 1}, 3),  # blank never wins
+        ({"alarms": 1, "tokens": [0] * 6 + [20] * 6, "blank": [1] * 6 + [0] * 6}, 3),
+        ({"alarms": 1, "coverage": 0.1}, 2),  # cannot be compared
+        ({"alarms": 5, "examples": 9}, 2),  # 2 before 3
+        ({"alarms": 3, "examples": 11}, 1),
+        ({"alarms": 5, "copied_density": None}, 2),
+        ({"alarms": 1, "signature": "ESTIME|model:x|layers:5|version:1"}, 2),
+    ],
+)
+def test_a_gate_says_by_its_status_whether_the_new_system_is_worse(
+    further: dict[str, Any], status: int, tmp_path: Path
+) -> None:
+    base, new = system(tmp_path / "base.jsonl", 3), system(tmp_path / "new.jsonl", **further)
+    run(base, new, *GATE, status=status)
+    run(new, base, *GATE, "--baseline", "base", status=status)  # the order does not matter
 
 
-def test_files_scored_before_copied_density_was_a_base_measure_are_compared(tmp_path: Path) -> None:
-    paths = []
-    for name, alarms in (("a", A), ("b", B)):
-        path = scored(tmp_path / f"{name}.jsonl", alarms)
-        rows = json_rows(path)
-        for row in rows:
-            del row["copied_density"]
-        paths.append(write_jsonl(path, rows))
-    shown = run(*paths).stdout
-    assert "b has lower inconsistency than a" in shown
-    assert "copie" not in shown
+def test_a_gate_by_a_column_of_others(tmp_path: Path) -> None:
+    rows = [
+        {"source": f"Town {number} closed its bridge.", "summary": "It is shut.", "rouge": 0.5}
+        for number in range(12)
+    ]
+    base = write_jsonl(tmp_path / "base.jsonl", rows)
+    gate = ["--measures", "rouge", "--higher", "rouge", "--fail-if-worse"]
+    copies = [{**row, "summary": row["source"], "rouge": 0.6} for row in rows]
+    for new, status in (
+        ([{**row, "rouge": 0.6} for row in rows], 0),
+        ([{**row, "rouge": 0.4} for row in rows], 3),
+        (copies, 4),
+        ([{**row, "summary": " ", "rouge": 0.6} for row in rows], 3),
+        (
+            [
+                {"id": number, "source": row["source"], "rouge": 0.6}
+                for number, row in enumerate(rows)
+            ],
+            2,
+        ),
+    ):
+        run(base, write_jsonl(tmp_path / "new.jsonl", new), *gate, status=status)
 
 
-def test_columns_of_the_user_are_not_measures(tmp_path: Path, encoder: list[str]) -> None:
-    """People's ratings of coherence, and a text in a column with the name of a measure."""
-    outputs = [tmp_path / f"{name}.out.jsonl" for name in "ab"]
-    for name, out in zip("ab", outputs, strict=True):
-        table = pairs(tmp_path / f"{name}.jsonl", name, coherence=4.5, unsupported="yes")
-        run_command("score", table, *encoder, "-o", out)
-    assert run(*outputs).stderr == ""
-    refused = run(*outputs, "--measures", "coherence", status=2).stderr
-    assert "Expected a column 'coherence' in a.out" in refused
+def test_a_gate_needs_two_systems_and_ten_sources(tmp_path: Path) -> None:
+    paths = [system(tmp_path / f"{name}.jsonl", 3) for name in "abc"]
+    assert "Expected two systems with --fail-if-worse" in run(*paths, *GATE, status=2).stderr
+    rows = json_rows(Path(examples.__file__).with_name("pairs.jsonl"))
+    halves = [
+        write_jsonl(tmp_path / f"{name}.jsonl", rows[start::2])
+        for start, name in enumerate(("old", "new"))
+    ]
+    refused = run(*halves, "--fail-if-worse", "-m", "nobody/nothing", status=2)  # nothing is scored
+    assert "Expected at least 10 sources" in refused.stderr
+
+
+SENTENCES = [f"Town {number} closed its bridge. Work starts in May." for number in range(12)]
+
+
+def test_a_base_of_another_signature_is_scored_again_with_the_settings_of_the_new_system(
+    tmp_path: Path, encoder: list[str]
+) -> None:
+    pair_files = [
+        write_jsonl(
+            tmp_path / f"{name}.jsonl",
+            [{"source": source, "summary": "The bridge closed."} for source in SENTENCES],
+        )
+        for name in ("base", "new")
+    ]
+    base, new = (tmp_path / f"{name}-scores.jsonl" for name in ("base", "new"))
+    run_command("score", pair_files[0], *encoder, "--keep-texts", "-o", base)
+    run_command("score", pair_files[1], *encoder, "--distance", 4, "-o", new)
+    gate = ["--measures", "inconsistency", "--fail-if-worse", "--json"]
+    settings = ["-m", encoder[1], "-q", "--distance", 4, *encoder[3:]]
+    for path, options in ((new, []), (pair_files[1], settings)):
+        shown = json.loads(run(base, path, *gate, *options).stdout)
+        assert shown["signature"] == record_of(new)["signature"]
+    run_command("score", pair_files[0], *encoder, "-o", base, "--overwrite")
+    refused = run(base, new, *gate, status=2).stderr
+    assert "texts that can be scored again" in refused
+    assert "column 'source' should contain text, but is missing" in refused
+
+
+def summaries_of_summeval() -> list[dict[str, str]]:
+    """A source and a summary each; made ones if the data is not there."""
+    folder = Path(__file__).parents[3] / "shared/data/summeval"
+    if not folder.exists():
+        return [{"source": source, "summary": "They say it shut in June."} for source in SENTENCES]
+    sources = {row["doc_id"]: row["source"] for row in json_rows(folder / "documents.jsonl")}
+    rows = [row for row in json_rows(folder / "summeval.jsonl") if row["system"] == "M22"]
+    return [{"source": sources[row["doc_id"]], "summary": row["summary"]} for row in rows[:12]]
+
+
+@pytest.mark.slow
+def test_a_system_that_appends_the_first_sentence_of_its_source_does_not_pass(
+    tmp_path: Path,
+) -> None:
+    old = summaries_of_summeval()
+    new = [{**row, "summary": f"{row['summary']} {row['source'].split('. ')[0]}."} for row in old]
+    paths = [
+        write_jsonl(tmp_path / f"{index}.jsonl", rows) for index, rows in enumerate((old, new))
+    ]
+    assert "copies significantly more" in run(*paths, "--fail-if-worse", "-q", status=4).stderr

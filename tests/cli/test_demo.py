@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from estime_metric import EncoderUnavailableError, EstimeScorer
 from tests.command import run_command
 
 
@@ -20,19 +21,27 @@ def test_without_gradio_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
+    """The loader's own messages, as other commands have them."""
     pytest.importorskip("gradio")
-    shown = run_command("demo", "--no-browser", "--model", "/no/such/folder", status=2).output
-    assert "The encoder /no/such/folder cannot be loaded:" in shown
+    for model, hint in (
+        ("embeded", "Did you mean model='embedded'?"),
+        ("/no/such/folder", "no such folder"),
+    ):
+        shown = run_command("demo", "--no-browser", "--model", model, status=2).output
+        with pytest.raises(EncoderUnavailableError) as error:
+            EstimeScorer(model=model)
+        assert " ".join(str(error.value).split()) in " ".join(shown.split())
+        assert hint in str(error.value)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         shown = run_command("demo", "--no-browser", "--port", port, status=2).output
     assert f"error: cannot listen on 127.0.0.1, port {port}" in shown
 
 
-def test_only_a_page_for_this_machine_loads_any_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_page_for_this_machine_has_no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     app = pytest.importorskip("estime_metric.demo.app")
     started: list[dict[str, Any]] = []
-    monkeypatch.setattr(app, "launch", lambda models, **options: started.append(options))
+    monkeypatch.setattr(app, "launch", lambda model, **options: started.append(options))
     for options in ([], ["--share"], ["--host", "0.0.0.0"]):
         run_command("demo", "--no-browser", *options)
-    assert [options["any_model"] for options in started] == [True, False, False]
+    assert [options["limits"] for options in started] == [None, app.LIMITS, app.LIMITS]

@@ -11,7 +11,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from estime_metric.studies.meta.plots import save
-from estime_metric.studies.tables import Column, Section, Table, write_table
 from estime_metric.table.output import write_text
 from estime_metric.table.table import write
 from tests.command import full_disk, run_command
@@ -102,15 +101,12 @@ def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Pa
     figure = Figure()
 
     def writers(number: int) -> list[Callable[[], object]]:
-        table = Table(
-            "t", "T", (Column("x"),), (Section("", tuple((row,) for row in range(number))),)
-        )
         rows = [{"name": str(row)} for row in range(number)]
         paths = [tmp_path / f"rows.{ending}" for ending in ("csv", "jsonl", "parquet")]
         written = [partial(write, path, rows) for path in paths]
         return [
             *written,
-            partial(write_table, table, tmp_path),
+            partial(write_text, tmp_path / "table.md", "row\n" * number),
             partial(save, figure, tmp_path / "p"),
         ]
 

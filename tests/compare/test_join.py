@@ -43,7 +43,7 @@ def test_several_summaries_of_one_source_are_joined_in_their_order() -> None:
 def test_a_source_with_another_number_of_summaries_is_named_and_not_compared() -> None:
     joined = join_scores({"A": scores_by_source("xyy"), "B": scores_by_source("yx")})
     assert joined.rows["A"]["source"].tolist() == ["x"]
-    assert joined.unmatched == ("'y' has different numbers of summaries: A 2, B 1",)
+    assert joined.unmatched == ("A: 'y' has different numbers of summaries: A 2, B 1",)
     by_id = join_scores(
         {
             "A": scores_by_source("xyy", key=list("123")),
@@ -52,6 +52,22 @@ def test_a_source_with_another_number_of_summaries_is_named_and_not_compared() -
         id_column="key",
     )
     assert by_id.rows["B"]["source"].tolist() == ["x", "y"]
+
+
+def test_a_source_whose_text_is_not_known_is_named_by_its_line() -> None:
+    def scored(*ids: str) -> pd.DataFrame:
+        return table(source_id=[16 * digit for digit in ids]).drop(columns="source")
+
+    joined = join_scores({"A": scored("1", "2", "2"), "B": scored("2", "1", "3")})
+    assert joined.unmatched == (
+        "A: line 2 has different numbers of summaries: A 2, B 1",
+        "B: line 3 has no matching row in A",
+    )
+    with_texts = scored("2", "1", "3").assign(source=list("xyz"))
+    assert join_scores({"A": scored("1", "2", "2"), "B": with_texts}).unmatched == (
+        "A: 'x' has different numbers of summaries: A 2, B 1",
+        "B: 'z' has no matching row in A",
+    )
 
 
 def test_more_than_a_few_are_counted() -> None:
@@ -107,7 +123,7 @@ def test_which_examples_share_a_source(columns: dict[str, Any], known: list[str]
             {"source": ["x", "x", "y"]},
             {"source": ["x", "y", "y"]},
             None,
-            "they have none: 'x' has different numbers of summaries: A 2, B 1. .*`id_column`",
+            "they have none: A: 'x' has different numbers of summaries: A 2, B 1. .*`id_column`",
         ),
         (
             {"id": [1, 1]},

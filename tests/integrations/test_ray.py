@@ -1,130 +1,35 @@
-"""Ray Data: the page's lines on a local cluster of two nodes, of which the one that scores is killed
-in the middle, give what one process gives.
+"""Ray Data: batches in each of its formats, on one machine. `tests.integrations.harnesses` has a
+cluster.
 """
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas
 import pyarrow
-import pyarrow.parquet
 import pytest
-import ray
-import ray.data
-from ray.cluster_utils import Cluster
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.ray import BatchScorer
-from tests.jobs.conftest import rows
-from tests.pages import ROOT, blocks
+from tests.integrations.conftest import Pairs, unzip
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
-
-MEMORY = 100_000_000
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    """A head, and two nodes that do all the work."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_worker_niceness", "0")  # else they starve while other tests run
-        patch.setenv("RAY_health_check_period_ms", "500")  # finds a dead node within seconds
-        patch.setenv("RAY_health_check_failure_threshold", "3")
-        patch.setenv("RAY_DATA_PARQUET_FOOTER_NUM_ACTORS", "1")  # 32, each of which is a process
-        cluster = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": 0,
-                "object_store_memory": MEMORY,
-                "include_dashboard": False,
-            },
-        )
-        ray.init(address=cluster.address, log_to_driver=False)
-        for _ in range(2):
-            cluster.add_node(num_cpus=2, object_store_memory=MEMORY)
-        cluster.wait_for_nodes()
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
-        context.target_max_block_size = (
-            4_000  # bytes: several blocks, so that a node can die between them
-        )
-        context.default_hash_shuffle_parallelism = 8  # 200 blocks, of which most would be empty
-        yield cluster
-        ray.shutdown()
-        cluster.shutdown()
+FORMATS: dict[str, Any] = {
+    "numpy": lambda columns: {name: np.array(column) for name, column in columns.items()},
+    "pandas": pandas.DataFrame,
+    "pyarrow": pyarrow.table,
+}
 
 
-def nodes_of_actors() -> set[str]:
-    return {
-        actor["Address"]["NodeID"]
-        for actor in ray._private.state.actors().values()
-        if actor["State"] == "ALIVE"
-    }
-
-
-@pytest.mark.slow
-def test_the_lines_of_the_page_while_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
-    (lines,) = (
-        block.code
-        for block in blocks(ROOT / "docs" / "command-line.md")
-        if "BatchScorer" in block.code
-    )
-    pairs = [
-        {"id": row["id"], "article": row["source"], "highlights": row["summary"]}
-        for row in rows(120)
-    ]
-    (tmp_path / "pairs").mkdir()
-    for part in range(12):
-        table = pyarrow.Table.from_pylist(pairs[part::12])
-        pyarrow.parquet.write_table(table, tmp_path / "pairs" / f"{part}.parquet")
-    killed: list[float] = []
-    finished = threading.Event()
-
-    def kill() -> None:
-        while not finished.wait(0.01):
-            if any((tmp_path / "scores").glob("*.parquet")):
-                scoring = nodes_of_actors()
-                node = next(node for node in cluster.worker_nodes if node.node_id in scoring)
-                cluster.remove_node(node, allow_graceful=False)
-                killed.append(time.monotonic())
-                return
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    lines = lines.replace("/data", str(tmp_path)).replace("batch_size=64", "batch_size=10")
-    exec(compile(lines, "docs/command-line.md", "exec"), {})
-    ended = time.monotonic()
-    finished.set()
-    killer.join()
-    assert killed
-    assert killed[0] < ended
-    scores = pyarrow.parquet.read_table(tmp_path / "scores").to_pylist()
-    scores.sort(key=lambda row: row["id"])
-    assert [row["id"] for row in scores] == list(range(120))  # each once
-    expected = EstimeScorer(model="embedded").map_batch(
-        {
-            "source": [row["article"] for row in pairs],
-            "summary": [row["highlights"] for row in pairs],
-        }
-    )
-    assert list(scores[0]) == ["id", "article", "highlights", *expected]
-    for name, values in expected.items():
-        assert [row[name] for row in scores] == pytest.approx(
-            values,
-            rel=1e-5,
-            abs=1e-5,
-            nan_ok=True,  # rounding, in batches of other sizes
-        ), name
-
-
-def test_a_column_that_is_there_already_is_named() -> None:
-    scorer = BatchScorer(model="embedded-small", prefix="estime_")
-    batch = {"source": ["The cat sat."], "summary": ["The cat."], "estime_alarms": [1]}
-    message = "a column 'estime_alarms', which is also the name of an output column"
-    with pytest.raises(ValueError, match=message):
-        scorer({name: np.array(column) for name, column in batch.items()})
+@pytest.mark.parametrize("batch_format", FORMATS)
+def test_a_batch_in_each_format(bert_folder: str, pairs: Pairs, batch_format: str) -> None:
+    summaries, sources = unzip(pairs[:4])
+    columns = {"id": [3, 1, 4, 2], "article": sources, "summary": summaries}
+    scorer = BatchScorer(model=bert_folder, source_column="article", prefix="estime_")
+    scored = scorer(FORMATS[batch_format](columns))
+    expected = EstimeScorer(model=bert_folder).score(summaries, sources).columns()
+    assert list(scored) == [*columns, *(f"estime_{name}" for name in expected)]
+    assert {type(values) for values in scored.values()} == {np.ndarray}
+    for name, values in {**columns, **{f"estime_{n}": v for n, v in expected.items()}}.items():
+        assert scored[name].tolist() == values

@@ -15,7 +15,8 @@ import torch
 torchmetrics = pytest.importorskip("torchmetrics")
 
 import estime_metric  # noqa: E402
-from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer, estime  # noqa: E402
+from estime_metric import EncoderUnavailableError, EstimeScorer, estime  # noqa: E402
+from estime_metric.integrations.states import values_of  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from estime_metric.measures import BASE_MEASURES  # noqa: E402
 from tests.integrations.conftest import MakeMetric, Pairs, named, unzip  # noqa: E402
@@ -53,6 +54,8 @@ def test_a_dictionary_has_the_measures_of_every_row_and_no_direction(bert_folder
     metric.update(["A cat."], sources=["A cat sat."])
     assert list(metric.compute()) == [*BASE_MEASURES, "soft", "winners"]
     assert metric.higher_is_better is None
+    assert repr(metric) == f"ESTIME(return_dict=True, {metric.config.signature()})"
+    assert repr(ESTIME()).startswith("ESTIME(measure='inconsistency', ESTIME|")
 
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method of metric ESTIME was called before")
@@ -90,15 +93,32 @@ def test_indices_count_as_often_as_they_are_listed(alarms: MakeMetric, pairs: Pa
     assert metric.compute().tolist() == expected[[3, 1, 1]].tolist()
 
 
+@pytest.mark.parametrize("reduction", ["mean", None])
 def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
-    alarms: MakeMetric, pairs: Pairs
+    alarms: MakeMetric, pairs: Pairs, reduction: str | None
 ) -> None:
-    metric = alarms()
+    metric = alarms(reduction=reduction)
     for start in (0, 4):
         metric.update(**named(pairs[start : start + 4]), ids=range(4))
     message = r"4 examples have the same id as another example .* \(for example, id 0\)"
     with pytest.warns(UserWarning, match=message):
         metric.compute()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_an_honest_repeat_is_not_accused_however_it_was_rounded(
+    alarms: MakeMetric, pairs: Pairs, dtype: str
+) -> None:
+    """In a batch of others, rounding decides other alarms; any warning is an error."""
+    metric = alarms(reduction=None, dtype=dtype, cache=None)
+    metric.update(**named(pairs), ids=range(len(pairs)))
+    together = metric.compute()
+    for number in range(len(pairs)):
+        metric.update(**named(pairs[number : number + 1]), ids=[number])
+    graded = metric._measures.index("graded_alarms")
+    first, *others = (values_of(rows)[:, graded] for rows in metric.examples)
+    assert (first != torch.cat(others)).any()
+    assert metric.compute().tolist() == together.tolist()
 
 
 @pytest.mark.parametrize("with_ids", [False, True])
@@ -141,16 +161,6 @@ def test_sources_go_by_keyword_since_others_targets_are_references(alarms: MakeM
             update(preds=["A cat."], target=["A cat sat."])
     both.update(preds=["A cat."], target=["A cat sat."], sources=["A cat sat."])
     assert set(both.compute()) > {"estime"}
-
-
-def test_it_says_what_it_is(bert_folder: str) -> None:
-    signature = EstimeConfig(model=bert_folder).signature()
-    for options, what in (
-        ({}, "measure='inconsistency'"),
-        ({"measure": "alarms"}, "measure='alarms'"),
-        ({"return_dict": True}, "return_dict=True"),
-    ):
-        assert repr(ESTIME(model=bert_folder, **options)) == f"ESTIME({what}, {signature})"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ nothing is lost.
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import shutil
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,10 @@ from torchmetrics import MetricCollection, MetricTracker  # noqa: E402
 from torchmetrics.wrappers import BootStrapper  # noqa: E402
 
 from estime_metric import estime  # noqa: E402
+from estime_metric.engine.cache import DEFAULT_CACHE  # noqa: E402
 from estime_metric.engine.encoder.masked import MaskedEncoder  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from tests.integrations.conftest import MakeMetric, Pairs, named, unzip  # noqa: E402
-from tests.test_scorer import encoded  # noqa: E402
-
-__all__ = ["encoded"]  # a fixture
 
 DIFFER = "merged states to have the same configuration"
 
@@ -106,6 +106,27 @@ def test_the_default_device_changes_nothing(
     finally:
         torch.set_default_device(None)
     assert value.mean() == values[:4].mean()
+
+
+@pytest.mark.parametrize("reduction", ["mean", None])
+def test_a_model_made_on_the_meta_device_is_materialized(
+    bert_folder: str, pairs: Pairs, values: torch.Tensor, reduction: str | None
+) -> None:
+    """Its states have no content there, so that whatever was counted before is gone."""
+    with torch.device("meta"):
+        metric = ESTIME(model=bert_folder, measure="alarms", reduction=reduction)
+        layers = ESTIME(model=bert_folder, layers="all", return_dict=True)
+        module = Module(estime=metric, several=MetricCollection([layers]))
+    for _ in range(2):
+        module.to_empty(device="cpu")
+        for part in (module.estime, module.several):
+            part.update(**named(pairs))
+        assert module.estime.compute().mean() == values.mean()
+        assert module.several.compute()["alarms_layer4"] == values.mean()
+        module.to("meta")
+    metric.to_empty(device="cpu")
+    metric.update(**named(pairs))
+    assert metric.to_empty(device="cpu").compute().mean() == values.mean()  # from the CPU: kept
 
 
 def test_to_moves_the_work(alarms: MakeMetric, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,8 +227,9 @@ def test_list_states_on_the_cpu(
     alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, reduction: str | None
 ) -> None:
     metric = alarms(compute_on_cpu=True, reduction=reduction)
-    for start in range(0, len(pairs), 4):
-        metric.update(**named(pairs[start : start + 4]), ids=range(start, start + 4))
+    for start in (0, 9):
+        batch = named(pairs[start : start + 9])
+        metric.update(**batch, ids=range(start, start + len(batch["preds"])))
     expected = values if reduction is None else values.mean()
     assert metric.compute().tolist() == expected.tolist()
 
@@ -228,17 +250,24 @@ def test_threads_may_update_side_by_side(
     assert sorted(each.compute().tolist()) == sorted([*values.tolist()] * 2)
 
 
-def test_copies_share_the_encoder_and_a_pickle_has_neither_weights_nor_texts(
+def test_copies_share_encoder_and_cache_and_a_pickle_has_neither_weights_nor_texts(
     alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
 ) -> None:
     metric = alarms()
+    metric.persistent(True)
     metric.update(**named(pairs[:8]))
-    assert len(pickle.dumps(metric)) < 20_000
-    for copied in (metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
+    assert len(pickle.dumps(metric)) + len(pickle.dumps(metric.state_dict())) < 40_000
+    (collected,) = copy.deepcopy(MetricCollection([metric])).values()
+    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), collected]
+    for copied in copies:
         assert copied.scorer.encoder is metric.scorer.encoder
+        assert copied.scorer.cache is copied.source_cache is DEFAULT_CACHE
         copied.update(**named(pairs[8:]))
         assert copied.compute() == values.mean()
-    assert metric.compute() == pytest.approx(float(values[:8].mean()))
+    gone = [weakref.ref(it) for it in (metric, metric.scorer)]
+    del metric, copied, copies, collected
+    gc.collect()
+    assert not any(reference() for reference in gone)
 
 
 def test_bootstrapper(alarms: MakeMetric, pairs: Pairs, values: torch.Tensor) -> None:
@@ -257,24 +286,17 @@ def test_bootstrapper(alarms: MakeMetric, pairs: Pairs, values: torch.Tensor) ->
 
 
 def test_tracker_knows_the_direction(alarms: MakeMetric, bert_folder: str, pairs: Pairs) -> None:
-    parts = (pairs[:4], pairs[4:8], pairs[8:])
-    means = [alarms().scorer.score(*unzip(part)).mean("alarms") for part in parts]
-
-    def tracked(metric: Any, maximize: bool | None) -> MetricTracker:
-        tracker = MetricTracker(metric, maximize=maximize)
-        for part in parts:
-            tracker.increment()
-            tracker.update(**named(part))
-        return tracker
-
-    tracker = tracked(alarms(), maximize=None)
+    tracker = MetricTracker(alarms(), maximize=None)
+    means = []
+    for part in (pairs[:4], pairs[4:8], pairs[8:]):
+        tracker.increment()
+        tracker.update(**named(part))
+        means.append(alarms().scorer.score(*unzip(part)).mean("alarms"))
     assert tracker.compute_all().tolist() == means
     assert tracker.best_metric(return_step=True) == (min(means), means.index(min(means)))
     everything = ESTIME(model=bert_folder, return_dict=True)  # which has no one direction
     with pytest.raises(AttributeError, match="'ESTIME' does not have a 'higher_is_better'"):
         MetricTracker(everything, maximize=None)
-    tracker = tracked(MetricCollection({"estime": everything}), maximize=False)
-    assert tracker.best_metric()["alarms"] == min(means)
 
 
 @pytest.mark.slow
@@ -303,21 +325,18 @@ def test_configurations_never_share_a_state(alarms: MakeMetric, pairs: Pairs) ->
 
 @pytest.mark.parametrize("measure", ["unsupported", "soft"])
 def test_metrics_that_differ_in_measure_share_one_state(
-    alarms: MakeMetric, pairs: Pairs, encoded: list[list[Any]], measure: str
+    alarms: MakeMetric, pairs: Pairs, scored: list[int], measure: str
 ) -> None:
-    """After the first update, which forms the groups, each pair is encoded once for all of them."""
+    """After the first update, which forms the groups, each pair is scored once for all of them."""
     names = ("inconsistency", "copied_density", measure)
-    options = {"measures": ["soft"] if measure == "soft" else [], "cache": None}
+    options = {"measures": ["soft"] if measure == "soft" else []}
     single = {f"only_{name}": alarms(measure=name, **options) for name in names}
     everything = alarms(measure=None, return_dict=True, **options)
     metrics = MetricCollection({**single, "all": everything})
-    for part in (pairs[:4], pairs[4:8], pairs[8:12]):
-        encoded.clear()
-        metrics.update(**named(part))
-    encoded_texts = sum(map(len, encoded))
-    encoded.clear()
-    alarms(measure="copied_density", **options).update(**named(part))
-    assert encoded_texts == sum(map(len, encoded))
+    metrics.update(**named(pairs[:4]))
+    scored.clear()
+    metrics.update(**named(pairs[4:12]))
+    assert scored == [8]
     result = alarms(measures=["soft"]).scorer.score(*unzip(pairs[:12]))
     for name, value in metrics.compute().items():
         assert float(value) == pytest.approx(result.mean(name.removeprefix("only_")), rel=1e-5)

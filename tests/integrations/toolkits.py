@@ -16,12 +16,10 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from estime_metric import EstimeScorer
 from tests.command import json_rows, run_command, write_jsonl
-from tests.integrations.two_processes import process_group
 
 
 @dataclass
@@ -184,54 +182,6 @@ def by_inspect(
     )
 
 
-def by_lm_eval(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
-    from estime_metric.integrations.lm_eval import EstimeTask
-
-    task = EstimeTask("article", **options)
-    docs = [{"article": source} for source in sources]
-    scored = task.score([[summary] for summary in summaries], docs)
-    assert json.loads(json.dumps(scored, allow_nan=False)) == scored
-    results = [
-        task.process_results(doc, [scores]) for doc, scores in zip(docs, scored, strict=True)
-    ]
-    return Reported(
-        {name: [result[name] for result in results] for name in names},
-        {},
-        sum(result["blank"] for result in results),
-        scored[0]["signature"] if scored else None,
-    )
-
-
-def by_mlflow(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
-    pytest.importorskip("mlflow")
-    from estime_metric.integrations import mlflow
-
-    scorer = mlflow.estime_scorer("article", explain=False, **options)
-    feedbacks = [
-        {
-            feedback.name: feedback
-            for feedback in scorer(inputs={"article": source}, outputs=summary)
-        }
-        for summary, source in zip(summaries, sources, strict=True)
-    ]
-
-    def values(name: str) -> list[float]:
-        """An undefined value is not logged."""
-        logged = [row.get(f"estime/{name}") for row in feedbacks]
-        return [math.nan if feedback is None else feedback.value for feedback in logged]
-
-    return Reported(
-        {name: values(name) for name in names},
-        {},
-        sum(row["estime/blank"].value for row in feedbacks),
-        feedbacks[0]["estime/blank"].metadata["signature"] if feedbacks else None,
-    )
-
-
 def by_trl(
     summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
 ) -> Reported:
@@ -249,36 +199,6 @@ def by_trl(
     )
 
 
-class Characters:
-    """A tokenizer whose ids are characters, so that decoding loses nothing."""
-
-    pad_token_id = 0
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Ids as the Trainer gathers them: -100 behind each."""
-        width = max(map(len, texts), default=0) + 2
-        rows = [[*map(ord, text), *[-100] * (width - len(text))] for text in texts]
-        return np.array(rows, dtype=int).reshape(len(texts), width)
-
-    def batch_decode(self, ids: np.ndarray, skip_special_tokens: bool) -> list[str]:
-        return ["".join(chr(number) for number in row if number) for row in ids]
-
-
-def by_trainer(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
-    from transformers import EvalPrediction
-
-    from estime_metric.integrations.trainer import estime_compute_metrics
-
-    tokenizer = Characters()
-    compute_metrics = estime_compute_metrics(tokenizer, sources, **options)  # type: ignore[arg-type]
-    scores = compute_metrics(EvalPrediction(tokenizer.encode(summaries), None))
-    logged = {f"eval_{name}": value for name, value in scores.items()}  # as the Trainer does
-    means = {name: logged[f"eval_{name}"] for name in names}
-    return Reported({}, means, logged["eval_blank"], compute_metrics.signature)
-
-
 TOOLKITS = {
     "python": Toolkit(by_python, layers=True),
     "columns": Toolkit(by_columns, layers=True),
@@ -286,44 +206,5 @@ TOOLKITS = {
     "evaluate": Toolkit(by_evaluate, layers=True, cached=True),
     "torchmetrics": Toolkit(by_torchmetrics, layers=True, cached=True),
     "inspect": Toolkit(by_inspect, cached=True),
-    "lm_eval": Toolkit(by_lm_eval, cached=True),
-    "mlflow": Toolkit(by_mlflow, cached=True),
     "trl": Toolkit(by_trl, cached=True),
-    "trainer": Toolkit(by_trainer, cached=True),
 }
-
-
-def evaluate_in_a_process(
-    rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
-) -> Reported | None:
-    """What one of two processes reports; only the first one reports and needs an encoder."""
-    from estime_metric.integrations.evaluate import Estime
-
-    own = {"cache_dir": str(folder), "experiment_id": "shared", "timeout": 300}
-    model = model if rank == 0 else "nobody/no-such-encoder"
-    metric = Estime(model=model, num_process=2, process_id=rank, **own)
-    for summary, source in pairs:
-        metric.add(prediction=summary, sources=source)
-    scores = metric.compute()
-    return None if scores is None else reported_by_evaluate(scores, names)
-
-
-def torchmetrics_in_a_process(
-    rank: int, pairs: Sequence[tuple[str, str]], folder: Path, names: Sequence[str], model: str
-) -> Reported | None:
-    """What one of two processes reports: all pairs, of which it scores its own."""
-    from estime_metric import ESTIME
-
-    with process_group(rank, folder):
-        mean, each = (
-            ESTIME(return_dict=True, reduction=reduction, model=model)
-            for reduction in ("mean", None)
-        )
-        for summary, source in pairs:
-            mean.update([summary], sources=[source])
-            each.update([summary], sources=[source])
-        return reported_by_torchmetrics(mean, each, names)
-
-
-#: Toolkits that score one set of pairs in two processes.
-IN_TWO_PROCESSES = {"evaluate": evaluate_in_a_process, "torchmetrics": torchmetrics_in_a_process}

@@ -11,6 +11,7 @@ import pytest
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explanation import Evidence, UnitVerdict
+from tests.explanations import explained
 
 #: Markup, quotes, references, carriage returns, marks of direction, control codes, emoji,
 #: right-to-left.
@@ -32,7 +33,7 @@ def units_of(text: str, source: str) -> tuple[UnitVerdict, ...]:
         at = (7 * number) % max(1, len(source) - 6)
         best, same = Evidence(at, at + 5, 9.0), Evidence(at // 2, at // 2 + 3, 8.0 - number)
         kinds = (
-            ("alarm", best, same, -1.0 - number),
+            ("alarm", best, same, -1.0 - number, 0.9),
             ("absent", best, None, None),
             ("match", best, best, None),
         )
@@ -43,7 +44,8 @@ def units_of(text: str, source: str) -> tuple[UnitVerdict, ...]:
 @pytest.fixture(scope="session")
 def hostile() -> Explanation:
     units = units_of(HOSTILE_SUMMARY, HOSTILE_SOURCE)
-    return Explanation(HOSTILE_SUMMARY, HOSTILE_SOURCE, units, "word", 1, "ESTIME|model:<i>&\"'")
+    signature = "ESTIME|model:<i>&\"'"
+    return explained(HOSTILE_SUMMARY, HOSTILE_SOURCE, units, unit="word", signature=signature)
 
 
 @pytest.fixture(scope="session")
@@ -63,8 +65,8 @@ def example(examples: list[Explanation]) -> Explanation:
 @pytest.fixture(params=[("", ""), ("", "A cat."), ("A cat.", ""), (" ", "\n")])
 def empty(request: pytest.FixtureRequest) -> Explanation:
     summary, source = request.param
-    units = tuple(
+    units = [
         UnitVerdict(unit.start, unit.end, "absent", None, None, None)
         for unit in units_of(summary, "x" * 9)
-    )
-    return Explanation(summary, source, units, "token", 1, "ESTIME|")
+    ]
+    return explained(summary, source, units)

@@ -14,6 +14,7 @@ from rich.console import Console
 from estime_metric import Explanation
 from estime_metric.explanation import Evidence, UnitVerdict
 from estime_metric.show import to_terminal
+from tests.explanations import explained
 
 
 def printed(
@@ -84,7 +85,7 @@ def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> Non
         assert "[/bold" in text
         assert "<script>" in text
         assert not set(text) & {"\x1b", "\x07", "\r", "\u202e"}
-        assert "\ufffd" in text
+        assert "\\x1b" in text
     assert "\U0001f469\u200d\U0001f467" in text
     assert "שלום" in text
 
@@ -99,7 +100,7 @@ def test_emptiness(empty: Explanation) -> None:
 def test_the_context_reaches_to_the_ends_of_the_source(start: int, end: int) -> None:
     source = " ".join(f"w{number:02}" for number in range(50))
     unit = UnitVerdict(0, 1, "alarm", Evidence(start, end, 1.0), None, -1.5)
-    text = printed(Explanation("x", source, (unit,), "token", 1, ""))
+    text = printed(explained("x", source, [unit]))
     assert f"[{source[start:end]}]" in text
     assert ("w00" in text) == (start < 30)
     assert ("w49" in text) == (end > 170)

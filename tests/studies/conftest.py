@@ -1,9 +1,7 @@
-"""Made-up data of SummEval, resamples by plain loops, and rows of tables."""
+"""Made-up data of SummEval, and resamples by plain loops."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ import pytest
 
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.summeval.data import SummEval, read_folder
-from estime_metric.studies.tables import Table, to_csv
 from tests.studies.made import made_folder
 
 
@@ -29,11 +26,6 @@ def hub_rows(data: SummEval) -> list[dict[str, Any]]:
         }
         for document, rows in data.table.groupby("document", sort=False)
     ]
-
-
-def rows(table: Table) -> list[dict[str, str]]:
-    """The rows of a table, as its CSV file contains them."""
-    return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 
 def drawn_rows(group_of_each: Sequence[str], n: int) -> list[list[int]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.table.tests import approximate_randomization, compare_paired, holm
+from estime_metric.table.tests import approximate_randomization, group_sums, holm, is_difference
 
 #: The source and the scores of two systems for each example.
 examples_of_sources = st.lists(
@@ -54,34 +54,22 @@ def test_examples_without_a_difference_need_no_swap() -> None:
 
 def test_sums_that_cancel_are_no_difference() -> None:
     """0.1 + 0.2 - 0.3 is not 0 in floating point."""
-    compared = compare_paired(
-        [0.1, 0.2, -0.3, 1.0], [0.0] * 4, higher_is_better=True, groups=["x", "x", "x", "y"]
-    )
-    assert (compared.groups, compared.groups_differing, compared.examples) == (2, 1, 4)
+    sums = group_sums(np.array([0.1, 0.2, -0.3, 1.0]), np.array([0, 0, 0, 1]))
+    assert sums.tolist() == [0, 1]
 
 
-def test_a_comparison_has_the_numbers_of_the_test() -> None:
-    first, second = [1.0, 2, 3, 9, np.nan], [2.0, 2, 5, np.nan, 4]
-    compared = compare_paired(first, second, higher_is_better=True, groups="xxyyy", n=200, seed=4)
-    assert (compared.examples, compared.left_out, compared.groups) == (3, 2, 2)
-    assert (compared.mean_first, compared.mean_second) == (2, 3)
-    assert (compared.better_first, compared.ties, compared.better_second) == (0, 1, 2)
-    p_value = approximate_randomization(first[:3], second[:3], groups="xxy", n=200, seed=4)
-    assert (compared.difference, compared.p_value) == (-1, p_value)
-
-
-def test_scores_within_the_tolerance_are_equal() -> None:
-    first, second = [1.0, 2.0, 3.0, 4.0], [1.1, 1.9, 3.0, 1.0]
-    compared = compare_paired(first, second, higher_is_better=True, tolerance=0.2, n=100)
-    assert (compared.better_first, compared.ties, compared.better_second) == (1, 3, 0)
-    assert compared.difference == 0.75
-    assert (compared.mean_first, compared.mean_second) == (2.5, 1.75)  # of the scores as they are
-
-
-def test_a_comparison_of_nothing() -> None:
-    compared = compare_paired([np.nan, 1], [2, np.nan], higher_is_better=True)
-    assert (compared.examples, compared.left_out) == (0, 2)
-    assert np.isnan([compared.mean_first, compared.difference, compared.p_value]).all()
+def test_a_difference_needs_its_interval_and_its_p_value() -> None:
+    nan = float("nan")
+    for low, high, p_value, expected in (
+        (0.001, 0.029, 0.049, True),
+        (-0.029, -0.001, 0.049, True),
+        (0.001, 0.029, 0.05, False),
+        (-0.001, 0.029, 0.001, False),
+        (0.0, 0.029, 0.001, False),
+        (nan, nan, 0.001, False),
+        (0.001, 0.029, nan, False),
+    ):
+        assert is_difference(low, high, p_value) is expected
 
 
 def test_holm_keeps_order_and_bounds() -> None:

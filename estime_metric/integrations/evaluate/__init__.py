@@ -11,6 +11,6 @@ with needs_extra("evaluate", "ESTIME in `evaluate` needs that package"):
     import evaluate as _evaluate  # noqa: F401
 
 from estime_metric.integrations.evaluate.metric import Estime
-from estime_metric.integrations.evaluate.script import SCRIPT, register, unregister
+from estime_metric.integrations.evaluate.script import SCRIPT, register
 
-__all__ = ["SCRIPT", "Estime", "register", "unregister"]
+__all__ = ["SCRIPT", "Estime", "register"]

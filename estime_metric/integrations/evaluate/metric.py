@@ -109,6 +109,8 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         if model_revision is not None:
             arguments["revision"] = model_revision
         self._scorer = EstimeScorer(EstimeConfig.from_options(None, arguments), cache=cache)
+        #: Of the call that is scoring: its error, with all summaries and sources.
+        self._failure: tuple[BaseException, list[str], list[str]] | None = None
         super().__init__(config_name=config_name, **module_arguments)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -134,6 +136,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             TypeError, ValueError: a text is missing or not a string, or the source has no words; the
                 message names the argument and the index.
         """
+        _check_named(sources, named)
         summary = named.pop("predictions", prediction)  # so named by `evaluate.combine`
         super().add(
             prediction=check_text("prediction", summary, len(self)),
@@ -149,6 +152,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         Raises:
             TypeError, ValueError: as `add`, or their lengths differ. Nothing is added then.
         """
+        _check_named(sources, named)
         summaries, texts = check_pairs(predictions, sources)
         super().add_batch(predictions=summaries, sources=texts, **named)
 
@@ -161,26 +165,38 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         Raises:
             TypeError, ValueError: invalid texts or options; the message names the argument and the
                 index.
-            EncoderUnavailableError: the encoder cannot be loaded. As after an invalid option, what
-                was added before is kept for another `compute`, unless ``num_process`` is above 1.
+            EncoderUnavailableError: the encoder cannot be loaded.
+
+        After any error, what was added before is kept for another `compute`, unless ``num_process``
+        is above 1.
         """
+        if predictions is not None or "source" in named:
+            _check_named(named.get("sources"), named)
         scorer = self._scorer_with({name: named[name] for name in named if name != "sources"})
         if self.num_process == 1:  # of several, the others wait for process 0, and not for long
             scorer.load()
-        if predictions is not None:
-            named.setdefault("sources", None)  # which `add_batch` then names
-        elif self.num_process > 1 and self.writer is None:
+        elif predictions is None and self.writer is None:
             self.add_batch(predictions=[], sources=[])  # a process without pairs takes part too
+        added = len(self)
         scores: dict[str, Any] | None = super().compute(predictions=predictions, **named)
-        return scores
+        if self._failure is None:
+            return scores
+        (error, summaries, texts), self._failure = self._failure, None
+        if added and self.num_process == 1:
+            self.add_batch(predictions=summaries[:added], sources=texts[:added])
+        raise error
 
     def _compute(
         self, *, predictions: list[str], sources: list[str], **options: Any
     ) -> dict[str, Any]:
-        """The scores of all processes' texts."""
-        result = self._scorer_with(options).score_checked(predictions, sources)
-        warn_of_input(result.input_warnings, stacklevel=4)  # who called `compute`
-        return reported(result)
+        """The scores of all processes' texts. An error waits until evaluate has closed its files."""
+        try:
+            result = self._scorer_with(options).score_checked(predictions, sources)
+            warn_of_input(result.input_warnings, stacklevel=4)  # who called `compute`
+            return reported(result)
+        except BaseException as error:
+            self._failure = error, predictions, sources
+            return {}
 
     def unload(self) -> None:
         """Releases the encoders of all ESTIME metrics in this process and the source embeddings that
@@ -195,6 +211,16 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             return self._scorer
         config = EstimeConfig.from_options(self._scorer.config, options)
         return EstimeScorer(config, cache=self._scorer.cache)
+
+
+def _check_named(sources: Any, named: dict[str, Any]) -> None:
+    """Raises TypeError if the sources are missing, or have the likeliest wrong name."""
+    if sources is None or "source" in named:
+        raise TypeError(
+            "Expected the texts that were summarized as `sources=`, but got "
+            f"{'`source=`' if 'source' in named else 'none'}; `references` are ignored, because other metrics read "
+            "reference summaries there."
+        )
 
 
 def reported(result: EstimeResult) -> dict[str, Any]:

@@ -1,10 +1,8 @@
-"""The module script that `evaluate.load("estime")` finds: installed, and removed."""
+"""The module script that `evaluate.load("estime")` finds."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-import shutil
 from pathlib import Path
 
 from evaluate.loading import init_dynamic_modules
@@ -20,8 +18,6 @@ from estime_metric.integrations.evaluate import Estime  # From: estime-metric[ev
 __all__ = ["Estime"]
 '''
 
-_OURS = re.compile(r"^from estime_metric\b", re.MULTILINE)
-
 
 def register() -> Path:
     """Installs the module script in evaluate's cache of modules, so that
@@ -33,7 +29,8 @@ def register() -> Path:
     Raises:
         OSError: the cache cannot be written.
     """
-    home = _home()
+    # The folder in which `evaluate` looks for one of its own modules that it cannot get from the Hub.
+    home = Path(init_dynamic_modules(), "metrics", "evaluate-metric--estime")
     script = home / hashlib.sha256(SCRIPT.encode()).hexdigest() / "estime.py"
     script.parent.mkdir(parents=True, exist_ok=True)
     # In one step: a process that loads it at that moment sees all of it or nothing.
@@ -41,26 +38,3 @@ def register() -> Path:
     for folder in (home.parent, home, script.parent):
         (folder / "__init__.py").touch()
     return script
-
-
-def unregister() -> list[Path]:
-    """Removes the scripts that `register` installed, of any version of the package, and returns
-    their paths.
-    """
-    home = _home()
-    scripts = [
-        script
-        for script in sorted(home.glob("*/estime.py"))
-        if _OURS.search(script.read_text(encoding="utf-8"))
-    ]
-    for script in scripts:
-        shutil.rmtree(script.parent)
-    if not any(home.glob("*/*.py")):
-        shutil.rmtree(home, ignore_errors=True)
-    return scripts
-
-
-def _home() -> Path:
-    """The folder in which `evaluate` looks for one of its own modules that it cannot get from the
-    Hub."""
-    return Path(init_dynamic_modules(), "metrics", "evaluate-metric--estime")

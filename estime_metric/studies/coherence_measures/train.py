@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from estime_metric.studies.benchmarks.shared.records import read_records
+from estime_metric.studies.benchmarks.shared.records import read_frame
 from estime_metric.studies.coherence_measures.classifier import train_classifier
 
 #: Options of `train_classifier` and their defaults.
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--truncate", action="store_true", help="cut texts that are too long")
     parsed = parser.parse_args(arguments)
     try:
-        texts = [row[parsed.field] for row in read_records(parsed.texts, (parsed.field,))]
+        texts = list(read_frame(parsed.texts, (parsed.field,))[parsed.field])
         classifier = train_classifier(
             texts[: parsed.limit],
             parsed.model,

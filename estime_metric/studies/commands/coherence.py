@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from estime_metric._wording import counted, shortened
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
-from estime_metric.show.tables import print_columns
+from estime_metric.show.tables import Cell, print_columns
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import (
-    ColumnError,
-    Layout,
-    Line,
-    other_columns,
-    read_rows,
-    text_problem,
-    valid_lines,
-)
+from estime_metric.table.rows import other_columns, read_rows, text_problem, valid_lines
 from estime_metric.table.table import LINE, measure_values, write
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LISTED = 30  # more summaries than this are not listed on the screen
 
@@ -88,78 +76,52 @@ def coherence(
     scoring.check_measures(names, needed)
     if output is not None:
         check_writable(output, [file], overwrite=overwrite)
-    with_sources = "bartscore" in names
+    texts = [table.summary_column, *([table.source_column] if "bartscore" in names else [])]
     problems: list[str] = []
-    read = _read(file, table, problems, with_sources=with_sources, reserved=(LINE, *names))
+    lines = valid_lines(
+        (
+            replace(line, problem=line.problem or "; ".join(filter(None, found)))
+            for line in read_rows(file, table)
+            for found in [[text_problem(line.row, column) for column in texts]]
+        ),
+        problems,
+    )
     warn_of_rows(problems)
-    if not read:
+    if not lines:
         raise ValueError(f"Expected summaries in {file}, but got none.")
+    for name in (LINE, *names):
+        if name not in texts and any(name in line.row for line in lines):
+            raise ValueError(
+                f"Expected no column {name!r} in {file.name}, because the output has a column with that name."
+            )
+    summaries, *sources = ([line.row[column] for line in lines] for column in texts)
     scores_of = scoring.coherence_scores(
-        [line.row[table.summary_column] for line in read],
-        names,
-        sources=[line.row[table.source_column] if with_sources else "" for line in read],
-        options=needed,
+        summaries, names, sources=sources[0] if sources else (), options=needed
     )
     signature = scoring.coherence_signature(names, needed)
+    scores = {name: values.tolist() for name, values in scores_of.items()}
     if output is not None:
-        columns = measure_values({name: scores.tolist() for name, scores in scores_of.items()})
+        measured = [
+            dict(zip(scores, row, strict=True))
+            for row in zip(*measure_values(scores).values(), strict=True)
+        ]
         rows = [
-            {
-                LINE: line.number,
-                **other_columns(line.row, table),
-                **{name: values[index] for name, values in columns.items()},
-            }
-            for index, line in enumerate(read)
+            {LINE: line.number, **other_columns(line.row, table), **measured[index]}
+            for index, line in enumerate(lines)
         ]
         write(output, rows, {"signature": signature})
-    elif len(read) <= LISTED:
-        _print_rows(read, table, scores_of)
+    elif len(lines) <= LISTED:
+        shown: dict[str, list[Cell]] = {
+            LINE: [line.number for line in lines],
+            "summary": [shortened(summary, 36) for summary in summaries],
+        }
+        print_columns({**shown, **scores}, texts=list(shown))
     if output is None or not is_standard(output):
-        scored, skipped = counted(len(read), "summary"), counted(len(problems), "row")
+        scored, skipped = counted(len(lines), "summary"), counted(len(problems), "row")
         say(f"{scored} scored, {skipped} skipped")
-        for name, scores in scores_of.items():
-            say(f"{name}: mean {scores.mean():.4f} (higher is better)")
+        for name, values in scores_of.items():
+            say(f"{name}: mean {values.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
-            say_wrote(counted(len(read), "row"), output)
+            say_wrote(counted(len(lines), "row"), output)
     return 1 if problems else 0
-
-
-def _read(
-    path: Path, layout: Layout, problems: list[str], *, with_sources: bool, reserved: Sequence[str]
-) -> list[Line]:
-    """The lines of a file that have a summary, and a source if they are needed; ``problems`` gets a
-    sentence for each other line.
-
-    Raises ColumnError if no row has a column, ValueError for a column of the output.
-    """
-    arguments = ["summary_column", *(["source_column"] if with_sources else [])]
-    columns = [getattr(layout, argument) for argument in arguments]
-    lines, known = [], dict[str, None]()
-    for line in read_rows(path, layout):
-        row = line.row
-        known |= dict.fromkeys(row)
-        problem = line.problem or next(
-            filter(None, (text_problem(row, name) for name in columns)), ""
-        )
-        lines.append(replace(line, problem=problem))
-    for name in reserved:
-        if name in known and name not in columns:
-            raise ValueError(
-                f"Expected no column {name!r} in {path.name}, because the output has a column with that name."
-            )
-    for argument, column in zip(arguments, columns, strict=True):
-        if known and column not in known:
-            raise ColumnError(path, argument, column, list(known))
-    return valid_lines(lines, problems)
-
-
-def _print_rows(
-    read: Sequence[Line], layout: Layout, scores_of: Mapping[str, NDArray[Any]]
-) -> None:
-    beginnings = [shortened(line.row[layout.summary_column], 36) for line in read]
-    scores = {name: values.tolist() for name, values in scores_of.items()}
-    print_columns(
-        {"line": [line.number for line in read], "summary": beginnings, **scores},
-        texts=("line", "summary"),
-    )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from estime_metric.checks import check_choice
 from estime_metric.studies.columns import KEY
-from estime_metric.studies.keyed import by_summary, cell_names, listed
+from estime_metric.studies.keyed import by_summary, cell_names, keyed, listed
 from estime_metric.table.arrays import Floats, finite
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
@@ -61,7 +61,7 @@ def join(
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
         document, system: columns of names, compared as text (7 and 7.0 are ``"7"``, see
-            `estime_metric.compare.keys`); a pair of names if the two tables differ. A system of
+            `estime_metric.compare.join`); a pair of names if the two tables differ. A system of
             SummEval can be called ``M0`` in one and ``LEAD-3`` in the other.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
@@ -148,6 +148,6 @@ def _column(
         raise TypeError(
             f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
         )
-    others = table.drop(columns=[name for name in KEY if name not in key], errors="ignore")
-    named = others.rename(columns=dict(zip(key, KEY, strict=True)))
-    return by_summary(named, [column], f"the table of {side}", systems)[column].dropna()
+    where = f"the table of {side}"
+    named = keyed(table, where, *key)
+    return by_summary(named, [column], where, systems)[column].dropna()

@@ -1,42 +1,55 @@
-"""The made-up data in ``data``, as they are and with other rows, and the real data."""
+"""Files of made-up data, and the real data."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.command import json_rows, write_jsonl
+import pytest
 
-DATA = Path(__file__).parent / "data"
-#: Benchmark -> its file of judged summaries.
-JUDGED = {
-    "bump": "data/task1_dataset.json",
-    "frank": "frank.jsonl",
-    "ragtruth": "ragtruth.jsonl",
-    "summedits": "data/summedits/summedits_news.json",
-}
+DATA = Path(__file__).parents[4] / "shared" / "data"
+SOURCE = "Anna bought the red boat. Peter sold the old house to the mayor on Monday."
 
 
-def made_rows(name: str) -> list[dict[str, Any]]:
-    """The rows of `JUDGED`, which a test may change."""
-    path = DATA / name / JUDGED[name]
-    if path.suffix == ".jsonl":
-        return json_rows(path)
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return rows
+def real(name: str = "") -> Path:
+    """The real data of a benchmark; the test is skipped without it."""
+    if not (DATA / name).is_dir():
+        pytest.skip(f"shared/data/{name} is missing next to the repository")
+    return DATA / name
 
 
-def made_folder(
-    folder: Path, name: str, rows: Sequence[Mapping[str, Any]] | None = None, file: str = ""
-) -> Path:
-    """A copy of a benchmark's data, with other rows in `JUDGED` or in another file."""
-    shutil.copytree(DATA / name, folder, dirs_exist_ok=True)
-    path = folder / (file or JUDGED.get(name, ""))
-    if rows is not None and path.suffix == ".jsonl":
-        write_jsonl(path, rows)
-    elif rows is not None:
-        path.write_text(json.dumps(rows), encoding="utf-8")
+def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Rows as JSON Lines or as a JSON array."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(row) for row in rows]
+    text = "\n".join(lines) if path.suffix == ".jsonl" else f"[{','.join(lines)}]"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def bump_folder(folder: Path) -> Path:
+    """BUMP with six pairs of three articles, and two published measures."""
+    dae = [(2, 1), (3, 1), (1, 1), (1, 2), (5, 4), (3, 2)]
+    new = [(0, 1), (0, 0), (2, 1), (2, 3), (4, 4), (4, 3)]
+    types = ("Coreference Error", "Intrinsic Entity Error", "Strange Error")
+    rows = [
+        {
+            "id": 10 + number,
+            "article_id": 100 + number // 2,
+            "article": f"{SOURCE} {number // 2}",
+            "reference_summary": "Anna bought the red boat.",
+            "edited_summary": "Peter bought the red boat.",
+            "error_type": "Coreference Error",
+            "corrected_error_type": types[number % 3],
+            "scores": {
+                f"{name}_{version}": pair[place]
+                for name, pair in (("DAE", dae[number]), ("New", new[number]))
+                for place, version in enumerate(("reference", "edited"))
+            },
+        }
+        for number in range(6)
+    ]
+    write(folder / "data" / "task1_dataset.json", rows)
     return folder

@@ -11,14 +11,15 @@ from estime_metric import EstimeScorer
 from estime_metric.engine.encoder.fused import FusedBlock
 from experiments.speed import common, programs
 from experiments.speed.common import Runs
-from experiments.tests.benchmarks import made as benchmarks
+from experiments.tests.benchmarks.made import bump_folder
 from tests.studies.made import DATA
 
 ON_MADE_UP = ("--data", DATA)
 
 
-def test_cost(run) -> None:
-    for table in run("cost", "--data", benchmarks.DATA):  # with the folder of BUMP
+def test_cost(run, tmp_path: Path) -> None:
+    bump_folder(tmp_path / "bump")
+    for table in run("cost", "--data", tmp_path):  # with the folder of BUMP
         assert table.column("") == [*programs.SETTINGS, programs.BERTSCORE]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,16 @@ import pytest
 
 evaluate = pytest.importorskip("evaluate")
 
-from estime_metric.integrations.evaluate import register, unregister  # noqa: E402
+from estime_metric.integrations.evaluate import register  # noqa: E402
 from tests.integrations.evaluate.test_combined import UnigramRecall  # noqa: E402
 from tests.pages import ROOT, blocks  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def registered(
-    evaluate_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
+def registered(evaluate_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`evaluate.load("estime")` works, and the working folder is an empty one."""
     register()
     monkeypatch.chdir(tmp_path)
-    yield
-    unregister()
 
 
 def block_with(page: str, part: str) -> str:

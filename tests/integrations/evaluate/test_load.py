@@ -25,7 +25,7 @@ from tests.local_hub import COMMIT
 evaluate = pytest.importorskip("evaluate")
 
 from estime_metric.integrations.evaluate import SCRIPT as REGISTERED  # noqa: E402
-from estime_metric.integrations.evaluate import Estime, register, unregister  # noqa: E402
+from estime_metric.integrations.evaluate import Estime, register  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("evaluate_home")
 
@@ -76,33 +76,24 @@ def test_load_by_path(path: str) -> None:
 
 
 @pytest.mark.slow
-def test_register_and_remove(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_register_on_the_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "modules")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError):
         evaluate.load("estime")
-    assert register() == register()
-    assert type(evaluate.load("estime", model="embedded")) is Estime
-    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", False)  # the Hub does not answer
-    assert type(evaluate.load("estime", model="embedded")) is Estime
-    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
-    assert unregister()
-    assert unregister() == []
-    with pytest.raises(FileNotFoundError):
-        evaluate.load("estime")
-
-
-def test_register_leaves_the_scripts_of_others() -> None:
-    other = register().parents[1] / ("0" * 64) / "estime.py"
-    other.parent.mkdir()
-    other.write_text("import evaluate\n", encoding="utf-8")
-    neighbor = other.parents[2] / "evaluate-metric--rouge"
-    neighbor.mkdir()
-    unregister()
-    assert other.is_file()
-    assert neighbor.is_dir()
-    other.unlink()
-    neighbor.rmdir()
+    first_line = run_command("register").stdout.splitlines()[0]
+    script = Path(first_line.removeprefix("wrote the module script to "))
+    assert script.read_text(encoding="utf-8") == REGISTERED
+    assert register() == script
+    for offline in (True, False):  # or the Hub does not answer
+        monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", offline)
+        assert type(evaluate.load("estime", model="embedded")) is Estime
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(
+        evaluate.config, "HF_MODULES_CACHE", tmp_path / "file"
+    )  # where nothing can be written
+    assert "error:" in run_command("register", status=2).output
 
 
 def test_jobs_that_register_at_the_same_time_see_whole_scripts(
@@ -112,23 +103,6 @@ def test_jobs_that_register_at_the_same_time_see_whole_scripts(
     with ThreadPoolExecutor(4) as jobs:
         scripts = list(jobs.map(lambda _: register().read_text(encoding="utf-8"), range(100)))
     assert scripts == [REGISTERED] * 100
-    assert [path.name for path in tmp_path.rglob("*.*") if path.name != "__init__.py"] == [
-        "estime.py"
-    ]
-
-
-def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first_line = run_command("register").stdout.splitlines()[0]
-    script = Path(first_line.removeprefix("wrote the module script to "))
-    assert script.read_text(encoding="utf-8") == REGISTERED
-    assert f"removed {script}" in run_command("register", "--remove").output
-    assert not script.exists()
-    assert "nothing to remove" in run_command("register", "--remove").output
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(
-        evaluate.config, "HF_MODULES_CACHE", tmp_path / "file"
-    )  # where nothing can be written
-    assert "error:" in run_command("register", status=2).output
 
 
 @pytest.mark.slow

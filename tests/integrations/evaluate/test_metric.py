@@ -77,10 +77,19 @@ def test_something_has_to_be_added(metric: Estime) -> None:
 
 def test_references_are_never_sources(metric: Estime, texts: dict[str, list[str]]) -> None:
     expected = metric.compute(**texts)
-    gold = ["Gold."] * 6
-    assert metric.compute(**texts, references=gold) == expected
-    with pytest.raises(TypeError, match="`sources` to be a list of strings, but got NoneType"):
-        metric.compute(predictions=texts["predictions"], references=texts["sources"])
+    assert metric.compute(**texts, references=["Gold."] * 6) == expected
+    metric.add_batch(**texts)
+    summaries = {"predictions": texts["predictions"]}
+    for method in (metric.compute, metric.add_batch):
+        for wrong in ({}, {"references": texts["sources"]}, {"source": texts["sources"]}):
+            with pytest.raises(TypeError, match=r"as `sources=`, but got .*; `references` are ig"):
+                method(**summaries, **wrong)
+    for wrong in ({}, {"reference": "A cat."}, {"source": "A cat."}):
+        with pytest.raises(TypeError, match="as `sources=`, but got"):
+            metric.add(prediction="A.", **wrong)
+    with pytest.raises(TypeError, match="as `sources=`, but got `source=`"):
+        metric.compute(source=texts["sources"])
+    assert metric.compute() == expected
 
 
 @pytest.mark.parametrize("keep_in_memory", [False, True])
@@ -115,7 +124,6 @@ def test_other_sequences_are_taken(metric: Estime, texts: dict[str, list[str]]) 
         ({"sources": "b"}, TypeError, "`sources`.* single str"),
         ({"sources": []}, ValueError, "`predictions` and `sources`.* 2 and 0"),
         ({"predictions": None, "sources": ["b"]}, TypeError, "`predictions`.* NoneType"),
-        ({}, TypeError, "`sources`.* NoneType"),
     ],
 )
 def test_bad_texts_are_named_and_nothing_is_added(
@@ -137,7 +145,6 @@ def test_bad_texts_are_named_and_nothing_is_added(
     [
         ({"sources": "A cat \ud83d"}, "`sources` .* surrogate .* at index 1"),
         ({"prediction": ["A."], "sources": "A."}, "`prediction` to be a str, but got list at i"),
-        ({"reference": "A cat."}, "`sources` to be a str, but got NoneType at index 1"),
         ({"sources": "A cat.", "article": "A cat."}, "'article'"),
     ],
 )
@@ -160,9 +167,16 @@ def test_bad_options_are_named(metric: Estime, texts: dict[str, list[str]]) -> N
         Estime("embedded-small")
 
 
-def test_an_encoder_or_an_option_that_fails_loses_nothing_that_was_added(
-    metric: Estime, texts: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_whatever_fails_loses_nothing_that_was_added(
+    bert_folder: str,
+    texts: dict[str, list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    keep_in_memory: bool,
 ) -> None:
+    own = {"cache_dir": str(tmp_path), "keep_in_memory": keep_in_memory}
+    metric = Estime(model=bert_folder, cache=None, **own)
     expected = metric.compute(**texts)
     metric.add_batch(**texts)
     with monkeypatch.context() as patch:
@@ -171,14 +185,18 @@ def test_an_encoder_or_an_option_that_fails_loses_nothing_that_was_added(
             metric.compute(model="not/there")
     with pytest.raises(ValueError, match=r"`layers` .*but got 99"):
         metric.compute(layers=99)
+    for error in (KeyboardInterrupt, MemoryError, RuntimeError):
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                EstimeScorer, "score_checked", lambda *_, e=error: (_ for _ in ()).throw(e)
+            )
+            for call in ({}, texts):  # the texts of the call itself are passed again
+                with pytest.raises(error):
+                    metric.compute(**call)
+        assert len(metric) == 6
     assert metric.compute() == expected
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            EstimeScorer, "score_checked", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
-        with pytest.raises(KeyboardInterrupt):
-            metric.compute(**texts)
-    assert metric.compute(**texts) == expected  # an interruption locks nothing
+    assert metric.compute(**texts) == expected
+    assert not [*tmp_path.rglob("*.arrow")]  # nor are files left
 
 
 def test_other_processes_do_not_wait_for_the_encoder_of_process_0(

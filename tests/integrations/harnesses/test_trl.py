@@ -45,7 +45,7 @@ def test_one_call_for_all_completions_and_a_shared_encoder(
     bert_folder: str, pairs: Pairs, scored: list[int]
 ) -> None:
     summaries, sources = unzip(pairs)
-    scorer = EstimeScorer(model=bert_folder)
+    scorer = EstimeScorer(model=bert_folder, cache=10**7)
     logged: dict[str, float] = {}
     reward = estime_reward(scorer=scorer)
     reward(completions=summaries, source=sources, log_metric=logged.__setitem__)
@@ -56,7 +56,8 @@ def test_one_call_for_all_completions_and_a_shared_encoder(
         "estime/alarms",
         "estime/blank",
     }
-    assert reward.judge.scorer.encoder is scorer.encoder
+    assert reward.scorer.encoder is scorer.encoder
+    assert reward.scorer.cache is scorer.cache
 
 
 def test_errors(bert_folder: str) -> None:

@@ -162,7 +162,7 @@ def test_the_training_script(
             '{"summary": "A. B."}\n{"summary": 3}\n',
             "`texts` to contain only strings, but got int at index 1",
         ),
-        ("{\n", "line 1 of bad.jsonl to be a record, but it is not JSON"),
+        ("{\n", "bad.jsonl to be a table, but line 1 is not JSON"),
     ):
         (tmp_path / "bad.jsonl").write_text(text)
         assert train.main(arguments) == 2

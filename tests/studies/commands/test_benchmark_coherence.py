@@ -11,7 +11,7 @@ from scipy import stats
 
 from estime_metric.studies.benchmarks.coherence_scores.data import read
 from estime_metric.studies.benchmarks.coherence_scores.statistics import analyze
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.scored import Scored
 from tests.command import csv_rows, json_rows, run_command, write_jsonl
 from tests.studies.made import made_folder
 
@@ -32,7 +32,7 @@ def test_runs_and_seed_are_options(folder: Path) -> None:
         assert ("table1.md" in shown.stdout) == (out / "table1.md").exists() == (runs > 0)
         intervals.add((out / "table3-intervals.md").read_text(encoding="utf-8"))
     assert len(intervals) == 2
-    rows = csv_rows(folder / "0" / "table4.csv")
+    rows = csv_rows(folder / "0" / "shuffle.csv")
     assert [(row["measure"], row["paper"]) for row in rows] == [("BAS", "0.896"), ("GRN", "0.504")]
 
 
@@ -43,19 +43,19 @@ def test_runs_without_a_folder_print_the_confounders(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_pictures")
-def test_scores_of_a_file_are_rows(folder: Path) -> None:
-    rows = csv_rows(folder / "coherence_scores" / "gruen.csv")
-    mine = [f"{row['doc']},{row['system']},{row['score']}" for row in rows]
-    (folder / "mine.csv").write_text("\n".join(["document,system,gruen", *mine]), encoding="utf-8")
+def test_published_scores_of_a_file_are_rows(folder: Path) -> None:
+    """As they were published: ``doc,system,score``."""
     options = ["--resamples", 5, "--runs", 1, "-o", folder / "out", "-q"]
-    shown = run_command(
-        "benchmark", "coherence", folder, *options, "--scores", folder / "mine.csv", columns=200
-    ).stdout
-    assert "gruen [mine]" in shown[shown.index("Table 1 of") :]
-    by_name = {row["measure"]: row for row in csv_rows(folder / "out" / "table3.csv")}
-    own, published = by_name["gruen [mine]"], by_name["GRN"]
-    assert own["τ_sum here"] == published["τ_sum here"]
-    assert own["τ_sum paper"] == ""
+    options += ["--scores", folder / "coherence_scores" / "gruen.csv"]
+    shown = run_command("benchmark", "coherence", folder, *options, columns=100).stdout
+    assert "gruen [gruen]" in shown[shown.index("Table 1 of") :]
+    rows = csv_rows(folder / "out" / "agreement.csv")
+    own, published = (
+        {row["statistic"]: row for row in rows if row["measure"] == name}
+        for name in ("gruen [gruen]", "GRN")
+    )
+    assert [own[name]["value"] for name in own] == [published[name]["value"] for name in own]
+    assert (own["τ_sum"]["paper"], published["τ_sum"]["paper"]) == ("", "0.27")
 
 
 def test_annotators_and_entities(folder: Path) -> None:
@@ -74,7 +74,7 @@ def test_annotators_and_entities(folder: Path) -> None:
     write_jsonl(
         folder / "summeval" / "references.jsonl", [{"doc_id": name, **texts} for name in documents]
     )
-    frames = analyze(Scores(read(folder)), runs=0, intervals=False)
+    frames = analyze(Scored(data := read(folder), frame=data.table), runs=0, intervals=False)
     expert, others = np.array(experts)[:, 0], np.array(experts)[:, 1:].mean(axis=1)
     expected = stats.kendalltau(expert, others).statistic
     assert frames["annotators.csv"].loc[0, "τ_sum"] == pytest.approx(expected)
@@ -86,7 +86,7 @@ def test_what_the_data_lack_is_named(folder: Path) -> None:
     path = folder / "coherence_scores" / "gruen.csv"
     path.write_text(path.read_text().replace("d3,M22,", "d3,M99,"))
     assert (
-        "Expected gruen.csv to have each summary, but there is none for ('d3', 'M22')"
+        "Expected gruen.csv to have each summary, but there is none for (d3, M22)"
         in run_command("benchmark", "coherence", folder, status=2).stderr
     )
 

@@ -37,10 +37,10 @@ def test_the_folder_has_what_the_screen_says(
         for column in (f"token_{layer}", f"word_{layer} (unit word)")
     } <= set(columns)
     lines = [line.split() for line in shown.stdout.splitlines()]
-    for row in csv_rows(out / "table1.csv"):
-        number = f"{float(row['consistency ρ']):.3f}"
-        start = [*row["measure"].split(), row["from"], number]
-        assert start in [line[: len(start)] for line in lines]
+    for row in csv_rows(out / "correlations.csv"):
+        if (row["level"], row["method"], row["column"]) == ("summary", "spearman", "rouge_1"):
+            start = ["ROUGE-1", f"{float(row['value']):.3f}", f"{float(row['paper']):.3f}"]
+            assert start in [line[: len(start)] for line in lines]
 
 
 @pytest.mark.slow
@@ -51,9 +51,9 @@ def test_what_cannot_be_measured_is_said(
     shown = run(
         *quick(folder, bert_folder), "-q", "--bertscore-model", "./no-such-folder", status=1
     )
-    assert re.search(r"^ *BLEU +failed +– ", shown.stdout, re.MULTILINE)
-    assert re.search(r"^ *BERTScore-R +failed", shown.stdout, re.MULTILINE)
-    assert re.search(r"^ *ROUGE-1 +here", shown.stdout, re.MULTILINE)
+    assert re.search(r"^ *BLEU +– +0.095 ", shown.stdout, re.MULTILINE)
+    assert re.search(r"^ *BERTScore-R +– +0.164", shown.stdout, re.MULTILINE)
+    assert re.search(r"^ *ROUGE-1 +-?0[.]\d+ +0.137 ", shown.stdout, re.MULTILINE)
     assert "BLEU: BLEU needs sacrebleu: pip install 'estime-metric[meta]'." in shown.stderr
     assert "BERTScore: The encoder './no-such-folder' cannot be loaded" in shown.stderr
 
@@ -81,8 +81,8 @@ def test_further_measures_and_scores_of_files_are_rows(
     options = ["-q", "-l", 2, "--measures", "soft,alarm_rate", "--limit", 2, "-o", out]
     options += ["--bertscore-model", "none", "--scores", path, "--lower", "size"]
     shown = run(*quick(folder, bert_folder), *options).stdout
-    origins = {row["measure"]: row["from"] for row in csv_rows(out / "table1.csv")}
-    expected = {"soft-2": "here", "(-)alarm_rate-2": "here", "(-)size [mine]": "file"}
-    assert {**expected, "BERTScore-F1": "paper"}.items() <= origins.items()
+    measures = {row["measure"] for row in csv_rows(out / "correlations.csv") if row["value"]}
+    assert {"soft-2", "(-)alarm_rate-2", "(-)size [mine]", "SUPERT [mine]"} <= measures
+    assert "BERTScore-F1" not in measures
     assert len(csv_rows(out / "scores.csv")) == 6
     assert "Differences of Spearman's ρ" in " ".join(shown.split())

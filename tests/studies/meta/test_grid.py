@@ -168,7 +168,7 @@ def test_bad_cells_are_refused_in_any_case(
         ),
         (
             lambda: join(TABLE, TABLE, "m", "j"),
-            "the table of judgements to have a column 'j', but its columns are document, system, m",
+            "the table of judgements to have a column 'j', but its columns are m, document, system",
         ),
         (lambda: join(SCORED, TABLE, "m", "m"), "`scores` to be a DataFrame, but got dict"),
         (

@@ -6,11 +6,13 @@ they published; extra ``meta``. No measure is computed here: see
 from functools import partial
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
-from estime_metric.studies.benchmarks.coherence_scores import data, plots, statistics, tables
-from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
+from estime_metric.studies.benchmarks.coherence_scores import plots, statistics, tables
+from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores, read
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
-from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
 from estime_metric.studies.benchmarks.shared.blocks import PUBLISHED, Block, Prepared, ScoreColumn
+from estime_metric.studies.benchmarks.shared.running import Benchmark
+
+__all__ = ["benchmark", "published_scores", "read"]
 
 
 def benchmark(
@@ -22,7 +24,7 @@ def benchmark(
     """
     analyze = partial(statistics.analyze, runs=runs, intervals=intervals)
     shown = ["table3", "table4", *(["table1"] if shows_confounders else [])]
-    return Benchmark(data.read, analyze, tables.make_tables, plots.draw, shown=shown)
+    return Benchmark(analyze, tables.make_tables, plots.draw, shown=shown)
 
 
 def published_scores(scored: CoherenceScores) -> Block:
@@ -31,5 +33,5 @@ def published_scores(scored: CoherenceScores) -> Block:
     return Block(
         "Published scores",
         columns,
-        lambda: Prepared(f"TOOLBOX|{scored.digest}", lambda *_: scored.published),
+        lambda: Prepared(f"TOOLBOX|{scored.digest}", lambda *_: scored.table),
     )

@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
-from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.records import crossed, join, read_frame
+from estime_metric.studies.columns import KEY
 
 COMPONENTS = ("cola", "redundancy", "lm", "focus")
 
@@ -23,10 +24,11 @@ class CoherenceScores(Summaries):
     """The published scores, and the judgements of coherence.
 
     The table has every document that is judged, with every system, all systems of the first
-    document first; ``coherence`` is the mean of the experts, higher is better. ``published`` has a
-    column for each measure, the name of its file. There are no sources: no measure reads them.
+    document first; ``coherence`` is the mean of the experts, higher is better. Further columns are the
+    scores of each published measure. There are no sources: no measure reads them.
 
     Attributes:
+        published: the columns of published measures, the names of their files.
         shuffle: measure -> its scores on the shuffle test, see `read_shuffle_scores`.
         components: a column for each component of GRUEN, and the rows of the table; none if they are
             not available.
@@ -37,6 +39,7 @@ class CoherenceScores(Summaries):
             ``pretrained_transformer``, ``produces_capitals``.
     """
 
+    published: list[str]
     shuffle: dict[str, pd.DataFrame]
     components: pd.DataFrame
     annotations: pd.DataFrame
@@ -71,8 +74,8 @@ def read(folder: Path) -> CoherenceScores:
     properties = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
     return CoherenceScores(
         origin=folder.name or str(folder),
-        table=table.assign(source=""),
-        published=pd.DataFrame(published),
+        table=table.assign(source="", **published),
+        published=measures,
         shuffle={
             name: read_shuffle_scores(path) for name, path in shuffled.items() if path.is_file()
         },

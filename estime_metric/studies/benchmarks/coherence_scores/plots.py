@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
 from estime_metric.studies.benchmarks.coherence_scores.statistics import (
+    architecture,
     judgements_of,
 )
 from estime_metric.studies.benchmarks.shared.blocks import OWN
-from estime_metric.studies.benchmarks.shared.frames import Frames
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.running import Frames
+from estime_metric.studies.benchmarks.shared.scored import Scored
 from estime_metric.studies.meta import bootstrap_groups
 from estime_metric.studies.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
 
@@ -33,29 +34,39 @@ DRAWN = (
 
 
 def draw(
-    scores: Scores[CoherenceScores], frames: Frames, *, seed: int = 0
+    scored: Scored[CoherenceScores], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
-    """Bias matrices of both kinds and agreement within systems (Figures 2, 3 and 5) of the measures
-    `DRAWN` and of those from files; the distributions of judgements and lengths (Figures 1 and 6).
+    """Bias matrices of both kinds (Figures 2 and 3) and agreement within systems (Figure 5) of the
+    measures `DRAWN` and of those from files, the first also of the confounder "architecture"; the
+    distributions of judgements and lengths (Figures 1 and 6). Figure 4 needs the lengths of texts that
+    were not published.
     """
     from estime_metric.studies.meta import plots
 
-    data = scores.data
-    drawn = [column for column in scores.known if column.name in DRAWN or column.section == OWN]
+    data = scored.data
+    drawn = [column for column in scored.known if column.name in DRAWN or column.section == OWN]
     values, ends = {}, {}
     judgements = judgements_of(data)
     order = rank_systems(judgements)
+    grids = {column.name: scored.grid(column, "coherence") for column in drawn}
+    biased = {
+        column.name: (column.label, grids[column.name].scores, grids[column.name].judgements)
+        for column in drawn
+    }
+    biased["architecture"] = ("architecture", architecture(data), judgements)
+    for name, (label, values_of, judged) in biased.items():
+        if len(judged):
+            for compared in BIAS_PAIRS:
+                bias = bias_matrix(values_of, judged, data.names, compared)
+                measure = re.sub(r"[^\w.-]+", "-", name)
+                yield (
+                    f"bias-{measure}-{compared.replace('_', '-')}",
+                    plots.plot_bias(bias, label),
+                )
     for column in drawn:
-        grid = scores.grid(column, "coherence")
+        grid = grids[column.name]
         if not grid.documents:
             continue
-        for compared in BIAS_PAIRS:
-            bias = bias_matrix(grid.scores, grid.judgements, data.names, compared)
-            measure = re.sub(r"[^\w.-]+", "-", column.name)
-            yield (
-                f"bias-{measure}-{compared.replace('_', '-')}",
-                plots.plot_bias(bias, column.label),
-            )
         groups = bootstrap_groups(grid, method="kendall_b", seed=seed)
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]

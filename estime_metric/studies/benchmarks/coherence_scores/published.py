@@ -55,14 +55,16 @@ SQE:      0.19  0.13  0.26    0.26  0.15  0.36    0.24  0.15  0.32    0.51  0.05
 
 
 def _read(table: str) -> pd.DataFrame:
-    """A row for each label and statistic: ``measure``, ``statistic``, ``value``, ``low``, ``high``."""
+    """A row for each label and statistic: ``measure``, ``statistic``, ``paper``, ``paper_low``,
+    ``paper_high``.
+    """
     rows = []
     for line in table.strip().splitlines():
         label, _, cells = line.partition(":")
         numbers = [float(cell) for cell in cells.split()]
         for index, statistic in enumerate(STATISTICS):
             rows.append((label, statistic, *numbers[3 * index : 3 * index + 3]))
-    return pd.DataFrame(rows, columns=["measure", "statistic", "value", "low", "high"])
+    return pd.DataFrame(rows, columns=["measure", "statistic", "paper", "paper_low", "paper_high"])
 
 
 #: Table 3: each value with its 95% interval (bootstrap, 1,000 samples).

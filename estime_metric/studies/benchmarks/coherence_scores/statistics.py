@@ -4,17 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
-from estime_metric.studies.benchmarks.coherence_scores.published import LABELS, TABLE_5
-from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
-from estime_metric.studies.benchmarks.shared.frames import Frames, each_column
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.coherence_scores.published import (
+    LABELS,
+    TABLE_1,
+    TABLE_3,
+    TABLE_4,
+    TABLE_5,
+    TABLE_6,
+)
+from estime_metric.studies.benchmarks.shared.running import Frames
+from estime_metric.studies.benchmarks.shared.scored import Scored, with_paper
 from estime_metric.studies.coherence_measures.entity_graph import unlinked_sentences
 from estime_metric.studies.meta import bootstrap, correlate
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
@@ -40,29 +45,23 @@ ANNOTATORS = "annotators.csv"
 
 
 def analyze(
-    scores: Scores[CoherenceScores],
+    scored: Scored[CoherenceScores],
     *,
     runs: int = 100,
     intervals: bool = True,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Frames:
-    """Tidy tables of what Tables 1, 3, 4, 5 and 6 show, and of the agreement of the annotators, as far
-    as the data has what they need.
+    """Tidy tables of what Tables 1, 3, 4, 5 and 6 show, with the paper's figures in columns ``paper``,
+    and of the agreement of the annotators, as far as the data has what they need.
 
     ``runs``: over which the confounders with noise are averaged; 0 omits Table 1.
     ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
     ``intervals``.
     """
-    data = scores.data
-    frames = {
-        AGREEMENT: each_column(
-            scores,
-            lambda column: _agreement(scores, column, resamples if intervals else 0, seed),
-            ["statistic", "value", "low", "high"],
-        ),
-        SHUFFLE: _shuffle(data),
-    }
+    data = scored.data
+    frames = {AGREEMENT: _agreement(scored, resamples if intervals else 0, seed)}
+    frames[SHUFFLE] = _shuffle(data)
     if len(data.components):
         frames[COMPONENTS] = gruen_components(data)
     if data.references:
@@ -88,33 +87,50 @@ def judgements_of(data: CoherenceScores) -> Floats:
     return judged.reshape(-1, len(data.systems))
 
 
-def _agreement(
-    scores: Scores[CoherenceScores], column: ScoreColumn, resamples: int, seed: int
-) -> Iterator[dict[str, Any]]:
-    """Table 3's row of a measure; documents and systems resampled."""
-    grid = scores.grid(column, "coherence")
-    if not grid.documents:  # a file of scores lacks a system for each of them
-        return
-    for name, value in statistics_of(grid.scores, grid.judgements).items():
-        low, high = np.nan, np.nan
-        if resamples:
-            level, method = STATISTICS[name]
-            resampled = bootstrap(grid, levels=[level], methods=[method], n=resamples, seed=seed)
-            low, high = resampled.loc[0, ["low", "high"]]
-        yield {"statistic": name, "value": value, "low": low, "high": high}
+def architecture(data: CoherenceScores) -> Floats:
+    """The confounder "architecture": whether a pretrained transformer wrote the summary, (documents,
+    systems).
+    """
+    return _property(data, "pretrained_transformer")
+
+
+def _agreement(scored: Scored[CoherenceScores], resamples: int, seed: int) -> pd.DataFrame:
+    """Table 3: ``value``, ``low``, ``high`` of each measure and ``statistic``; documents and systems
+    resampled.
+    """
+    rows: list[dict[str, Any]] = []
+    for column in scored.analyzed():
+        grid = scored.grid(column, "coherence")
+        if not grid.documents:
+            continue
+        for name, value in statistics_of(grid.scores, grid.judgements).items():
+            ends: dict[str, float] = {"low": np.nan, "high": np.nan}
+            if resamples:
+                level, method = STATISTICS[name]
+                resampled = bootstrap(
+                    grid, levels=[level], methods=[method], n=resamples, seed=seed
+                )
+                ends = resampled.loc[0, ["low", "high"]].to_dict()
+            rows.append({"column": column.name, "statistic": name, "value": value, **ends})
+    return with_paper(
+        scored.tidy(rows, ["value", "low", "high"], statistic=STATISTICS), TABLE_3, ["statistic"]
+    )
 
 
 def _shuffle(data: CoherenceScores) -> pd.DataFrame:
-    """Table 4: ``measure``, ``accuracy`` (a tie counts as one half), and ``across`` different texts."""
+    """Table 4: ``measure``, ``accuracy`` (a tie counts as one half), ``paper``, and ``across``
+    different texts.
+    """
     rows = [
         {
             "measure": LABELS[name],
             "accuracy": shuffle_accuracy(scores["original"], scores["shuffled"]),
+            "paper": TABLE_4[LABELS[name]],
             "across": accuracy_across(scores),
         }
         for name, scores in data.shuffle.items()
     ]
-    return pd.DataFrame(rows, columns=["measure", "accuracy", "across"])
+    return pd.DataFrame(rows, columns=["measure", "accuracy", "paper", "across"])
 
 
 def accuracy_across(scores: pd.DataFrame) -> float:
@@ -138,7 +154,7 @@ def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0)
     judgements = judgements_of(data)
     pseudo_measures = {
         "capitalization": _property(data, "produces_capitals"),
-        "architecture": _property(data, "pretrained_transformer"),
+        "architecture": architecture(data),
         "upper bound": system_upper_bound(judgements),
     }
     rows = {}
@@ -146,7 +162,9 @@ def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0)
         rows[name] = pd.Series(statistics_of(values, judgements))
         noisy = [statistics_of(break_ties(values, seed + run), judgements) for run in range(runs)]
         rows[f"{name} (r)"] = pd.DataFrame(noisy).mean(skipna=False)
-    return pd.DataFrame(rows).T.rename_axis("confounder").reset_index()
+    table = pd.DataFrame(rows).T.rename_axis(index="confounder", columns="statistic")
+    paper = TABLE_1.rename_axis(index="confounder", columns="statistic").stack().rename("paper")
+    return table.stack().rename("value").to_frame().join(paper).reset_index()
 
 
 def _property(data: CoherenceScores, name: str) -> Floats:
@@ -164,12 +182,15 @@ def entity_overlap(data: CoherenceScores) -> pd.DataFrame:
     rows = []
     for corpus, texts in corpora.items():
         shares = np.array([unlinked_sentences(text) for text in texts])
+        documents, sentences = TABLE_6[corpus]
         rows.append(
             {
                 "corpus": corpus,
                 "texts": len(texts),
                 "documents": float((shares == 1).mean()),
+                "documents_paper": documents,
                 "sentences": float(shares.mean()),
+                "sentences_paper": sentences,
             }
         )
     return pd.DataFrame(rows)
@@ -180,7 +201,7 @@ def annotator_agreement(data: CoherenceScores) -> pd.DataFrame:
     says whether the scores of the measure ``human`` are this expert's.
     """
     shape = judgements_of(data).shape
-    human = data.published.get("human", pd.Series(dtype=float))
+    human = data.table.get("human", pd.Series(dtype=float))
     rows = []
     for number, expert in data.annotations.items():
         others = data.annotations.drop(columns=number).mean(axis=1)
@@ -204,8 +225,8 @@ def gruen_components(data: CoherenceScores) -> pd.DataFrame:
     )
     judgements = judgements_of(data)
     rows = []
-    for first, second in TABLE_5:
+    for (first, second), printed in TABLE_5.items():
         total = components[list({first, second})].sum(axis=1).to_numpy().reshape(judgements.shape)
         value = correlate(total, judgements, level="system", method="kendall_b")
-        rows.append({"component": first, "other": second, "value": value})
+        rows.append({"component": first, "other": second, "value": value, "paper": printed})
     return pd.DataFrame(rows)

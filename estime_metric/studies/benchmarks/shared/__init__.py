@@ -1,8 +1,7 @@
 """What the benchmarks share.
 
-``data``, ``records``: summaries and the files that they are read from. ``blocks``, ``scores``:
-columns of scores, computed together and resumed. ``estime_block``, ``baselines``, ``bertscore``,
-``blanc``, ``own_scores``: such blocks. ``frames``: tidy tables; ``tables``: cells of tables for
-readers. ``benchmark``: the runner. ``hub``: datasets of the Hub. ``estime_paper``: the ESTIME
-paper's numbers as printed.
+``data``, ``records``: summaries and the files that they are read from. ``blocks``: measures that are
+computed together; ``estime_block``, ``baselines``, ``bertscore``, ``blanc``, ``own_scores``: such
+blocks. ``scored``: the one frame of their scores. ``running``: from data to tables. ``hub``: datasets
+of the Hub. ``estime_paper``: the ESTIME paper's numbers as printed.
 """

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 import pandas as pd
 
-from estime_metric.studies.keyed import listed
-
-#: The columns that identify a summary. In some benchmarks files have other names for them, see
-#: `Summaries.key_names`.
-KEY = ["document", "system"]
+from estime_metric.studies.columns import KEY
+from estime_metric.studies.keyed import cell_names
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,21 +22,18 @@ class Summaries:
         table: a row for each summary, numbered from 0: ``document`` and ``system``, which identify
             it, its ``source``, its text ``summary``, and what the benchmark knows of it, such as
             judgements.
-        published: a column of scores for each published measure, and the rows of ``table``; higher
-            is better, NaN if there is none.
         key_names: what ``document`` and ``system`` are called in files.
     """
 
     origin: str
     table: pd.DataFrame
-    published: pd.DataFrame = field(default_factory=pd.DataFrame)
     key_names: tuple[str, str] = ("document", "system")
 
     def __post_init__(self) -> None:
-        twice = self.table.loc[self.table.duplicated(KEY), KEY]
-        if len(twice):
-            keys = list(twice.itertuples(index=False, name=None))
-            raise ValueError(f"Expected each summary once, but these occur twice: {listed(keys)}.")
+        if len(twice := self.table.loc[self.table.duplicated(KEY), KEY]):
+            raise ValueError(
+                f"Expected each summary once, but these occur twice: {cell_names(twice)}."
+            )
 
     @cached_property
     def keys(self) -> list[tuple[str, str]]:
@@ -69,8 +63,7 @@ class Summaries:
     @cached_property
     def digest(self) -> str:
         """Twelve digits that change with any text, name, judgement or published score."""
-        frames = (self.table, self.published)
-        content = "\n".join(frame.to_json(orient="split", double_precision=15) for frame in frames)
+        content: str = self.table.to_json(orient="split", double_precision=15)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def __len__(self) -> int:

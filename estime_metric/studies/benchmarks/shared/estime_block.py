@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-from estime_metric.config import EstimeConfig
-from estime_metric.config_file import OF_ENCODER, read_config
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
@@ -97,48 +91,3 @@ def column_of(name: str, layer: int, unit: str, setting: str = "") -> str:
     """The column of a measure of ESTIME."""
     column = f"{'estime' if name == 'alarms' else name}_{unit}_{layer}"
     return f"{column} ({setting})" if setting else column
-
-
-def second_setting(first: Mapping[str, Any], path: Path) -> tuple[dict[str, Any], str]:
-    """The options of a second setting, and what differs in it.
-
-    Args:
-        first: options of `EstimeConfig`, which the second setting shares unless the file has them.
-            With another ``model``, only ``layers="all"`` is shared of what belongs to the encoder;
-            ``measures`` are never shared.
-        path: as for `read_config`.
-
-    Raises:
-        TypeError, ValueError, OSError: as `read_config`, and ValueError if nothing differs.
-    """
-    default = EstimeConfig()
-    in_file = {
-        name: value
-        for name, value in vars(read_config(path)).items()
-        if value != getattr(default, name)
-    }
-    shared = {name: value for name, value in first.items() if name != "measures"}
-    if in_file.get("model", first.get("model")) != first.get("model"):
-        shared = {
-            name: value
-            for name, value in shared.items()
-            if name not in OF_ENCODER or value == "all"
-        }
-    second = {**shared, **in_file}
-    first_config, second_config = (EstimeConfig(**options) for options in (first, second))
-    changed = [
-        _option_text(name, value)
-        for name, value in vars(second_config).items()
-        if value != getattr(first_config, name) and (name != "measures" or value)
-    ]
-    if not changed:
-        raise ValueError(f"Expected {path.name} to change an option, but it changes none.")
-    return second, ", ".join(changed)
-
-
-def _option_text(name: str, value: Any) -> str:
-    """An option as a setting is called by: ``distance 8``, ``normalize``."""
-    if value is True:
-        return name
-    is_list = isinstance(value, (tuple, frozenset))
-    return f"{name} {'+'.join(map(str, sorted(value))) if is_list else value}"

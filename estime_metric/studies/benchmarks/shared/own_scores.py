@@ -5,8 +5,7 @@ system.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +13,8 @@ import pandas as pd
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.studies.benchmarks.shared import estime_paper
 from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import KEY, Summaries
-from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, KEY, NOT_MEASURES, SYSTEM_COLUMNS
 from estime_metric.studies.keyed import (
     by_summary,
     cell_names,
@@ -100,49 +99,52 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         raise ValueError(
             f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
         )
-    scores = by_summary(table, measures, repr(name))
-    if unknown := [column for column in lower if column not in scores]:
+    if unknown := [column for column in lower if column not in measures]:
         raise ValueError(
             f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}."
         )
-    columns = {column: _column(column, name, column in lower) for column in scores}
+    scores = by_summary(table, measures, repr(name)).reset_index()
+    columns = {column: _column(column, name, column in lower) for column in measures}
+    rows = pd.util.hash_pandas_object(scores[[*KEY, *sorted(measures)]], index=False)
+    stated = list(table["signature"].unique()) if "signature" in table else []
+    signature = f"{name}|{'+'.join(sorted(measures))}|{int(rows.sum()):x}"
+    if len(stated) == 1:
+        signature += f"|{stated[0]}"
 
     def compute(data: Summaries, _: object) -> dict[str, Floats]:
-        keyed_scores = _named_as(scores, data)
-        if not keyed_scores.index.isin(data.keys).any():
+        beside = _beside(data, scores)
+        if (beside["row"] == "left_only").all():
             raise ValueError(
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
-                f"the first is {scores.index[0]}, the first summary {data.keys[0]}."
+                f"the first is {cell_names(scores[KEY][:1])}, the first summary {cell_names(data.table[KEY][:1])}."
             )
-        in_order = keyed_scores.reindex(pd.MultiIndex.from_frame(data.table[KEY]))
-        return {column.name: in_order[header].to_numpy() for header, column in columns.items()}
+        return {column.name: beside[header].to_numpy() for header, column in columns.items()}
 
+    def notes(data: Summaries) -> tuple[str, ...]:
+        """Which summaries lack a score, and which rows are of no summary."""
+        beside = _beside(data, scores)
+        lacking = beside["row"].eq("left_only")
+        parts = {f"no row for {lacking.sum()} of {len(data)} summaries": beside.loc[lacking]}
+        for column in measures:
+            empty = beside.loc[~lacking & beside[column].isna()]
+            parts[f"no value of {column} for {len(empty)} summaries"] = empty
+        named = scores.assign(system=known_systems(scores["system"], data.systems))
+        strange = named[~pd.MultiIndex.from_frame(named[KEY]).isin(data.keys)]
+        parts["rows of no summary, excluded"] = strange
+        return tuple(
+            f"{name}: {what}: {cell_names(some[KEY])}." for what, some in parts.items() if len(some)
+        )
+
+    block_columns = tuple(columns.values())
     return Block(
-        f"Scores of {name}",
-        tuple(columns.values()),
-        lambda: Prepared(_signature(table, scores, name), compute),
-        notes=lambda data: tuple(_notes(data, scores, name)),
+        f"Scores of {name}", block_columns, lambda: Prepared(signature, compute), notes=notes
     )
 
 
-def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
-    """The name, a hash of keys and scores that does not depend on the order of the rows, and the
-    one signature that the table states, if there is one.
-    """
-    rows = sorted(scores.itertuples(name=None))
-    content = repr([*rows, *scores])
-    parts = [name, f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}"]
-    stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
-    if len(stated) == 1:
-        parts.append(str(stated[0]))
-    return "|".join(parts)
-
-
-def _named_as(scores: pd.DataFrame, data: Summaries) -> pd.DataFrame:
-    """The scores, with the systems called as in the data."""
-    keys = scores.index.to_frame(index=False)
-    systems = known_systems(keys["system"], data.systems)
-    return scores.set_axis(pd.MultiIndex.from_frame(keys.assign(system=systems)))
+def _beside(data: Summaries, scores: pd.DataFrame) -> pd.DataFrame:
+    """The scores of each summary of the data; ``row`` says which have none (``left_only``)."""
+    named = scores.assign(system=known_systems(scores["system"], data.systems))
+    return data.table[KEY].merge(named, how="left", on=KEY, indicator="row")
 
 
 def _column(column: str, name: str, lower: bool) -> ScoreColumn:
@@ -151,18 +153,3 @@ def _column(column: str, name: str, lower: bool) -> ScoreColumn:
     printed = _PRINTED.get(column.lower().replace("_", "-").replace(" ", "-"))
     label = printed or f"{'(-)' if lower else ''}{column}"
     return ScoreColumn(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)
-
-
-def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
-    """Which summaries lack a score, and which rows are of no summary."""
-    scores = _named_as(scores, data)
-    keys = pd.MultiIndex.from_frame(data.table[KEY])
-    there = keys.isin(scores.index)
-    if not there.all():
-        yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {cell_names(keys[~there])}."
-    scored = scores.reindex(keys[there])
-    for column in scores:
-        if len(empty := scored.index[scored[column].isna()]):
-            yield f"{name}: no value of {column} for {len(empty)} summaries: {cell_names(empty)}."
-    if len(strange := scores.index[~scores.index.isin(keys)]):
-        yield f"{name}: rows of no summary, excluded: {cell_names(strange)}."

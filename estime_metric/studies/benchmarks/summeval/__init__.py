@@ -3,11 +3,13 @@
 """
 
 import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing
-from estime_metric.studies.benchmarks.shared.benchmark import Benchmark
-from estime_metric.studies.benchmarks.summeval import data, plots, statistics, tables
+from estime_metric.studies.benchmarks.shared.running import Benchmark
+from estime_metric.studies.benchmarks.summeval import plots, statistics, tables
+from estime_metric.studies.benchmarks.summeval.data import read
+
+__all__ = ["BENCHMARK", "read"]
 
 BENCHMARK = Benchmark(
-    data.read,
     statistics.analyze,
     tables.make_tables,
     plots.draw,

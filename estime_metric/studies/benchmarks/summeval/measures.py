@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared import baselines
@@ -14,37 +13,30 @@ from estime_metric.studies.benchmarks.summeval.data import SummEval
 
 
 def measure_blocks(
-    settings: Mapping[str, Mapping[str, Any]],
+    scorers: Mapping[str, EstimeScorer],
     *,
     bert_model: str | None = None,
+    device: str | None = None,
     progress: bool = False,
 ) -> list[Block]:
-    """ESTIME, then the other measures. The encoder is loaded, so that a bad option is
-    known before anything is computed.
+    """ESTIME, then the other measures.
 
     Args:
-        settings: options of `EstimeConfig` for each setting of ESTIME: under ``""`` the first, under
-            what differs in it a second one, see `second_setting`.
-        bert_model: encoder of `BertScorer`; ``None`` omits BERTScore.
+        scorers: ESTIME in each setting: under ``""`` the first, under what differs in it a second one.
+        bert_model: encoder of `BertScorer`, which runs on ``device``; ``None`` omits BERTScore.
         progress: whether the scorer shows its own bar.
-
-    Raises:
-        EncoderUnavailableError, ValueError: as `EstimeScorer`.
     """
 
     def references(data: SummEval) -> Sequence[Sequence[str]]:
         return list(data.table["references"])
 
-    bertscore = []
-    if bert_model is not None:
-        bertscore.append(bertscore_block(bert_model, references, device=settings[""].get("device")))
     return [
         *(
-            estime_block(EstimeScorer(**options), setting=setting, progress=progress)
-            for setting, options in settings.items()
+            estime_block(scorer, setting=setting, progress=progress)
+            for setting, scorer in scorers.items()
         ),
         baselines.divergence_block(),
-        *bertscore,
+        *([] if bert_model is None else [bertscore_block(bert_model, references, device=device)]),
         baselines.bleu_block(references),
         baselines.rouge_block(references),
         baselines.trivial_block(),

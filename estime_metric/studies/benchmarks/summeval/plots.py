@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from estime_metric.measures import PAPER_MEASURE, RECOMMENDED
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.frames import Frames
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.running import Frames
+from estime_metric.studies.benchmarks.shared.scored import Scored
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS
 
@@ -43,22 +43,39 @@ _CURVE_PLOTS: dict[str, tuple[str, str, dict[str, tuple[str, str, str]]]] = {
 }
 
 
+#: A system-level correlation with a larger p-value is not drawn, as in the paper's Figure 3.
+LARGEST_P = 0.05
+
+
 def draw(
-    scores: Scores[SummEval], frames: Frames, *, seed: int = 0
+    scored: Scored[SummEval], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
     """The plots, each with a name for its files, if several layers were read: ``layers_spearman`` and
     ``layers_kendall`` of the alarms at the summary level, ``layers_system`` for consistency at the
-    system level. A second setting is drawn with thin lines: its first measure in addition to alarms
-    and `RECOMMENDED`, or else its alarms; layers of an encoder with another number of blocks are
-    rescaled to the blocks of the first.
+    system level. Thin lines are a second setting, by its first measure in addition to alarms and
+    `RECOMMENDED`, or else by its alarms; without one, they are such a measure of the first setting
+    (appendix B). Layers of an encoder with another number of blocks are rescaled to the blocks of the
+    first.
     """
-    first = _by_layer(scores, PAPER_MEASURE, second_setting=False)
+    first = _by_layer(scored, PAPER_MEASURE, second_setting=False)
     if len(first) < 2:
         return
-    second = _by_layer(scores, _second_measure(scores), second_setting=True)
+    has_second = any(column.setting for column in scored.known)
+    measures = dict.fromkeys(
+        column.measure
+        for column in scored.known
+        if column.measure and bool(column.setting) == has_second
+    )
+    added = [name for name in measures if name not in (PAPER_MEASURE, RECOMMENDED)]
+    measure = next(iter((*added, *([PAPER_MEASURE] if has_second else []))), None)
+    second = _by_layer(scored, measure, second_setting=has_second)
     from estime_metric.studies.meta import plots
 
-    correlations = frames[CORRELATIONS].set_index(["quality", "level", "method", "column"])["value"]
+    table = frames[CORRELATIONS]
+    is_drawn = (table["level"] != "system") | (table["p_value"] < LARGEST_P)
+    correlations = table.assign(value=table["value"].where(is_drawn)).set_index(
+        ["quality", "level", "method", "column"]
+    )["value"]
     for name, (title, statistic, keys) in _CURVE_PLOTS.items():
         yield (
             name,
@@ -74,21 +91,16 @@ def draw(
         )
 
 
-def _by_layer(scores: Scores[SummEval], measure: str, *, second_setting: bool) -> list[ScoreColumn]:
+def _by_layer(
+    scored: Scored[SummEval], measure: str | None, *, second_setting: bool
+) -> list[ScoreColumn]:
     """The columns of a measure of ESTIME in one of the settings, by rising layer."""
     columns = [
         column
-        for column in scores.known
-        if column.measure == measure and bool(column.setting) == second_setting
+        for column in scored.known
+        if column.measure == measure is not None and bool(column.setting) == second_setting
     ]
     return sorted(columns, key=lambda column: column.layer or 0)
-
-
-def _second_measure(scores: Scores[SummEval]) -> str:
-    """The measure that the curves of the second setting show."""
-    measures = [column.measure for column in scores.known if column.measure and column.setting]
-    added = [measure for measure in measures if measure not in (PAPER_MEASURE, RECOMMENDED)]
-    return added[0] if added else PAPER_MEASURE
 
 
 def _curves(
@@ -103,9 +115,8 @@ def _curves(
 
 def _kind(second: ScoreColumn, first: ScoreColumn) -> str:
     """What the thin lines are."""
-    return (
-        second.setting if second.blocks == first.blocks else f"{second.setting},\nlayers rescaled"
-    )
+    name = second.setting or str(second.measure)
+    return name if second.blocks == first.blocks else f"{name},\nlayers rescaled"
 
 
 def _rescaled(column: ScoreColumn, first: ScoreColumn) -> float:

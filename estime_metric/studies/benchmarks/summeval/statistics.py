@@ -4,15 +4,18 @@ worse measures from files correlate than ESTIME.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from estime_metric.studies.benchmarks.shared.blocks import OWN, ScoreColumn
+from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_BASED, REFERENCE_FREE
+from estime_metric.studies.benchmarks.shared.estime_paper import CORRELATIONS as PRINTED
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.frames import Frames, each_column
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.estime_paper import (
+    REFERENCE_FREE as PRINTED_REFERENCE_FREE,
+)
+from estime_metric.studies.benchmarks.shared.running import Frames
+from estime_metric.studies.benchmarks.shared.scored import Scored, with_paper
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.meta.correlations import UndefinedCorrelationError
 from estime_metric.studies.meta.grid import Grid
@@ -23,41 +26,42 @@ from estime_metric.studies.meta.significance import bootstrap_difference, willia
 LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
 CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
-_CORRELATIONS = ["quality", "level", "method", "value", "low", "high", "p_value", "undefined"]
-_DIFFERENCES = ["than", "quality", "documents", "difference", "low", "high", "p_value"]
+_CORRELATIONS = ["value", "low", "high", "p_value", "undefined"]
 
 
-def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -> Frames:
+def analyze(scored: Scored[SummEval], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """How well each measure agrees with each quality, with 95% intervals of a bootstrap over
     documents.
 
     ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``,
-    ``method``, ``value`` (NaN if all scores or all judgements are equal), ``low``, ``high``, and
-    ``p_value`` (see `correlations.p_value`), and ``undefined``, the resamples without a value.
+    ``method``, ``value`` (NaN if all scores or all judgements are equal, and without a score for each
+    system), ``low``, ``high``, and ``p_value`` (see `correlations.p_value`), ``undefined``, the
+    resamples without a value, and ``paper``, the figure that the paper prints.
     ``differences.csv``, if there is a second setting or scores of files in addition to ESTIME: see
     `differences`.
     """
-
-    def rows_of(column: ScoreColumn) -> list[dict[str, Any]]:
-        grids = [scores.grid(column, quality) for quality in QUALITIES]
+    keys = {"quality": QUALITIES, "level": LEVELS, "method": METHODS}
+    rows: list[dict[str, Any]] = []
+    for column in scored.analyzed():
+        grids = [scored.grid(column, quality) for quality in QUALITIES]
         agreement = evaluate_all(
-            [grid for grid in grids if grid.documents],  # a file may lack a system for each
+            [grid for grid in grids if grid.documents],
             levels=LEVELS,
             methods=METHODS,
             resample="documents",
             n=resamples,
             seed=seed,
-        )
-        rows: list[dict[str, Any]] = agreement.to_dict("records")
-        return [{"quality": row["judgement"], **row} for row in rows]
-
-    frames = {CORRELATIONS: each_column(scores, rows_of, _CORRELATIONS)}
-    if len(compared := differences(scores, resamples, seed)):
+        ).rename(columns={"judgement": "quality"})
+        agreement = agreement[[*keys, *_CORRELATIONS]].assign(column=column.name)
+        rows += agreement.to_dict("records")
+    correlations = with_paper(scored.tidy(rows, _CORRELATIONS, **keys), _printed(), list(keys))
+    frames = {CORRELATIONS: correlations.astype({"undefined": "Int64"})}
+    if len(compared := differences(scored, resamples, seed)):
         frames[DIFFERENCES] = compared
     return frames
 
 
-def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+def differences(scored: Scored[SummEval], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """Each measure from a file minus ESTIME's first row, and a second setting of ESTIME minus the
     first one, Spearman's rho at the summary level.
 
@@ -68,19 +72,20 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
     There are no rows if there is nothing to compare or ESTIME was not computed; numbers are NaN if
     scores are constant or documents too few.
     """
-
-    def rows_of(column: ScoreColumn) -> Iterator[dict[str, Any]]:
+    rows = []
+    for column in scored.analyzed():
         is_second_setting = bool(column.setting) and column.main
-        rival = scores.rival_of(column) if is_second_setting or column.section == OWN else None
+        rival = scored.rival_of(column) if is_second_setting or column.section == OWN else None
         if rival is None:
-            return
+            continue
         for quality in QUALITIES:
-            first = scores.grid(column, quality, among=scores.values[rival.name])
-            second = scores.grid(rival, quality, among=scores.values[column.name])
-            names = {"than": rival.label, "quality": quality, "documents": len(first.documents)}
-            yield {**names, **_compare(first, second, resamples, seed)}
-
-    return each_column(scores, rows_of, _DIFFERENCES)
+            first = scored.grid(column, quality, among=rival)
+            second = scored.grid(rival, quality, among=column)
+            names = {"column": column.name, "measure": column.label, "section": column.section}
+            names |= {"than": rival.label, "quality": quality}
+            numbers = _compare(first, second, resamples, seed)
+            rows.append({**names, "documents": len(first.documents), **numbers})
+    return pd.DataFrame(rows)
 
 
 def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, float]:
@@ -102,3 +107,10 @@ def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, 
         "high": test.high,
         "p_value": p_value,
     }
+
+
+def _printed() -> pd.DataFrame:
+    """Tables 1 and 2 of the paper, tidy."""
+    printed = PRINTED.melt(ignore_index=False, value_name="paper").reset_index()
+    is_free = printed["measure"].isin(PRINTED_REFERENCE_FREE)
+    return printed.assign(section=is_free.map({True: REFERENCE_FREE, False: REFERENCE_BASED}))

@@ -10,8 +10,7 @@ from cyclopts import Parameter
 from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import make_app
-from estime_metric.config import EMBEDDED_MODEL
-from estime_metric.studies.commands.benchmark.shared import (
+from estime_metric.studies.commands.benchmark.running import (
     OTHERS,
     OWN,
     RUN,
@@ -19,6 +18,7 @@ from estime_metric.studies.commands.benchmark.shared import (
     OtherMeasures,
     OwnScores,
     RunOptions,
+    scorers_of,
 )
 from estime_metric.studies.commands.benchmark.subtle_errors import subtle_errors
 
@@ -45,9 +45,10 @@ def summeval(
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 
-    Rows marked 'here' are computed in this run, 'paper' rows are published values, and 'file' rows
-    come from --scores. With --compare and --layers all, the plots have curves of both settings, as
-    in appendices B to F.
+    Columns called 'paper' are published values; [FILE] after a measure's name says that it comes from
+    --scores. Documents are called as in the data (doc_id, such as dm-test-8764...), systems M0 to M23
+    or by their names (LEAD-3, BART ...). With --layers all, plots have the curves of appendix A; with
+    --compare (C to F) or another measure in --measures (winners: B), also thin ones to compare with.
 
     Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 on
     failure.
@@ -63,25 +64,22 @@ def summeval(
     """
     run.make_folder()
     config = measure.settings()
+    from estime_metric.studies.benchmarks import summeval  # imports torch: slow
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
-    from estime_metric.studies.benchmarks.shared.estime_block import second_setting
-    from estime_metric.studies.benchmarks.summeval import BENCHMARK  # imports torch: slow
     from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 
-    settings = {"": config}
-    if compare is not None:
-        second, changed = second_setting(config, compare)
-        settings[changed] = second
-    summaries = BENCHMARK.read(data, limit)
+    scorers = scorers_of(config, compare)
     if bertscore_model is None:
-        model = measure.model or EMBEDDED_MODEL
+        model = scorers[""].config.model
         bertscore_model = model if model in embedded.PATHS else PAPER_ENCODER
     blocks = measure_blocks(
-        settings,
+        scorers,
         bert_model=None if bertscore_model == NONE else bertscore_model,
+        device=measure.device,
         progress=not run.quiet,
     )
-    return run.run(BENCHMARK, summaries, [*blocks, *others.blocks(measure.device)])
+    added = others.blocks(measure.device)
+    return run.run(summeval.BENCHMARK, summeval.read(data, limit), [*blocks, *added])
 
 
 app.command(subtle_errors)
@@ -101,7 +99,8 @@ def coherence(
     Prints Tables 3 and 4, and Table 1 with --runs or --scores. With --output, also writes the
     intervals of Table 3, Tables 1, 5 and 6, the agreement of the annotators, and plots. The measures
     of --scores have rows in Tables 1 and 3, bias matrices and a plot of their agreement within each
-    system.
+    system. Documents and systems are called as in DATA (doc_id, M0 to M23) or systems by their names
+    (LEAD-3, BART ...).
 
     Exit status: 0 on success, 1 if plots could not be drawn (the rest is written), 2 on failure.
 
@@ -113,7 +112,7 @@ def coherence(
             printed or written)
     """
     run.make_folder()
-    from estime_metric.studies.benchmarks.coherence_scores import benchmark, published_scores
+    from estime_metric.studies.benchmarks.coherence_scores import benchmark, published_scores, read
 
     added = others.blocks(device=None)
     written = run.output is not None
@@ -121,5 +120,5 @@ def coherence(
     if runs is None:
         runs = RUNS if written or added else 0
     chosen = benchmark(runs, intervals=written, shows_confounders=shows_confounders)
-    data = chosen.read(folder)
+    data = read(folder)
     return run.run(chosen, data, [published_scores(data), *added])

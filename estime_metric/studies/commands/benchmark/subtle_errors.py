@@ -10,10 +10,10 @@ from cyclopts import Parameter
 
 from estime_metric import embedded
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn_of_rows
+from estime_metric.cli.console import warn_of_rows
 from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
-from estime_metric.studies.commands.benchmark.shared import (
+from estime_metric.studies.commands.benchmark.running import (
     MEASURE,
     OTHERS,
     RUN,
@@ -21,6 +21,7 @@ from estime_metric.studies.commands.benchmark.shared import (
     EveryMeasure,
     OtherMeasures,
     RunOptions,
+    scorers_of,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
 from estime_metric.table.rows import Layout, read_lines, valid_lines
@@ -51,10 +52,10 @@ def subtle_errors(
     """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
     paper).
 
-    Prints a Markdown table: correlations with clean = 1 and corrupted = 0 next to the paper's. With
+    Prints correlations with clean = 1 and corrupted = 0 next to the paper's. With
     --compare, each measure of the second setting is compared with the same measure of the first. The
-    files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair and
-    n_errors.
+    files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair (the id
+    of the row, or its line) and n_errors.
 
     Exit status: 0 if all measures were computed, 1 if some rows are invalid or some measures failed
     (the others are reported), 2 on failure.
@@ -80,21 +81,17 @@ def subtle_errors(
     warn_of_rows(problems)
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
-    from estime_metric.scorer import EstimeScorer  # imports torch: slow
-    from estime_metric.studies.benchmarks.shared.estime_block import second_setting
-    from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
+    from estime_metric.studies.benchmarks.subtle_errors import (
+        SubtleErrors,  # imports torch: slow
+        experiment,
+    )
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
-    from estime_metric.studies.tables import to_markdown
 
     added = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=FURTHER_MEASURES, **config)
-    scorers = {"": scorer}
-    if compare is not None:
-        second, changed = second_setting(config, compare)
-        scorers[changed] = EstimeScorer(**{"measures": FURTHER_MEASURES, **second})
-    is_bundled = scorer.config.model in embedded.PATHS
+    scorers = scorers_of({"measures": FURTHER_MEASURES, **config}, compare, FURTHER_MEASURES)
+    is_bundled = scorers[""].config.model in embedded.PATHS
     default_generator = EMBEDDED_SMALL_MODEL if is_bundled else PAPER_GENERATOR
     maker = SubtleErrors(
         generator or default_generator,
@@ -108,12 +105,7 @@ def subtle_errors(
         rows = labeled_rows(list(clean["source"]), data.corrupted, numbers, list(clean["document"]))
         write(run.output / "pairs.jsonl", rows)
     blocks = experiment.measure_blocks(scorers, baselines=baselines, progress=progress)
-    status = run.run(
-        experiment.BENCHMARK,
-        data,
-        [*blocks, *added],
-        show=lambda tables: say("\n".join(map(to_markdown, tables))),
-    )
+    status = run.run(experiment.BENCHMARK, data, [*blocks, *added])
     return 1 if problems else status
 
 

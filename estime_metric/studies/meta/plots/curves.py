@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 from estime_metric.show.plot import (
     COLORS,
     GRAY,
-    MARKERS,
     TICK,
     WIDTH,
     make_grid,
     new_figure,
 )
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def plot_layers(

@@ -11,7 +11,7 @@ import transformers
 
 from estime_metric.studies.benchmarks.shared import blanc
 from estime_metric.studies.benchmarks.shared.blanc import BlancScorer, blanc_block, load_package
-from estime_metric.studies.benchmarks.shared.scores import compute_scores
+from estime_metric.studies.benchmarks.shared.scored import score
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
@@ -57,9 +57,9 @@ def test_random_numbers_and_transformers_stay_as_they_were(bert_folder: str) -> 
 
 def test_it_is_a_block_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     block = blanc_block(bert_folder)
-    scores = compute_scores(data, [block])
+    scores = score(data, [block])
     assert not scores.problems
-    (values,) = scores.values.values()
+    values = scores.frame[block.columns[0].name]
     expected = BlancScorer(bert_folder).score(data.summaries, data.sources)
     assert values.tolist() == expected.tolist()
     assert len(set(values.tolist())) > 1

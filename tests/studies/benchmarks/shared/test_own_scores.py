@@ -12,14 +12,13 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.studies.benchmarks.shared.benchmark import run
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
-from estime_metric.studies.benchmarks.shared.scores import compute_scores
+from estime_metric.studies.benchmarks.shared.running import run
+from estime_metric.studies.benchmarks.shared.scored import score
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.table import table as score_table
-from tests.studies.conftest import rows
 
 
 @pytest.fixture
@@ -39,14 +38,14 @@ def test_a_file_gives_the_same_scores_in_any_order(
     data: SummEval, table: pd.DataFrame, tmp_path: Path
 ) -> None:
     shuffled = write(table.sample(frac=1, random_state=2), tmp_path / "mine.csv")
-    scores = compute_scores(data, own_blocks([shuffled], ["errors"]))
-    assert list(scores.values) == ["mine:judge", "mine:errors"]
+    scores = score(data, own_blocks([shuffled], ["errors"]))
+    assert list(scores.frame)[-2:] == ["mine:judge", "mine:errors"]
     for name in ("judge", "errors"):
-        assert scores.values[f"mine:{name}"].tolist() == table[name].tolist()
+        assert scores.frame[f"mine:{name}"].tolist() == table[name].tolist()
     assert [column.label for column in scores.columns] == ["judge [mine]", "(-)errors [mine]"]
-    ordered = compute_scores(data, [own_block(table, "mine", ["errors"])])
+    ordered = score(data, [own_block(table, "mine", ["errors"])])
     assert scores.signatures == ordered.signatures
-    assert not scores.notes
+    assert not any(scores.notes.values())
 
 
 def test_integers_that_pandas_has_stored_as_floats_are_the_same_keys(table: pd.DataFrame) -> None:
@@ -70,15 +69,12 @@ def test_own_scores_are_compared_with_ours(
     )
     judged = data.table["fluency"].to_numpy()
     theirs = stats.spearmanr(-table["errors"], judged).statistic
-    (row,) = (
-        row for row in rows(result.tables["differences"]) if row["measure"] == "(-)errors [mine]"
-    )
+    rows = result.tables["differences"].sections["fluency"].set_index("measure")
+    row = rows.loc["(-)errors [mine]"]
     alarms = scorer.score(data.summaries, data.sources).values("alarms").numpy()
-    assert float(row["fluency ρ more"]) == pytest.approx(
-        theirs - stats.spearmanr(-alarms, judged).statistic
-    )
-    assert 0 <= float(row["fluency p"]) <= 1
-    assert row["documents"] == "4"
+    assert row["ρ more"] == pytest.approx(theirs - stats.spearmanr(-alarms, judged).statistic)
+    assert 0 <= float(row["p"]) <= 1
+    assert row["documents"] == 4
 
 
 def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> None:
@@ -86,24 +82,21 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
     gaps = pd.concat([table.drop(columns=["errors", "note"]).iloc[1:], stranger])
     gaps["judge"] = gaps["judge"].astype(float).mask(gaps["document"] == "007")
     block = own_block(gaps, "mine")
-    scores = compute_scores(data, [block])
+    scores = score(data, [block])
     assert scores.notes["Scores of mine"] == (
         "mine: no row for 1 of 12 summaries: (b-doc, M10).",
         "mine: no value of judge for 3 summaries: (007, M10), (007, M2), (007, M0).",
         "mine: rows of no summary, excluded: (zzz, M2), (d, M9).",
     )
-    assert np.isnan(scores.values["mine:judge"]).tolist() == [
+    assert np.isnan(scores.frame["mine:judge"]).tolist() == [
         key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
     ]
     kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
-    (row,) = (
-        row
-        for row in rows(run(BENCHMARK, data, [block], resamples=5).tables["table1"])
-        if row["from"] == "file"
-    )
+    table1 = run(BENCHMARK, data, [block], resamples=5).tables["table1"]
+    rows = table1.sections["fluency"].set_index("measure")
     judged = data.table["fluency"].to_numpy()[kept]
     value = stats.spearmanr(table["judge"].to_numpy()[kept], judged).statistic
-    assert float(row["fluency ρ"]) == pytest.approx(value)
+    assert rows.loc["judge [mine]", "ρ"] == pytest.approx(value)
 
 
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
@@ -118,26 +111,25 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
             tmp_path / f"layer{layer}.jsonl", rows[::-1], {"signature": result.signature}
         )
         blocks.append(tmp_path / f"layer{layer}.jsonl")
-    scores = compute_scores(data, own_blocks(blocks))
+    scores = score(data, own_blocks(blocks))
     labels = [column.label for column in scores.columns]
     assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
     for name in ("consistency", "tokens", "coverage", "copied_density"):
         assert f"{name} [layer1]" not in labels
     expected = EstimeScorer(model=bert_folder, layers=2).score(data.summaries, data.sources)
-    assert scores.values["layer2:alarms"].tolist() == expected.values("alarms").tolist()
+    assert scores.frame["layer2:alarms"].tolist() == expected.values("alarms").tolist()
     assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
 
 
-def test_a_column_named_as_a_row_of_the_paper_stands_above_it(
+def test_a_column_named_as_a_row_of_the_paper_has_the_paper_s_figure(
     data: SummEval, table: pd.DataFrame
 ) -> None:
     renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
     result = run(BENCHMARK, data, [own_block(renamed, "mine")], resamples=5)
-    for name in ("table1", "table2"):
-        order = [(row["measure"], row["from"], row["section"]) for row in rows(result.tables[name])]
-        for label in ("SUPERT", "SummaQA-F1"):
-            index = order.index((f"{label} [mine]", "file", "Reference-free"))
-            assert order[index + 1] == (label, "paper", "Reference-free")
+    rows = result.tables["table1"].sections["consistency"].set_index("measure")
+    for label, figure in (("SUPERT", 0.297), ("SummaQA-F1", 0.174)):
+        assert rows.loc[f"{label} [mine]", "ρ paper"] == figure
+        assert label not in rows.index
 
 
 def test_a_published_file_is_read_as_it_is(
@@ -148,10 +140,10 @@ def test_a_published_file_is_read_as_it_is(
     published = pd.DataFrame({"doc": table["document"], "system": named, "score": table["judge"]})
     published.to_csv(tmp_path / "SUPERT.csv", index=False)
     (block,) = own_blocks([tmp_path / "SUPERT.csv"])
-    scores = compute_scores(data, [block])
-    assert scores.values["SUPERT:SUPERT"].tolist() == table["judge"].tolist()
+    scores = score(data, [block])
+    assert scores.frame["SUPERT:SUPERT"].tolist() == table["judge"].tolist()
     assert [column.label for column in scores.columns] == ["SUPERT [SUPERT]"]
-    assert not scores.notes
+    assert not any(scores.notes.values())
 
 
 def test_tables_that_do_not_fit_are_refused_by_name(
@@ -192,9 +184,7 @@ def test_tables_that_do_not_fit_are_refused_by_name(
     )  # names stay as they are written
     with pytest.raises(ValueError, match=r"each summary once, but .007, 1. occurs twice"):
         own_blocks([path])
-    strange = compute_scores(
-        data, [own_block(table.assign(document="x" + table["document"]), "mine")]
-    )
+    strange = score(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
     assert (
         "to score summaries of made-up, but none of its 12 rows is one"
         in strange.problems["Scores of mine"]

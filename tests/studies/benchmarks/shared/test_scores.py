@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,11 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     Prepared,
     ScoreColumn,
 )
-from estime_metric.studies.benchmarks.shared.estime_block import estime_block, second_setting
-from estime_metric.studies.benchmarks.shared.scores import compute_scores
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.shared.scored import score
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
+from estime_metric.table.table import record_of
 from tests.command import csv_rows
 from tests.families import BLOCKS
 
@@ -46,9 +46,9 @@ def broken(name: str, error: BaseException) -> Block:
 
 def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
     options = {"model": bert_folder, "layers": (1, 3), "measures": ("soft", "alarm_rate")}
-    settings = {"": options, "unit word": {**options, "unit": "word"}}
-    blocks = measure_blocks(settings, bert_model=bert_folder)
-    scores = compute_scores(data, blocks)
+    scorers = {"": EstimeScorer(**options), "unit word": EstimeScorer(**options, unit="word")}
+    blocks = measure_blocks(scorers, bert_model=bert_folder)
+    scores = score(data, blocks)
     assert not scores.problems
     texts, sources, references = data.summaries, data.sources, data.table["references"]
     rouge = baselines.rouge(texts, references)
@@ -72,36 +72,12 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
                 label = {"estime": "(-)ESTIME", "soft": "soft"}.get(column, "(-)alarm_rate")
                 labels[name] = f"{label}-{layer}{setting}"
     for column, values in expected.items():
-        assert scores.values[column] == pytest.approx(values, abs=1e-6), column
+        assert scores.frame[column].to_numpy() == pytest.approx(values, abs=1e-6), column
     assert labels.items() <= {column.name: column.label for column in scores.columns}.items()
     for column in scores.columns:
         assert column.lower_is_better == column.label.startswith("(-)")
         sign = -1 if column.lower_is_better else 1
-        assert scores.oriented(column).tolist() == (sign * scores.values[column.name]).tolist()
-
-
-def test_a_second_setting_shares_the_options_of_the_first(tmp_path: Path) -> None:
-    path = tmp_path / "second.json"
-    for first, in_file, second, changed in (
-        ({"dtype": "float32"}, {"distance": 8}, {"dtype": "float32", "distance": 8}, "distance 8"),
-        ({"normalize": True}, {"normalize": True, "unit": "word"}, None, "unit word"),
-        ({"measures": "soft"}, {"measures": ["winners"]}, None, "measures winners"),
-        (
-            {"layers": "all", "distance": 8},
-            {"model": "embedded-small"},
-            None,
-            "model embedded-small",
-        ),
-    ):
-        path.write_text(json.dumps(in_file), encoding="utf-8")
-        options, difference = second_setting(first, path)
-        assert changed in difference
-        if second is not None:
-            assert options == second
-    assert options == {"layers": "all", "model": "embedded-small"}
-    path.write_text('{"normalize": true}', encoding="utf-8")
-    with pytest.raises(ValueError, match=r"second\.json to change an option, but it changes none"):
-        second_setting({"normalize": True}, path)
+        assert scores.oriented(column).tolist() == (sign * scores.frame[column.name]).tolist()
 
 
 def test_all_layers_are_in_the_table_of_layers_alone(bert_folder: str) -> None:
@@ -114,18 +90,18 @@ def test_all_layers_are_in_the_table_of_layers_alone(bert_folder: str) -> None:
 
 def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    first = compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    first = score(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
     table = csv_rows(tmp_path / "scores.csv")
-    assert [float(row["a"]) for row in table] == first.values["a"].tolist()  # to the last bit
-    run = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert [float(row["a"]) for row in table] == first.frame["a"].tolist()  # to the last bit
+    run = record_of(tmp_path / "scores.csv")
     assert run["signatures"] == {"a": "a|s1", "b": "b|s1"}
     assert run["measures"]["a"] == {"label": "a", "lower_is_better": False}
 
-    again = compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    again = score(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
     assert calls == ["a", "b", "a", "b"]
     assert not again.reused
 
-    resumed = compute_scores(
+    resumed = score(
         data,
         [counted("b", calls), counted("a", calls, "s2"), counted("c", calls)],
         folder=tmp_path,
@@ -133,7 +109,7 @@ def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: 
     )
     assert calls[4:] == ["a", "c"]  # another signature, a new measure
     assert resumed.reused == ["b"]
-    assert resumed.values["b"].tolist() == first.values["b"].tolist()
+    assert resumed.frame["b"].tolist() == first.frame["b"].tolist()
     assert pd.read_csv(tmp_path / "scores.csv").columns.tolist() == [
         "document",
         "system",
@@ -145,27 +121,25 @@ def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: 
 
 def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    score(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
     blocks = [counted("a", calls, "s2"), broken("c", KeyboardInterrupt()), counted("b", calls)]
     with pytest.raises(KeyboardInterrupt):
-        compute_scores(data, blocks, folder=tmp_path, resume=True)
-    compute_scores(
-        data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True
-    )
+        score(data, blocks, folder=tmp_path, resume=True)
+    score(data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True)
     assert calls == ["a", "b", "a"]
 
 
 def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    assert not compute_scores(
+    assert not score(
         data, [counted("a", calls)], folder=tmp_path, resume=True
     ).reused  # an empty folder
     with pytest.raises(
         ValueError, match=r"to contain scores of this data .* but they are of made-up"
     ):
-        compute_scores(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
-    (tmp_path / "run.json").write_text("{}", encoding="utf-8")
+        score(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
+    (tmp_path / "scores.csv.meta.json").write_text("{}", encoding="utf-8")
     with pytest.raises(
         ValueError, match="to contain the scores of an earlier run, but got KeyError"
     ):
-        compute_scores(data, [counted("a", calls)], folder=tmp_path, resume=True)
+        score(data, [counted("a", calls)], folder=tmp_path, resume=True)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from estime_metric.studies.benchmarks.shared.frames import drawn_weights
-from estime_metric.studies.benchmarks.subtle_errors.statistics import agree
+from estime_metric.studies.benchmarks.shared.scored import drawn_weights
+from estime_metric.studies.benchmarks.subtle_errors.experiment import agree
 
 SCORES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=12)
 

@@ -11,10 +11,10 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.benchmarks.shared.baselines import rouge
-from estime_metric.studies.benchmarks.shared.benchmark import Results, run
+from estime_metric.studies.benchmarks.shared.running import Results, run
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions, make_versions
-from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT
+from estime_metric.studies.benchmarks.subtle_errors.experiment import AGREEMENT
 from tests.families import SENTENCES
 
 SOURCES = [" ".join(SENTENCES[start : start + 4]) for start in range(6)]
@@ -36,38 +36,31 @@ def results(bert_folder: str, scorer: EstimeScorer) -> Results[Versions]:
 
 
 def test_pairs_with_too_few_words_are_left_out_and_said(results: Results[Versions]) -> None:
-    assert [len(results.scores.data.complete(number)) for number in (1, 2, 4)] == [6, 6, 5]
-    assert results.frames[AGREEMENT].groupby("n_errors")["pairs"].unique().explode().tolist() == [
-        6,
-        6,
-        5,
-    ]
-    notes = results.tables["subtle-errors-table-3"].notes
+    assert [len(results.scored.data.complete(number)) for number in (1, 2, 4)] == [6, 6, 5]
+    pairs = results.frames[AGREEMENT].groupby("n_errors")["pairs"].max()
+    assert [pairs[number] for number in "124"] == [6, 6, 5]
+    notes = results.tables["subtle-errors"].notes
     assert "1 pair of 6 excluded: too few whole words for 4 errors." in notes
 
 
 def test_rows_are_of_the_scores(results: Results[Versions]) -> None:
-    data = results.scores.data
+    data = results.scored.data
     overlap = rouge(data.summaries, [[source] for source in data.sources])["ROUGE-2"]
-    np.testing.assert_array_equal(results.scores.values["rouge_2_source"], overlap)
-    rows = results.frames[AGREEMENT].query("n_errors == 2").set_index("measure")
+    np.testing.assert_array_equal(results.scored.frame["rouge_2_source"], overlap)
+    rows = results.frames[AGREEMENT].query("n_errors == '2'").set_index("measure")
     assert rows.loc["(-)length", "preferred"] == 0.5  # a word for a word
 
 
-def test_a_row_is_named_measured_or_printed(results: Results[Versions]) -> None:
-    (table_3,) = results.tables.values()
-    titles = [section.title for section in table_3.sections]
-    assert titles[:2] == [
-        "Computed in this run: 1 error, 6 pairs",
-        "Computed in this run: 2 errors, 6 pairs",
-    ]
-    assert titles[-1].startswith("Printed in the paper, not computed in this run")
-    names = [column.name for column in table_3.columns]
-    paper = dict(zip(names, table_3.sections[-1].rows[3], strict=True))
-    assert (paper["measure"], paper["ρ"], paper["τ-c"]) == ("(-)ESTIME-21", 0.163, 0.188)
-    assert np.isnan(paper["difference, p"])
-    assert f"Errors: {results.scores.data.generator}" in table_3.notes
-    assert set(results.scores.remarks) <= set(table_3.notes)
+def test_a_row_is_measured_or_printed(results: Results[Versions]) -> None:
+    agreement, paired = results.tables.values()
+    computed = ["1 error, 6 pairs", "2 errors, 6 pairs", "4 errors, 5 pairs"]
+    assert list(agreement.sections) == [*computed, "3 errors, 0 pairs"]
+    assert list(paired.sections) == computed
+    paper = agreement.sections["3 errors, 0 pairs"].set_index("measure").loc["(-)ESTIME-21"]
+    assert (paper["ρ paper"], paper["τ-c paper"], paper["ρ p"]) == (0.163, 0.188, "–")
+    assert np.isnan(paper["ρ"])
+    assert f"Errors: {results.scored.data.generator}" in agreement.notes
+    assert set(results.scored.remarks) <= set(agreement.notes)
 
 
 def test_every_estimate_lies_within_its_own_interval(results: Results[Versions]) -> None:

@@ -1,81 +1,88 @@
-"""Tables and pictures contain what scipy finds, and the printed rows digit for digit."""
+"""Tidy tables, tables and pictures contain what scipy finds and what the paper prints."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
+from estime_metric import EstimeScorer
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,
     TRIVIAL,
+    Block,
+    Prepared,
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.frames import Frames
-from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from estime_metric.studies.benchmarks.shared.running import Frames, run
+from estime_metric.studies.benchmarks.shared.scored import Scored, score
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.tables import Table
-from tests.studies.conftest import drawn_rows, ends, rows
+from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
+from estime_metric.studies.report import Table
+from tests.studies.conftest import drawn_rows, ends
 from tests.studies.meta import oracle
 
-#: What the paper prints.
-PAPER = paper.CORRELATIONS.sort_index(axis=1)
 COLUMNS = (
     ScoreColumn("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, measure="alarms", layer=5),
     ScoreColumn(
         "estime_token_6", "(-)ESTIME-6", REFERENCE_FREE, True, measure="alarms", layer=6, main=False
     ),
     ScoreColumn("rouge_1", "ROUGE-1", REFERENCE_BASED),
-    ScoreColumn("gone", "BLEU", REFERENCE_BASED),
     ScoreColumn("length", "(-)length", TRIVIAL, True),
 )
+GONE = ScoreColumn("gone", "BLEU", REFERENCE_BASED)
+
+
+def made_block(columns: Sequence[ScoreColumn], seed: int = 2) -> Block:
+    """A block of random scores."""
+
+    def compute(data: SummEval, _: object) -> dict[str, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        return {column.name: rng.integers(0, 6, len(data)) for column in columns}
+
+    return Block("made", tuple(columns), lambda: Prepared("MADE|x", compute))
+
+
+def failing() -> Prepared:
+    raise ImportError("needs pip install 'estime-metric[meta]'.")
 
 
 @pytest.fixture
-def scores(data: SummEval) -> Scores:
-    rng = np.random.default_rng(2)
-    values = {
-        one.name: rng.integers(0, 6, len(data)).astype(np.float64)
-        for one in COLUMNS
-        if one.name != "gone"
-    }
-    return Scores(
-        data,
-        COLUMNS,
-        values,
-        signatures={"ESTIME": "ESTIME|x"},
-        problems={"BLEU": "needs pip install 'estime-metric[meta]'."},
-    )
+def scores(data: SummEval) -> Scored:
+    return score(data, [made_block(COLUMNS), Block("BLEU", (GONE,), failing)])
 
 
 @pytest.fixture
-def correlations(scores: Scores) -> pd.DataFrame:
+def correlations(scores: Scored) -> pd.DataFrame:
     return BENCHMARK.analyze(scores, resamples=50)["correlations.csv"]
 
 
-def tables_of(scores: Scores) -> dict[str, Table]:
+def tables_of(scores: Scored) -> dict[str, Table]:
     frames = BENCHMARK.analyze(scores, resamples=5)
     return {table.name: table for table in BENCHMARK.tables(scores, frames)}
 
 
 @pytest.fixture
-def tables(scores: Scores) -> dict[str, Table]:
+def tables(scores: Scored) -> dict[str, Table]:
     return tables_of(scores)
 
 
-def test_correlations_are_those_of_scipy(scores: Scores, correlations: pd.DataFrame) -> None:
-    assert len(correlations) == 4 * len(QUALITIES) * 2 * 3
-    for row in correlations.itertuples():
+def test_correlations_are_those_of_scipy(scores: Scored, correlations: pd.DataFrame) -> None:
+    computed = correlations[correlations["column"].isin([column.name for column in COLUMNS])]
+    assert len(computed) == 4 * len(QUALITIES) * 2 * 3
+    for row in computed.itertuples():
         sign = -1 if row.measure.startswith("(-)") else 1
-        x = sign * scores.values[row.column].reshape(4, 3)
-        y = scores.data.table[row.quality].to_numpy().reshape(4, 3)
+        x = sign * scores.frame[row.column].to_numpy().reshape(4, 3)
+        y = scores.frame[row.quality].to_numpy().reshape(4, 3)
         if row.level == "system":
             x, y = x.mean(axis=0), y.mean(axis=0)
         assert row.value == pytest.approx(
@@ -84,148 +91,186 @@ def test_correlations_are_those_of_scipy(scores: Scores, correlations: pd.DataFr
         assert -1 - 1e-9 <= row.low <= row.high <= 1 + 1e-9
 
 
-def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
+def test_intervals_come_from_resampled_documents(scores: Scored) -> None:
     correlations = BENCHMARK.analyze(scores, resamples=60)["correlations.csv"]
     row = correlations.query(
         "column == 'rouge_1' and quality == 'fluency' and level == 'summary' and method == 'pearson'"
     ).iloc[0]
-    x, y = scores.values["rouge_1"], scores.data.table["fluency"].to_numpy()
+    x, y = scores.frame["rouge_1"].to_numpy(), scores.frame["fluency"].to_numpy()
     documents = scores.data.table["document"]
     drawn = [np.corrcoef(x[taken], y[taken])[0, 1] for taken in drawn_rows(documents, 60)]
     assert ends(drawn) == (row.low, row.high)
 
 
-def test_every_printed_row_stands_there_digit_for_digit(tables: dict[str, Table]) -> None:
-    first, second = (
-        {row["measure"]: row for row in rows(tables[name]) if row["from"] == "paper"}
-        for name in ("table1", "table2")
-    )
-    assert list(first) == list(PAPER.index)
-    for name, row in first.items():
-        cells = [
-            float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")
-        ]
-        assert cells == paper.CORRELATIONS.loc[name].xs("summary", level="level").tolist()
-    printed = PAPER.xs(("consistency", "system"), axis=1)
-    assert {name: [float(row["τ"]), float(row["ρ"])] for name, row in second.items()} == {
-        name: values.tolist() for name, values in printed.iterrows()
-    }
-
-
-def test_ours_stand_above_the_paper_s_row_of_the_same_measure(tables: dict[str, Table]) -> None:
-    for name in ("table1", "table2"):
-        order = [(row["measure"], row["from"]) for row in rows(tables[name])]
-        assert order.index(("(-)ESTIME-5", "here")) == order.index(("(-)ESTIME-12", "paper")) - 1
-        assert order.index(("ROUGE-1", "here")) == order.index(("ROUGE-1", "paper")) - 1
-        assert order.index(("BLEU", "failed")) == order.index(("BLEU", "paper")) - 1
-        assert order[-1] == ("(-)length", "here")
-        assert "(-)ESTIME-6" not in dict(order)
+def test_what_the_paper_prints_is_next_to_ours_digit_for_digit(
+    correlations: pd.DataFrame, tables: dict[str, Table]
+) -> None:
+    printed = correlations.dropna(subset="paper")
+    wide = printed.pivot(index="measure", columns=["quality", "level", "method"], values="paper")
+    expected = paper.CORRELATIONS
+    pd.testing.assert_frame_equal(wide.loc[expected.index, expected.columns], expected)
+    for name, quality in (("table1", "fluency"), ("table2", "")):
+        rows = tables[name].sections[quality].set_index("measure")
+        assert list(rows.index[:2]) == ["(-)ESTIME-5", "BLANC-AXXL"]
+        assert rows.index[-1] == "(-)length"
+        assert "(-)ESTIME-6" not in rows.index
         assert "BLEU: failed. needs pip install 'estime-metric[meta]'." in tables[name].notes
-        assert "ESTIME: ESTIME|x" in tables[name].notes
+        assert "made: MADE|x" in tables[name].notes
+    rows = tables["table2"].sections[""].set_index("measure")
+    assert rows.loc["(-)ESTIME-21", ["ρ paper", "τ paper"]].tolist() == [0.821, 0.633]
+    assert rows.loc["BLEU", ["ρ paper", "τ paper"]].tolist() == [-0.150, -0.017]
+    assert np.isnan(rows.loc["BLEU", "ρ"])  # it failed
 
 
-def test_our_rows_are_the_correlations(
-    scores: Scores, correlations: pd.DataFrame, tables: dict[str, Table]
+def test_tables_show_the_correlations(
+    scores: Scored, correlations: pd.DataFrame, tables: dict[str, Table]
 ) -> None:
     value = correlations.set_index(["measure", "quality", "level", "method"])["value"]
-    first, second, layers = (
-        {row["measure" if name != "layers" else "layer"]: row for row in rows(tables[name])}
-        for name in ("table1", "table2", "layers")
-    )
+    layers = tables["layers"].sections
+    assert list(layers) == ["(-)ESTIME, ρ", "(-)ESTIME, τ"]
     for quality in QUALITIES:
+        rows = tables["table1"].sections[quality].set_index("measure")
         for symbol, method in (("ρ", "spearman"), ("τ", "kendall_c")):
             expected = value["(-)ESTIME-5", quality, "summary", method]
-            assert float(first["(-)ESTIME-5"][f"{quality} {symbol}"]) == expected
-            assert float(layers["5"][f"{quality} {symbol}"]) == expected
-    assert (
-        float(second["(-)length"]["τ"]) == value["(-)length", "consistency", "system", "kendall_c"]
-    )
-    assert {layer: row["section"] for layer, row in layers.items()} == dict.fromkeys(
-        "56", "(-)ESTIME"
-    )
-    assert float(layers["6"]["mean"]) == scores.values["estime_token_6"].mean()
-    scores.columns = COLUMNS[:1]
-    assert set(tables_of(scores)) == {"table1", "table2"}
+            assert rows.loc["(-)ESTIME-5", symbol] == expected
+            assert layers[f"(-)ESTIME, {symbol}"].loc[0, quality] == expected
+    assert layers["(-)ESTIME, ρ"]["layer"].tolist() == ["5", "6"]
+    assert layers["(-)ESTIME, ρ"].loc[1, "mean"] == scores.frame["estime_token_6"].mean()
+    note = next(note for note in tables["table1"].notes if note.startswith("p: two-sided"))
+    assert "above .01." in note
+    one = Scored(scores.data, COLUMNS[:1], scores.frame)
+    assert set(tables_of(one)) == {"table1", "table2"}
 
 
-def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
-    scores.values["length"][:] = 7.0
-    line = rows(tables_of(scores)["table1"])[-1]
-    assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
+def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scored) -> None:
+    scores.frame["length"] = 7.0
+    row = tables_of(scores)["table1"].sections["fluency"].iloc[-1]
+    assert row["measure"] == "(-)length"
+    assert np.isnan(row["ρ"])
+
+
+def test_a_measure_without_one_system_is_a_row_of_dashes_and_one_note(data: SummEval) -> None:
+    table = pd.DataFrame(data.keys, columns=["document", "system"]).assign(judge=range(len(data)))
+    partial = own_block(table[table["system"] != "M2"], "mine")
+    results = run(BENCHMARK, data, [made_block(COLUMNS), partial], resamples=5)
+    for name, section in (("table1", "fluency"), ("table2", "")):
+        rows = results.tables[name].cells(results.tables[name].sections[section])
+        place = rows["measure"].index("judge [mine]")
+        assert {cells[place] for heading, cells in rows.items() if heading != "measure"} == {"–"}
+        notes = [note for note in results.tables[name].notes if note.startswith("Empty, because")]
+        assert notes == ["Empty, because no document has a score of every system: judge [mine]."]
 
 
 def test_unnamed_systems_are_said_to_be_so(data: SummEval) -> None:
     for named in (True, False):
-        notes = tables_of(Scores(dataclasses.replace(data, named_systems=named)))["table2"].notes
+        bare = dataclasses.replace(data, named_systems=named)
+        notes = tables_of(Scored(bare, frame=data.table))["table2"].notes
         assert any("does not name the systems" in note for note in notes) != named
 
 
-def made(data: SummEval, columns: list[tuple[int, str]], blocks: int = 3) -> tuple[Scores, Frames]:
-    """Alarms at random, for (layer, setting); the encoder of a second setting has ``blocks``."""
-    rng = np.random.default_rng(4)
+def made(
+    data: SummEval, columns: list[tuple[int, str, str]], blocks: int = 3
+) -> tuple[Scored, Frames]:
+    """Measures at random, for (layer, setting, measure); the encoder of a second setting has
+    ``blocks``.
+    """
     made_columns = tuple(
         ScoreColumn(
-            f"estime_token_{layer}{setting}",
-            f"(-)ESTIME-{layer}{setting}",
+            f"{measure}_{layer}{setting}",
+            f"(-){measure}-{layer}{setting}",
             REFERENCE_FREE,
             True,
-            measure="alarms",
+            measure=measure,
             layer=layer,
             blocks=blocks if setting else 3,
             setting=setting,
         )
-        for layer, setting in columns
+        for layer, setting, measure in columns
     )
-    values = {column.name: rng.normal(size=len(data)) for column in made_columns}
-    scores = Scores(data, made_columns, values)
+    scores = score(data, [made_block(made_columns, seed=4)])
     return scores, BENCHMARK.analyze(scores, resamples=2)
 
 
-@pytest.mark.parametrize("settings", [("",), ("", "distance 8")])
+@pytest.mark.parametrize(
+    ("setting", "measure"), [("", ""), ("distance 8", "alarms"), ("", "winners")]
+)
 def test_the_curves_are_the_correlations_by_layer(
-    data: SummEval, settings: tuple[str, ...]
+    data: SummEval, setting: str, measure: str
 ) -> None:
-    columns = [(layer, setting) for setting in settings for layer in (3, 1, 2)]
-    scores, correlations = made(data, columns, blocks=6)
-    figures = dict(BENCHMARK.draw(scores, correlations))
+    """Thin ones are a second setting, or another measure of the first (appendix B)."""
+    columns = [(layer, "", "alarms") for layer in (3, 1, 2)]
+    if measure:
+        columns += [(layer, setting, measure) for layer in (3, 1, 2)]
+    scores, frames = made(data, columns, blocks=6)
+    figures = dict(BENCHMARK.draw(scores, frames))
     assert list(figures) == ["layers_spearman", "layers_kendall", "layers_system"]
-    value = correlations["correlations.csv"].set_index(["column", "quality", "level", "method"])[
-        "value"
-    ]
-    lines = [np.array(line.get_data()) for line in figures["layers_kendall"].axes[0].lines]
-    for setting in settings:
-        places = [0.5, 1, 1.5] if setting else [1, 2, 3]  # at the same relative depth
+    value = frames["correlations.csv"].set_index(["column", "quality", "level", "method"])["value"]
+    axes = figures["layers_kendall"].axes[0]
+    lines = [np.array(line.get_data()) for line in axes.lines]
+    for name in dict.fromkeys((setting, measure) for _, setting, measure in columns):
+        places = [0.5, 1, 1.5] if name[0] else [1, 2, 3]  # at the same relative depth
         for quality in QUALITIES:
             heights = [
-                value[f"estime_token_{layer}{setting}", quality, "summary", "kendall_c"]
+                value[f"{name[1]}_{layer}{name[0]}", quality, "summary", "kendall_c"]
                 for layer in (1, 2, 3)
             ]
             assert any(
                 line.shape == (2, 3) and np.allclose(line, [places, heights], atol=1e-9)
                 for line in lines
             )
+    thin = [line for line in axes.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
+    assert len(thin) == (len(QUALITIES) if measure else 0)
+
+
+def test_system_level_points_with_a_large_p_value_are_not_drawn(data: SummEval) -> None:
+    scores, frames = made(data, [(layer, "", "alarms") for layer in (1, 2, 3)])
+    table = frames["correlations.csv"]
+    is_drawn = (table["level"] == "system") & (table["quality"] == "consistency")
+    table.loc[is_drawn, "p_value"] = np.where(table[is_drawn]["column"] == "alarms_2", 0.2, 0.04)
+    figure = dict(BENCHMARK.draw(scores, frames))["layers_system"]
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 3]
+    for line in curves:
+        assert np.isnan(line.get_ydata()).tolist() == [False, True, False]
+    assert len(curves) == 2
 
 
 def test_a_second_setting_is_compared_with_the_same_measure_of_the_first(data: SummEval) -> None:
-    _, frames = made(data, [(1, ""), (2, ""), (2, "distance 8")])
+    layers = [(1, ""), (2, ""), (2, "distance 8")]
+    _, frames = made(data, [(*layer, "alarms") for layer in layers])
     compared = frames["differences.csv"].set_index("quality")
-    assert set(compared["measure"]) == {"(-)ESTIME-2distance 8"}
-    assert set(compared["than"]) == {"(-)ESTIME-2"}
+    assert set(compared["measure"]) == {"(-)alarms-2distance 8"}
+    assert set(compared["than"]) == {"(-)alarms-2"}
     value = frames["correlations.csv"].query("level == 'summary' and method == 'spearman'")
     value = value.set_index(["quality", "column"])["value"]
     for quality in QUALITIES:
-        expected = value[quality, "estime_token_2distance 8"] - value[quality, "estime_token_2"]
+        expected = value[quality, "alarms_2distance 8"] - value[quality, "alarms_2"]
         assert compared.loc[quality, "difference"] == pytest.approx(expected)
 
 
-def test_p_values_above_a_hundredth_are_named(scores: Scores) -> None:
-    table = tables_of(scores)["table1"]
-    note = next(note for note in table.notes if note.startswith("p: two-sided"))
-    assert "ROUGE-1 fluency ρ 0." in note
-    (row,) = (row for row in rows(table) if (row["measure"], row["from"]) == ("ROUGE-1", "here"))
-    expected = stats.spearmanr(scores.values["rouge_1"], scores.data.table["consistency"]).pvalue
-    assert float(row["consistency ρ, p"]) == pytest.approx(expected)
+def test_small_p_values_of_differences_and_ends_of_intervals(
+    data: SummEval, tmp_path: Path
+) -> None:
+    """Frame and table are two files, and the frame has numbers."""
+    columns = [(2, "", "alarms"), (2, "distance 8", "alarms")]
+    scores, frames = made(data, columns)
+    frames["differences.csv"]["p_value"] = 1e-9
+    table = {table.name: table for table in BENCHMARK.tables(scores, frames)}["differences"]
+    assert set(table.sections["fluency"]["p"]) == {"<0.0001"}
+    run(BENCHMARK, data, [made_block(scores.columns)], folder=tmp_path, resamples=5)
+    written = pd.read_csv(tmp_path / "differences.csv")
+    assert written["section"].tolist() == [REFERENCE_FREE] * 4
+    assert (written["low"] <= written["high"]).all()
+    assert (tmp_path / "differences.md").exists()
+
+
+def test_winners_need_no_second_pass(data: SummEval, bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers="all", measures="winners")
+    scores = score(data, measure_blocks({"": scorer})[:1])
+    assert list(scores.signatures) == ["ESTIME by token"]
+    figures = dict(BENCHMARK.draw(scores, BENCHMARK.analyze(scores, resamples=2)))
+    (legend,) = figures["layers_spearman"].legends
+    assert [text.get_text() for text in legend.get_texts()][-2:] == ["ESTIME", "winners"]
 
 
 def test_one_layer_has_no_curve(data: SummEval) -> None:
-    assert not list(BENCHMARK.draw(*made(data, [(5, "")])))
+    assert not list(BENCHMARK.draw(*made(data, [(5, "", "alarms")])))

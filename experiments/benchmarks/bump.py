@@ -1,0 +1,220 @@
+"""BUMP (Ma et al. 2023): pairs of a reference summary of CNN/DailyMail and the same summary with one
+error that a person put in, with the scores of published measures. Does a measure prefer the reference?
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from estime_metric.cli import options
+from estime_metric.show.tables import p_value
+from estime_metric.studies.meta.ranks import ratio
+from estime_metric.studies.meta.significance import p_of_sign
+from estime_metric.table.arrays import Floats
+from experiments.benchmarks.common import (
+    PUBLISHED,
+    RUN,
+    Run,
+    find_file,
+    interval_texts,
+    records,
+    show,
+    wide,
+    with_interval,
+)
+from experiments.benchmarks.statistics import areas
+
+#: Articles in the split ``valid``.
+CHOSEN = 50
+#: The two summaries of a pair.
+VERSIONS = REFERENCE, EDITED = "reference", "edited"
+#: Types of error in the order of tables; other types follow.
+ERRORS = (
+    "Intrinsic Predicate Error",
+    "Extrinsic Predicate Error",
+    "Intrinsic Entity Error",
+    "Extrinsic Entity Error",
+    "Intrinsic Circumstance Error",
+    "Extrinsic Circumstance Error",
+    "Coreference Error",
+)
+
+
+def read(folder: Path, task: int = 1, split: str = "all", limit: int | None = None) -> pd.DataFrame:
+    """The pairs, reference and edited summary in turn: ``document`` is the pair's name, ``system`` one
+    of `VERSIONS`; further columns are the ``article`` and the type of ``error`` of the pair, as
+    corrected by the authors if they did.
+
+    Args:
+        folder: a copy of the authors' repository, or its folder ``data``.
+        task: 1, with an error of each type in each summary, or 2, with errors of free choice.
+        split: ``valid`` (the 50 articles whose id has the smallest SHA-256), ``test`` (the others) or
+            ``all``.
+        limit: only the first articles of the split.
+    """
+    path = find_file(folder, f"task{task}_dataset.json")
+    if path is None:
+        raise FileNotFoundError(f"Expected {str(folder)!r} to have task{task}_dataset.json.")
+    pairs = records(path)
+    pairs["article_id"] = pairs["article_id"].astype(str)
+    pairs["error"] = pairs["error_type"]
+    if "corrected_error_type" in pairs:
+        pairs["error"] = pairs["corrected_error_type"].fillna(pairs["error_type"])
+    articles = list(pairs["article_id"].unique())
+    by_hash = sorted(articles, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    kept = {"all": articles, "valid": by_hash[:CHOSEN], "test": by_hash[CHOSEN:]}[split]
+    first = [name for name in articles if name in kept][:limit]
+    pairs = pairs[pairs["article_id"].isin(first)].reset_index(drop=True)
+    scores = pd.DataFrame(list(pairs["scores"]))
+    versions = []
+    for version in VERSIONS:
+        published = scores.filter(regex=f"_{version}$").astype(np.float64)
+        named = published.rename(columns=lambda name: PUBLISHED + name.rpartition("_")[0])
+        versions.append(
+            pd.DataFrame(
+                {
+                    "document": pairs["id"].astype(str),
+                    "system": version,
+                    "article": pairs["article_id"],
+                    "error": pairs["error"],
+                    "source": pairs["article"],
+                    "summary": pairs[f"{version}_summary"],
+                }
+            ).join(named)
+        )
+    return pd.concat(versions).sort_index(kind="stable").reset_index(drop=True)
+
+
+def consistency(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Of each measure, over all pairs (``error`` is ``all``) and by type of error, in percent: the
+    ``consistency``, which is the share of pairs in which the reference has the better score, strictly;
+    the ``area`` under the ROC curve of references against edited summaries; both with the ends of the
+    95% interval over articles; and the number of ``pairs`` and of ``ties``. A pair without both scores
+    is excluded.
+    """
+    errors = table["error"].iloc[::2].to_numpy()
+    weights = run.weights(table["article"].iloc[::2])
+    rows: list[dict[str, Any]] = []
+    for measure, values in _by_pair(scores).items():
+        known = np.isfinite(values).all(axis=1)
+        for error in ("all", *sorted(set(errors), key=_order)):
+            kept = known & (errors == error) if error != "all" else known
+            pairs, drawn = values[kept], weights[:, kept]
+            labels = np.repeat([1, 0], len(pairs))
+            area = areas(labels, pairs.T.ravel(), np.tile(drawn, 2))
+            rows.append(
+                {
+                    "measure": measure,
+                    "error": error,
+                    "pairs": len(pairs),
+                    "ties": int((pairs[:, 0] == pairs[:, 1]).sum()),
+                    **with_interval(_share(pairs, drawn), "consistency"),
+                    **with_interval(100 * area, "area"),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def paired_tests(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Each measure that is not published against each published one, over the pairs that both score:
+    the ``difference`` of the consistencies in points with its 95% interval and the two-sided
+    ``p_bootstrap`` of the paired bootstrap over articles; ``only_first`` and ``only_second``, the pairs
+    in which one of the two alone prefers the reference; and the exact two-sided ``p_mcnemar``, which
+    treats pairs as independent. ``nearest``: whether no published measure is closer.
+    """
+    weights = run.weights(table["article"].iloc[::2])
+    by_pair = _by_pair(scores)
+    published = [name.removeprefix(PUBLISHED) for name in table if name.startswith(PUBLISHED)]
+    rows: list[dict[str, Any]] = []
+    for measure in (name for name in by_pair if name not in published):
+        for other in published:
+            both = np.hstack([by_pair[measure], by_pair[other]])
+            known = np.isfinite(both).all(axis=1)
+            own, others = both[known, :2], both[known, 2:]
+            drawn = _share(own, weights[:, known]) - _share(others, weights[:, known])
+            prefers, other_prefers = own[:, 0] > own[:, 1], others[:, 0] > others[:, 1]
+            only_first = int((prefers & ~other_prefers).sum())
+            only_second = int((other_prefers & ~prefers).sum())
+            discordant = only_first + only_second
+            mcnemar = stats.binomtest(only_first, discordant).pvalue if discordant else 1.0
+            rows.append(
+                {
+                    "measure": measure,
+                    "other": other,
+                    **with_interval(drawn, "difference"),
+                    "p_bootstrap": p_of_sign(drawn[1:][np.isfinite(drawn[1:])]),
+                    "only_first": only_first,
+                    "only_second": only_second,
+                    "p_mcnemar": mcnemar,
+                }
+            )
+    frame = pd.DataFrame(rows)
+    distance = frame["difference"].abs()
+    return frame.assign(nearest=distance == distance.groupby(frame["measure"]).transform("min"))
+
+
+def bump(
+    folder: Path,
+    /,
+    *,
+    task: Literal[1, 2] = 1,
+    split: Literal["all", "valid", "test"] = "all",
+    limit: options.PositiveCount | None = None,
+    run: Run = RUN,
+) -> None:
+    """Choose between a summary and the same with one error: BUMP, Ma et al. 2023.
+
+    Prints the consistency, which is the share of pairs in which the summary without the error has the
+    better score, next to published measures, by type of error too, and paired tests against the nearest
+    published measure. Writes bump.csv and bump-tests.csv. Files of --scores name the columns pair and
+    version (reference, edited).
+
+    Args:
+        folder: A copy of the authors' repository, dataminr-ai/BUMP, or its folder data.
+        task: 1, with an error of each type in each summary, or 2, with errors of free choice.
+        split: Articles: valid (the 50 for making choices), test (the others) or all.
+        limit: Use only the first articles.
+    """
+    table = read(folder, task, split, limit)
+    scores = run.score(table)
+    shares, tests = consistency(table, scores, run), paired_tests(table, scores, run)
+    of_all = shares[shares["error"] == "all"].set_index("measure")
+    overall = of_all[["consistency"]].assign(
+        **{"95%": interval_texts(of_all, "consistency", 1)},
+        ties=of_all["ties"],
+        area=of_all["area"],
+        **{"95%, area": interval_texts(of_all, "area", 1)},
+    )
+    articles = table["article"].nunique()
+    show(f"BUMP: {len(table) // 2} pairs of {articles} articles, in percent", overall, 1)
+    by_type = wide(shares[shares["error"] != "all"], ["consistency"], "error")["consistency"]
+    show("Consistency by type of error", by_type, 1)
+    nearest = tests[tests["nearest"]].drop_duplicates("measure").set_index("measure")
+    shown = nearest[["other", "difference"]].assign(
+        **{"95%": interval_texts(nearest, "difference", 1)},
+        p_bootstrap=nearest["p_bootstrap"].map(p_value),
+        only_first=nearest["only_first"],
+        only_second=nearest["only_second"],
+        p_mcnemar=nearest["p_mcnemar"].map(p_value),
+    )
+    show("Against the nearest published measure", shown, 1)
+    run.save(bump=shares, **{"bump-tests": tests})
+
+
+def _order(error: str) -> tuple[bool, int, str]:
+    known = error in ERRORS
+    return not known, ERRORS.index(error) if known else 0, error
+
+
+def _by_pair(scores: pd.DataFrame) -> dict[str, Floats]:
+    """The scores of each measure, (pairs, 2): reference and edited summary."""
+    return {str(name): values.to_numpy().reshape(-1, 2) for name, values in scores.items()}
+
+
+def _share(pairs: Floats, weights: Floats) -> Floats:
+    """Percent of the pairs in which the reference has the better score, (n,)."""
+    return 100 * ratio(weights @ (pairs[:, 0] > pairs[:, 1]), weights.sum(axis=1))

@@ -1,0 +1,102 @@
+"""RAGTruth (Niu et al. 2024): summaries of news that six language models wrote, with the spans that
+people marked as not supported by the article.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.cli import options
+from experiments.benchmarks.common import RUN, Run, interval_texts, records, show, with_sources
+from experiments.benchmarks.detection import VALUES, cross_validated, detect
+from experiments.benchmarks.words import flagged_kinds, judged_words, show_words
+
+#: Detector -> what was published of it, on all 150 articles and with slightly other annotations. The
+#: figures of HHEM-2.1-open are its authors'. The F1 of the others is in a reprint of the table of
+#: LettuceDetect's authors (Gerner et al. 2025, table 1), except LettuceDetect's base model, which it
+#: lacks. Accuracies other than HHEM's are derived from precision and recall, because 204 of the 900
+#: summaries have an error. RAG-HAT, LettuceDetect and Llama 2 were trained on RAGTruth, Luna according
+#: to the reprint.
+PUBLISHED_VALUES = {
+    "RAG-HAT": {"accuracy": 0.774, "f1": 0.676},
+    "LettuceDetect, large": {"accuracy": 0.733, "f1": 0.597},
+    "Llama 2 13B, fine-tuned": {"accuracy": 0.729, "f1": 0.591},
+    "Luna": {"accuracy": 0.714, "f1": 0.525},
+    "LettuceDetect, base": {"accuracy": 0.678, "f1": 0.505},
+    "GPT-4-turbo, a prompt": {"accuracy": 0.677, "f1": 0.476},
+    "HHEM-2.1-open": {"accuracy": 0.644, "f1": 0.448},
+    "TruLens": {"accuracy": 0.641, "f1": 0.445},
+    "RAGAS": {"accuracy": 0.625, "f1": 0.408},
+}
+
+
+def read(folder: Path, limit: int | None = None) -> pd.DataFrame:
+    """The summaries of a folder. Further columns are the ``label``, 1 for a summary without a marked
+    span, otherwise 0, and ``places``, the spans: begin and end in characters of the summary.
+
+    Args:
+        folder: has ``documents.jsonl`` (``doc_id``, ``source``) and ``ragtruth.jsonl`` (``doc_id``,
+            ``system``, ``summary``, ``label``, ``spans``: begin, end, kind of error).
+        limit: only the first articles.
+    """
+    table = with_sources(records(folder / "ragtruth.jsonl"), folder / "documents.jsonl")
+    table = table[table["document"].isin(table["document"].unique()[:limit])]
+    table = table.reset_index(drop=True)
+    places = [[(start, end) for start, end, _ in spans] for spans in table["spans"]]
+    return table.drop(columns="spans").assign(places=places)
+
+
+def analyze(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """`detect` over all summaries, of a baseline that flags everything too: each half of the articles,
+    every other one, is classified by the threshold of the other half. Below it published values.
+    """
+    halves = pd.Series(pd.factorize(table["document"])[0] % 2)
+    computed = detect(
+        table,
+        scores.assign(**{"flag everything": np.zeros(len(table))}),
+        {"all": table.index},
+        lambda rows: cross_validated(rows, halves),
+        "document",
+        run,
+    )
+    published = pd.DataFrame.from_dict(PUBLISHED_VALUES, orient="index").rename_axis("measure")
+    return pd.concat([computed, published.reset_index()], ignore_index=True)
+
+
+def ragtruth(
+    folder: Path,
+    /,
+    *,
+    words: bool = False,
+    limit: options.PositiveCount | None = None,
+    run: Run = RUN,
+) -> None:
+    """Detect errors in summaries that language models wrote: RAGTruth, Niu et al. 2024.
+
+    Prints areas under the ROC curve, balanced accuracies with a threshold from the other half of the
+    articles, and F1 of the inconsistent summaries, next to published detectors. Writes ragtruth.csv, or
+    ragtruth-words.csv.
+
+    Args:
+        folder: Folder with documents.jsonl and ragtruth.jsonl.
+        words: Evaluate individual words instead of summaries: compare new names, new numbers, other
+            new words and alarms with the spans that annotators marked.
+        limit: Use only the first articles.
+    """
+    table = read(folder, limit)
+    if words:
+        judged = judged_words(run.explain(table), list(table["places"]))
+        is_wrong = table["label"].to_numpy()[judged["summary"]] == 0
+        parts = {"all": judged, "only summaries with an error": judged[is_wrong]}
+        run.save(**{"ragtruth-words": show_words(parts, flagged_kinds)})
+        return
+    frame = analyze(table, run.score(table), run)
+    shown = frame.set_index("measure")
+    columns: dict[str, Any] = {}
+    for value in VALUES:
+        columns |= {value: shown[value], f"95%, {value}": interval_texts(shown, value)}
+    about = f"{len(table)} summaries, {(table['label'] == 0).sum()} with an error"
+    show(f"RAGTruth: {about}", pd.DataFrame(columns, shown.index))
+    run.save(ragtruth=frame)

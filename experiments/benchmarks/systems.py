@@ -1,0 +1,149 @@
+"""How often do significant differences between two systems have the order of people's judgements, and
+by how much more does the better system copy? SummEval, FRANK and RAGTruth.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.compare.differences import compare_scores
+from estime_metric.novelty import novelty
+from experiments.benchmarks import frank, ragtruth
+from experiments.benchmarks.common import PUBLISHED, RUN, Run, records, show, wide, with_sources
+
+#: Measures were chosen on the documents of the first part; the others are for reports.
+CHOOSING, REPORTING = "choosing", "reporting"
+#: Documents of SummEval for choosing: the first ones.
+FIRST_DOCUMENTS = 50
+#: Where bands of the ratio of copying begin.
+BANDS = {"at most 1.5": 0, "1.5 to 2": 1.5, "2 to 3": 2, "above 3": 3}
+
+
+def read(folder: Path) -> pd.DataFrame:
+    """The summaries of the datasets that there are. Further columns are ``data``, the dataset, ``part``,
+    `CHOOSING` or `REPORTING`, and ``judgement``, higher for a more consistent summary. The ``document``
+    is the folder, a slash, the document's name.
+
+    Args:
+        folder: has some of the folders ``summeval``, ``frank`` (read by `frank.read`) and ``ragtruth``.
+    """
+    readers = {"summeval": read_summeval, "frank": _read_frank, "ragtruth": _read_ragtruth}
+    tables = [
+        read_data(folder / name).assign(
+            document=lambda table, name=name: f"{name}/" + table["document"]
+        )
+        for name, read_data in readers.items()
+        if (folder / name).is_dir()
+    ]
+    if not tables:
+        raise FileNotFoundError(f"Expected {str(folder)!r} to have one of {', '.join(readers)}.")
+    columns = ["data", "part", "document", "system", "source", "summary", "judgement"]
+    table = pd.concat(tables, ignore_index=True)
+    return table[[*columns, *(name for name in table if name.startswith(PUBLISHED))]]
+
+
+def read_summeval(folder: Path) -> pd.DataFrame:
+    """The summaries of ``summeval.jsonl`` with the sources of ``documents.jsonl``."""
+    table = with_sources(records(folder / "summeval.jsonl"), folder / "documents.jsonl")
+    is_chosen = table["document"].isin(table["document"].unique()[:FIRST_DOCUMENTS])
+    part = np.where(is_chosen, CHOOSING, REPORTING)
+    return table.assign(data="SummEval", part=part, judgement=table["consistency"])
+
+
+def _read_frank(folder: Path) -> pd.DataFrame:
+    tables = [
+        frank.read(folder, split).assign(part=part)
+        for split, part in zip(frank.SPLITS, (CHOOSING, REPORTING), strict=True)
+    ]
+    table = pd.concat(tables)
+    data = "FRANK, " + table["dataset"].map(frank.DATASETS)
+    return table.assign(data=data, judgement=table["factuality"])
+
+
+def _read_ragtruth(folder: Path) -> pd.DataFrame:
+    table = ragtruth.read(folder)
+    return table.assign(data="RAGTruth", part=REPORTING, judgement=table["label"].astype(float))
+
+
+def agreement(table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """A row for each measure, dataset, ``part`` (``all`` for all documents) and pair of systems: the
+    ``ratio`` of copying, the mean ``copied_density`` of the system that copies more, divided by the
+    other's; ``significant``, whether `compare_scores` calls one of them better; and ``right``, whether
+    people's mean judgement over the same documents is higher for that one too.
+    """
+    copied = novelty(list(table["summary"]), list(table["source"]))["copied_density"]
+    rows = []
+    named = table.assign(copied=copied)
+    for data, of_data in named.groupby("data", sort=False):
+        parts = {"all": of_data, **dict(list(of_data.groupby("part", sort=False)))}
+        for part, summaries in parts.items():
+            values = scores.loc[summaries.index].dropna(axis="columns", how="all")
+            rows += [{"data": data, "part": part, **row} for row in _compared(summaries, values)]
+    return pd.DataFrame(rows)
+
+
+def _compared(summaries: pd.DataFrame, scores: pd.DataFrame) -> list[dict[str, object]]:
+    copied = summaries.groupby("system")["copied"].mean()
+    judged = summaries.pivot(index="document", columns="system", values="judgement")
+    with_scores = summaries[["document", "system", "source"]].join(scores)
+    by_system = dict(list(with_scores.groupby("system")))
+    names = list(scores.columns)
+    comparison = compare_scores(by_system, measures=names, higher=names, id_column="document")
+    rows: list[dict[str, object]] = []
+    for measure, pairs in comparison.pairs.groupby("measure", sort=False):
+        values = with_scores.pivot(index="document", columns="system", values=str(measure))
+        people = judged[values.notna().all(axis=1)].mean()
+        for row in pairs.itertuples():
+            both = [row.system_a, row.system_b]
+            less, more = sorted(copied[both])
+            better = people[both].idxmax() if abs(np.diff(people[both])[0]) > 1e-9 else None
+            rows.append(
+                {
+                    "measure": measure,
+                    "system_a": row.system_a,
+                    "system_b": row.system_b,
+                    "ratio": more / less if less else np.inf,
+                    "significant": row.better is not None,
+                    "right": row.better is not None and row.better == better,
+                }
+            )
+    return rows
+
+
+def counts(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Of each measure, dataset and part: how many ``significant`` differences there are, and how many of
+    these are ``right``, over ``all pairs`` of systems, those of each band of the ratio of copying, and
+    those with a ratio of ``at most 2`` or ``above 2``.
+    """
+    bands = pd.cut(pairs["ratio"], [*BANDS.values(), np.inf], labels=list(BANDS))
+    halves = np.where(pairs["ratio"] <= 2, "at most 2", "above 2")
+    keys = ["data", "part", "measure"]
+    everything = pd.concat(
+        [pairs.assign(band=band) for band in ("all pairs", bands.astype(str), halves)]
+    )
+    sums = everything.groupby([*keys, "band"], sort=False)[["right", "significant"]].sum()
+    return sums.reset_index()
+
+
+def systems(folder: Path, /, *, run: Run = RUN) -> None:
+    """Count how often significant differences between two systems have the order of people's judgements.
+
+    Prints, for each measure, how many significant differences have people's order, of all documents and
+    of those for choosing and for reporting, by how much more one system copies. Writes systems.csv and
+    systems-pairs.csv. Files of --scores name documents FOLDER/ID.
+
+    Args:
+        folder: Folder with some of the folders summeval, frank and ragtruth.
+    """
+    table = read(folder)
+    pairs = agreement(table, run.score(table, further=False))
+    counted = counts(pairs)
+    right, significant = counted["right"].astype(str), counted["significant"].astype(str)
+    texts = counted.assign(text=right + " of " + significant)
+    order = ["all pairs", *BANDS, "at most 2", "above 2"]
+    for (data, part), rows in texts.groupby(["data", "part"], sort=False):
+        shown = wide(rows, ["text"], "band")["text"]
+        shown = shown[[band for band in order if band in shown]]
+        show(f"{data}, documents: {part}; right of significant differences", shown)
+    run.save(systems=counted, **{"systems-pairs": pairs})

@@ -1,0 +1,143 @@
+"""The recipes of docs/examples, and what docs/harnesses.md does with them: they log what
+`EstimeScorer` gives.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import partialmethod
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tokenizers
+import transformers
+
+from docs import tables
+from docs.examples import lm_eval_functions
+from docs.examples.trainer_metrics import estime_compute_metrics
+from estime_metric import EstimeResult, EstimeScorer
+from tests.command import json_rows
+from tests.integrations.conftest import Pairs, unzip
+from tests.integrations.harnesses.pages import run_section
+
+
+def test_a_recipe_is_short() -> None:
+    for recipe in tables.RECIPES:
+        assert len((tables.EXAMPLES / recipe).read_text(encoding="utf-8").splitlines()) <= 40
+
+
+@pytest.fixture
+def byte_level() -> transformers.PreTrainedTokenizerFast:
+    """A tokenizer without a token for padding, whose token 0 is "!"."""
+    pieces = tokenizers.Tokenizer(tokenizers.models.BPE())
+    pieces.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    pieces.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    pieces.train_from_iterator([], tokenizers.trainers.BpeTrainer(initial_alphabet=alphabet))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=pieces)
+
+
+def test_the_trainers_padding_is_no_text(
+    byte_level: transformers.PreTrainedTokenizerFast, bert_folder: str, pairs: Pairs
+) -> None:
+    def padded(texts: list[str]) -> np.ndarray:
+        """Token ids as the Trainer gathers them: -100 behind each."""
+        rows = [byte_level(text)["input_ids"] for text in texts]
+        width = max(map(len, rows)) + 2
+        return np.array([row + [-100] * (width - len(row)) for row in rows])
+
+    assert byte_level.decode([0]) == "!"
+    summaries, sources = unzip([*pairs[:5], ("", pairs[0][1])])
+    scorer = EstimeScorer(model=bert_folder)
+    result = scorer.score(summaries, sources)
+    outputs = transformers.EvalPrediction(padded(summaries), None, inputs=padded(sources))
+    for texts in (sources, None):  # None: the inputs are decoded
+        logged = estime_compute_metrics(byte_level, scorer, texts)(outputs)
+        assert logged.pop("blank") == 1
+        assert logged == {name: result.mean(name) for name in logged}
+
+
+@pytest.mark.slow
+def test_the_page_of_the_trainer(tmp_path: Path) -> None:
+    (printed,) = run_section("Transformers' Trainer", tmp_path)
+    *steps, signature = printed.splitlines()[-3:]
+    assert signature.startswith("ESTIME|model:embedded@")
+    for step in steps:
+        alarms, inconsistency, blank = map(float, step.split())
+        assert alarms >= 0
+        assert 0 <= inconsistency <= 1
+        assert blank in range(4)
+
+
+def test_the_functions_of_a_task(
+    bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = EstimeScorer(model=bert_folder)
+    monkeypatch.setattr(lm_eval_functions, "estime", scorer)
+    summaries, sources = unzip([*pairs[:4], ("", pairs[0][1])])
+    docs = [{"article": source} for source in sources]
+    scored = lm_eval_functions.score([[summary] for summary in summaries], docs)
+    result = scorer.score(summaries, sources)
+    assert {scores["signature"] for scores in scored} == {result.signature}
+    rows = [lm_eval_functions.process_results(*row) for row in zip(docs, zip(scored), strict=True)]
+    for name in ("inconsistency", "alarms", "blank"):
+        assert [row[name] for row in rows] == result.values(name).tolist()
+    assert lm_eval_functions.total(row["blank"] for row in rows) == 1
+
+
+def without_its_own_tasks() -> None:
+    """Has the harness look through its 14,000 files of tasks only if it is asked to."""
+    from lm_eval.tasks import TaskManager
+
+    TaskManager.__init__ = partialmethod(TaskManager.__init__, include_defaults=False)
+
+
+def test_the_page_of_lm_eval(tmp_path: Path) -> None:
+    pytest.importorskip("lm_eval")
+    (table,) = run_section(
+        "lm-evaluation-harness", tmp_path, without_its_own_tasks, HF_HOME=str(tmp_path / "hf")
+    )
+    assert "inconsistency" in table
+    (file,) = (tmp_path / "results").rglob("results_*.json")
+    results = json.loads(file.read_text(encoding="utf-8"))["results"]["summaries"]
+    articles = [document["article"] for document in json_rows(tmp_path / "documents.jsonl")]
+    result = EstimeScorer(model="embedded-small").score(["lol"] * len(articles), articles)
+    assert results["blank,estime"] == 0
+    for name in ("alarms", "inconsistency"):
+        assert results[f"{name},estime"] == pytest.approx(result.mean(name))
+    (samples,) = (tmp_path / "results").rglob("samples_*.jsonl")
+    assert _signature(result) in samples.read_text(encoding="utf-8")
+
+
+def without_other_clients() -> None:
+    """MLflow imports Lightning and a client of Databricks, if they are there, for what the page
+    does not do.
+    """
+    sys.modules.update({"pytorch_lightning": None, "databricks.sdk": None})  # type: ignore[dict-item]
+
+
+def test_the_page_of_mlflow(tmp_path: Path) -> None:
+    pytest.importorskip("mlflow")
+    (printed,) = run_section(
+        "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
+    )
+    article, *summaries = re.findall(
+        r"^(?:article =|   ) \"(.+)\"", (tables.EXAMPLES.parent / "harnesses.md").read_text(), re.M
+    )[-3:]
+    scorer = EstimeScorer(model="embedded-small")
+    result = scorer.score(summaries, [article] * 2)
+    means = re.search(r"^([\d.]+) ([\d.]+) ([\d.]+)$", printed, re.M).groups()
+    assert [float(mean) for mean in means] == pytest.approx(
+        [result.mean("alarms"), result.mean("inconsistency"), 0]
+    )
+    for summary, alarms in zip(summaries, result.alarms.tolist(), strict=True):
+        shown = str(scorer.explain(summary, article)).replace(result.signature, _signature(result))
+        assert f"{alarms} {shown}" in printed
+
+
+def _signature(result: EstimeResult) -> str:
+    """That of the page, where the small encoder is called ``embedded``."""
+    return result.signature.replace("embedded-small", "embedded")
