@@ -93,8 +93,6 @@ def test_training_logs_checkpoints_and_resumes(
     assert outcome["val/inconsistency"] == pytest.approx(
         values[-1], rel=1e-6
     )  # Lightning logs float32
-    assert 0 <= outcome["val/rougeL_fmeasure"] <= 1
-    assert outcome["val/tokens"] > 0
     assert outcome["epochs"] == 3
     assert [epoch["misses"] for epoch in epochs] == [7, 7, 7]  # no source is encoded again
 
@@ -118,17 +116,14 @@ def test_training_logs_checkpoints_and_resumes(
 
 def test_the_curve_falls(tmp_path: Path) -> None:
     few = ["--validation", "8", "--epochs", "8", "--plot", f"{tmp_path}/a.svg"]
-    example.main(["--accelerator", "cpu", "--folder", str(tmp_path), *few])
+    outcome = example.main(["--accelerator", "cpu", "--folder", str(tmp_path), *few])
     assert "ROUGE-L" in (tmp_path / "a.svg").read_text(encoding="utf-8")
-    best, untrained = torch.load(tmp_path / "best.ckpt", weights_only=False), example.Summarizer()
-    assert best["epoch"] > 3
-    rows = example.pairs(16, seed=2)
-    sources = [row["source"] for row in rows]
+    assert torch.load(outcome["best"], weights_only=False)["epoch"] > 3
+    sources = [row["source"] for row in example.pairs(16, seed=2)]
     values = []
-    for state in (untrained.state_dict(), best["state_dict"]):
-        untrained.load_state_dict(state)
-        result = estime(untrained.write({"source": sources}), sources, model="embedded-small")
-        values.append(result.mean("inconsistency"))
+    for model in (example.Summarizer(), example.Summarizer.load_from_checkpoint(outcome["best"])):
+        summaries = model.write({"source": sources})
+        values.append(estime(summaries, sources, model="embedded-small").mean("inconsistency"))
     assert values[1] < values[0] / 2
 
 

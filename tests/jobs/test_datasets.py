@@ -17,7 +17,7 @@ from tests.jobs.conftest import result_of, rows
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_map_adds_the_measures_with_one_process_several_and_a_stream(
+def test_map_adds_the_measures_also_to_a_stream(
     scorer: EstimeScorer,
 ) -> None:
     dataset = datasets.Dataset.from_list(rows(12))
@@ -30,7 +30,6 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
     for way in (
         named,
         dataset.map(scorer.map_batch, **batches),
-        dataset.map(scorer.map_batch, num_proc=2, **batches),
         dataset.to_iterable_dataset().map(scorer.map_batch, **batches),
     ):
         assert [row["alarms"] for row in way] == expected

@@ -112,8 +112,7 @@ def test_other_sequences_are_taken(metric: Estime, texts: dict[str, list[str]]) 
     expected = metric.compute(**texts)
     assert metric.compute(**{name: np.array(column) for name, column in texts.items()}) == expected
     assert metric.compute(**{name: tuple(column) for name, column in texts.items()}) == expected
-    data = datasets.Dataset.from_dict(texts)
-    assert metric.compute(predictions=data["predictions"], sources=data["sources"]) == expected
+    assert metric.compute(**datasets.Dataset.from_dict(texts)[:]) == expected
 
 
 @pytest.mark.parametrize(
