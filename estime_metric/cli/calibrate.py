@@ -112,8 +112,7 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
     Raises ValueError if no row has both.
     """
     from estime_metric.compare.join import check_column
-    from estime_metric.table.arrays import number_of
-    from estime_metric.table.table import read
+    from estime_metric.table.table import number_of, read
 
     rows = read(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:

@@ -4,16 +4,11 @@ caller passed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-#: Cells of CSV that represent a missing number.
-MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
-_TRUTHS = {"true": 1, "false": 0}
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -79,20 +74,3 @@ def group_codes(groups: Iterable[Hashable] | None, examples: int) -> Codes:
             f"Expected argument `groups` to contain hashable values, but got {error}."
         ) from error
     return np.array([numbers[group] for group in group_by_example], dtype=np.int64)
-
-
-def number_of(cell: Any) -> float | None:
-    """A cell of a table as a number: NaN if it is missing, ``None`` if it is not a finite number. True is
-    1, and false is 0.
-
-    Example:
-        >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("many")
-        (3.0, 0.25, 1.0, nan, None)
-    """
-    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
-        return math.nan
-    try:
-        number = float(_TRUTHS.get(cell.lower(), cell) if isinstance(cell, str) else cell)
-    except (OverflowError, TypeError, ValueError):
-        return None
-    return None if math.isinf(number) else number

@@ -153,6 +153,23 @@ def converted(cells: Series) -> Series:
     return cells.replace("", None) if numbers.isna().any() else numbers.reindex(cells.index)
 
 
+def number_of(cell: Any) -> float | None:
+    """A cell of a table as a number: NaN if it is missing, ``None`` if it is not a finite number. True is
+    1, and false is 0.
+
+    Example:
+        >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("many")
+        (3.0, 0.25, 1.0, nan, None)
+    """
+    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
+        return math.nan
+    try:
+        number = float(_TRUTHS.get(cell.lower(), cell) if isinstance(cell, str) else cell)
+    except (OverflowError, TypeError, ValueError):
+        return None
+    return None if math.isinf(number) else number
+
+
 def record_of(path: str | Path) -> dict[str, Any]:
     """The record of a table of scores; empty if it has none.
 
