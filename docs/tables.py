@@ -18,13 +18,13 @@ HEAD = "| measure | range | better | meaning |\n|---|---|---|---|\n"
 #: of a module (``module:name``), which is not imported.
 REFERENCE = {
     "Scoring": (
-        "estime_metric.functional:estime",
+        "estime_metric.scorer:estime",
         "estime_metric.scorer:EstimeScorer",
         "estime_metric.config:EstimeConfig",
         "estime_metric.result:EstimeResult",
         "estime_metric.novelty:novelty",
         "estime_metric.testing:assert_consistent",
-        "estime_metric.engine.cache:SourceCache",
+        "estime_metric.engine.embedding:SourceCache",
     ),
     "Explanations": ("estime_metric.explanation:Explanation", "estime_metric.show"),
     "Comparison": ("estime_metric.compare",),

@@ -15,15 +15,15 @@ from estime_metric.novelty import novelty  # now, because its module has the sam
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
-    from estime_metric.engine.cache import unload_encoders as unload_encoders
+    from estime_metric.engine.embedding import unload_encoders as unload_encoders
     from estime_metric.engine.encoder.loading import (
         EncoderUnavailableError as EncoderUnavailableError,
     )
     from estime_metric.explanation import Explanation as Explanation
-    from estime_metric.functional import estime as estime
     from estime_metric.integrations.torchmetrics import ESTIME as ESTIME
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
+    from estime_metric.scorer import estime as estime
 
 #: public name -> the module that defines it
 _LAZY_EXPORTS = {
@@ -33,8 +33,8 @@ _LAZY_EXPORTS = {
     "EstimeResult": "result",
     "EstimeScorer": "scorer",
     "Explanation": "explanation",
-    "estime": "functional",
-    "unload_encoders": "engine.cache",
+    "estime": "scorer",
+    "unload_encoders": "engine.embedding",
 }
 
 #: public name -> the package that it needs from an extra; ``import *`` does not bring these

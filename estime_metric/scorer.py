@@ -1,4 +1,6 @@
-"""Pairs of texts -> scores and explanations: `EstimeScorer` runs the stages of the engine in one loop."""
+"""Pairs of texts -> scores and explanations: `EstimeScorer` runs the stages of the engine in one loop,
+and `estime` is that in one call.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
-from tqdm import tqdm
 
 from estime_metric import embedded
+from estime_metric._progress import Bar
 from estime_metric.checks import (
     are_mostly_shorter,
     check_choice,
@@ -21,17 +23,13 @@ from estime_metric.checks import (
     check_texts,
 )
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.embedding import Embedder
-from estime_metric.engine.encoder import store
-from estime_metric.engine.encoder.forks import in_flight
+from estime_metric.engine.embedding import Embedder, SourceCache
+from estime_metric.engine.encoder import masked
+from estime_metric.engine.encoder.device import in_flight, inference_context, return_memory
 from estime_metric.engine.encoder.loading import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.memory import return_memory
-from estime_metric.engine.encoder.precision import inference_context
-from estime_metric.engine.language import Letters
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
-from estime_metric.engine.pairs import PairBatch, pair_batches
+from estime_metric.engine.pairs import Letters, PairBatch, pair_batches
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
@@ -92,10 +90,10 @@ class EstimeScorer:
         """Loads the encoder now instead of on first use."""
         if self._loaded is None:
             with in_flight():
-                encoder, config = store.STORE.get(self.config)
+                encoder, config = masked.STORE.get(self.config)
                 soft_encoder = encoder
                 if config.soft_model is not None and "soft" in config.measures:
-                    soft_encoder, soft_config = store.STORE.get(
+                    soft_encoder, soft_config = masked.STORE.get(
                         replace(
                             config,
                             model=config.soft_model,
@@ -343,7 +341,7 @@ class EstimeScorer:
         again on next use.
         """
         if self._loaded is not None:
-            store.STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
+            masked.STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
             self._loaded = None
             return_memory()
 
@@ -412,7 +410,7 @@ def _progress_bar(
     pairs.
     """
     done, shown = 0.0, 0
-    with tqdm(total=pairs, unit="pair", disable=progress is not True, dynamic_ncols=True) as bar:
+    with Bar(total=pairs, disable=progress is not True) as bar:
         update = progress if callable(progress) else bar.update
 
         def advance(further: float) -> None:
@@ -437,6 +435,41 @@ def _count_letters(
 def _strings(column: Any) -> list[Any]:
     """A column of a dataset as a list; Arrow's have cells that are not Python's."""
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+
+
+def estime(
+    predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]
+) -> EstimeResult:
+    """Scores summaries against their sources.
+
+    The encoder stays in memory for later calls until two other encoders have been used or you call
+    `unload_encoders`.
+
+    Args:
+        predictions: the summaries.
+        sources: the source text of each summary.
+        options: any option of `EstimeConfig`.
+
+    Returns:
+        The scores in input order. ``result.mean("inconsistency")`` is the number to compare by (0
+        to 1; lower is better), ``result.mean("alarms")`` the paper's score (0 or more; lower is
+        better).
+
+    Raises:
+        TypeError, ValueError, EncoderUnavailableError: as for `EstimeScorer` and its ``score``.
+
+    Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
+
+    Example:
+        >>> source = "The cat sat on the mat while the dog slept in the garden."
+        >>> result = estime(["The cat slept in the garden."], [source])
+        >>> 0 < result.mean("inconsistency") < 1, result["overlap"].tolist()
+        (True, [7.0])
+    """
+    scorer = EstimeScorer(**options)
+    result = scorer.score_checked(*check_pairs(predictions, sources))
+    warn_of_input(result.input_warnings)
+    return result
 
 
 def warn_of_input(texts: Sequence[str], stacklevel: int = 2) -> None:

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from estime_metric import EncoderUnavailableError, EstimeResult, EstimeScorer
-from estime_metric.engine.encoder.batching import WindowBatch
-from estime_metric.engine.encoder.blocks import BlockTaps
+from estime_metric.engine.encoder.layers import BlockTaps
+from estime_metric.engine.masking import WindowBatch
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 from tests.families import BLOCKS, DETERMINERS, SENTENCES, save_encoder, toy_tagger
 from tests.oracle import Oracle

@@ -50,7 +50,7 @@ SCRIPT = """
             return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
     if os.path.exists("/proc/self/statm"):
-        from estime_metric.engine.encoder.memory import return_memory
+        from estime_metric.engine.encoder.device import return_memory
         long = "The mayor said the bridge would open in spring after two years of work. " * 6
         small.score([long], [long])
         before = memory()
@@ -73,7 +73,7 @@ SCRIPT = """
         observed["grown"] = memory() - before
 
     import torch
-    from estime_metric.engine.encoder.precision import inference_context
+    from estime_metric.engine.encoder.device import inference_context
     new = hasattr(torch.backends, "fp32_precision")
 
     def inside():

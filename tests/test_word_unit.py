@@ -17,7 +17,7 @@ import transformers
 
 from estime_metric import EstimeScorer, embedded
 from estime_metric.engine.matching import TIE_TOLERANCE
-from estime_metric.engine.units import units_of
+from estime_metric.engine.pairs import units_of
 from estime_metric.engine.words import split_words
 from experiments.speed.programs import released_code
 from tests.families import save_encoder, toy_tagger

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from estime_metric import ESTIME
-from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.units import encode
+from estime_metric.engine.embedding import SourceCache
+from estime_metric.engine.pairs import encode
 from experiments.speed import common
 
 SOURCES = 24  # of SummEval

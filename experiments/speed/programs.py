@@ -18,8 +18,8 @@ import transformers
 from torchmetrics.text.bert import BERTScore
 
 from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
-from estime_metric.engine.encoder import store
-from estime_metric.engine.encoder.fused import FusedBlock
+from estime_metric.engine.encoder import masked
+from estime_metric.engine.encoder.blocks import FusedBlock
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.words import split_words
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
@@ -137,7 +137,7 @@ def ours(
 def scorer_with_blocks_of_transformers(folder: str, layer: int) -> EstimeScorer:
     """A scorer whose encoder runs as `transformers` runs it."""
     with (
-        mock.patch.object(store, "STORE", store.EncoderStore()),
+        mock.patch.object(masked, "STORE", masked.EncoderStore()),
         mock.patch.object(FusedBlock, "fits", return_value=False),
     ):
         scorer = EstimeScorer(model=folder, layers=layer, distance=8, device="cpu")

@@ -10,8 +10,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.encoder.batching import SpecialTokens, TextWindow, assemble, pack
-from estime_metric.engine.masking import Window, plan_token_windows, plan_word_windows
+from estime_metric.engine.masking import (
+    SpecialTokens,
+    TextWindow,
+    Window,
+    assemble,
+    pack,
+    plan_token_windows,
+    plan_word_windows,
+)
 from tests.oracle import schedule
 
 

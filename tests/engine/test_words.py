@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.units import leave_out_tags, split_into_words, tokenize
+from estime_metric.engine.pairs import leave_out_tags, split_into_words, tokenize
 from estime_metric.engine.words import (
     decompose,
     find_splitter,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.cache import DEFAULT_CACHE
+from estime_metric.engine.embedding import DEFAULT_CACHE
 from tests.families import make_pairs
 
 Pairs = list[tuple[str, str]]

@@ -1,5 +1,5 @@
-"""Loads an encoder from the Hub, a folder or the package, and states what the measure needs to know
-of it.
+"""Loads an encoder from a folder, and states what the measure needs to know of it. A model of the Hub
+is a folder in its cache.
 
 The only module of the engine that imports ``transformers``. It does so within functions, because
 the import takes seconds.
@@ -39,8 +39,8 @@ from estime_metric.config import (
     EstimeConfig,
     default_layer,
 )
-from estime_metric.engine.encoder.batching import SpecialTokens
-from estime_metric.engine.encoder.memory import is_out_of_memory
+from estime_metric.engine.encoder.device import is_out_of_memory
+from estime_metric.engine.masking import SpecialTokens
 
 
 class EncoderUnavailableError(OSError):
@@ -55,9 +55,9 @@ class UnsuitableEncoderError(ValueError):
 
 _HASH = "sha256-"  # the revision of a folder begins so
 
-_SHARD_INDEX = "model.safetensors.index.json"
+_WEIGHTS, _SHARD_INDEX = "model.safetensors", "model.safetensors.index.json"
 
-#: Files of a folder that decide on tokens or weights.
+#: Files of a folder that decide on tokens or weights, and all that is downloaded from the Hub.
 _CONTENT_NAMES = (
     "config.json",
     "tokenizer.json",
@@ -192,28 +192,28 @@ def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
         AutoTokenizer,
     )
 
-    source = _origin(model)
-    wanted = _sources(model, None if os.path.isdir(source) else commit)
     with explained(model), quiet():
-        _check_folder(model, source)
-        config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
+        folder = Path(_origin(model))
+        if not os.path.isdir(folder):
+            folder = _snapshot(model, commit, local_files_only=True)
+        _check_folder(model, folder)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
             kind = type(config).__name__.removesuffix("Config")
             raise _unavailable(model, f"it is not a masked language model: {kind}.")
-        _check_shards(source, wanted)
         # Explicit: by default `transformers` asks at the terminal whether to run remote code.
-        tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
         _check_tokenizer(model, tokenizer)
         config.reference_compile = False  # otherwise ModernBERT compiles itself at the first call
         how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
-        weights = Path(source) / "model.safetensors"
+        weights = folder / _WEIGHTS
         stored = read_int8(weights, dtype) if weights.is_file() else None
         if stored is not None:
             made = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
             headed, report = made.from_pretrained(None, state_dict=stored, **how)
         else:
-            how |= {**wanted, "use_safetensors": True, "trust_remote_code": False}
-            headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
+            how |= {"use_safetensors": True, "trust_remote_code": False}
+            headed, report = AutoModelForMaskedLM.from_pretrained(folder, **how)
     base = headed.base_model
     _check_weights(model, base, headed.base_model_prefix, report)
     head = (
@@ -267,15 +267,13 @@ def revision_of(model: str, revision: str | None) -> str:
             )
         return content
     _check_model(model, revision)
-    from transformers.utils import cached_file
-    from transformers.utils.hub import extract_commit_hash
+    from huggingface_hub import constants
 
-    wanted = _sources(model, revision)
-    try:
-        commit: str | None = extract_commit_hash(cached_file(model, "config.json", **wanted), None)
-    except _FAILURES as error:
-        raise _unavailable(model, _reason(error)) from None
-    if "local_files_only" in wanted and commit != revision:
+    is_offline = constants.HF_HUB_OFFLINE
+    unanswered = not is_offline and not hub_answers()
+    with quiet():
+        commit = _snapshot(model, revision, local_files_only=is_offline or unanswered).name
+    if unanswered and commit != revision:
         warnings.warn(
             f"The Hugging Face Hub did not answer within {_CONNECTION_SECONDS:g} seconds: the copy of {model!r} in "
             f"the local cache is used, commit {commit}, which may not be the newest. Pass that commit as `revision`, "
@@ -283,7 +281,41 @@ def revision_of(model: str, revision: str | None) -> str:
             RuntimeWarning,
             stacklevel=2,
         )
-    return commit or revision or "main"
+    return commit
+
+
+def _snapshot(model: str, revision: str | None, *, local_files_only: bool) -> Path:
+    """The folder of a Hub model in the Hub's cache, named by its commit, with all files that an encoder
+    needs; downloads those that are missing. Raises `EncoderUnavailableError`.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        folder = Path(
+            snapshot_download(
+                model,
+                revision=revision,
+                allow_patterns=[*_CONTENT_NAMES, _WEIGHTS, "*.model"],
+                local_files_only=local_files_only,
+            )
+        )
+        if not (folder / _WEIGHTS).exists() and (shards := _shards(folder)):
+            snapshot_download(
+                model,
+                revision=folder.name,
+                allow_patterns=shards,
+                local_files_only=local_files_only,
+            )
+    except LocalEntryNotFoundError:
+        raise _unavailable(
+            model, "it is not in the Hub's cache, and the Hub cannot be reached."
+        ) from None
+    except RepositoryNotFoundError:
+        raise _unavailable(model, "the Hub has no such model, or it is not public.") from None
+    except Exception as error:  # whatever the HTTP client in use raises
+        raise _unavailable(model, _reason(error)) from None
+    return folder
 
 
 def check_models(config: EstimeConfig) -> None:
@@ -342,19 +374,6 @@ def location(model: str) -> tuple[str, ...]:
     return (str(folder.resolve()), *states)
 
 
-def _sources(model: str, revision: str | None) -> dict[str, Any]:
-    """The arguments of every call that fetches files: the revision, and whether to stay offline
-    because the Hub does not answer.
-
-    Otherwise, ``transformers`` would ask for each file again and again, for half a minute.
-    """
-    from huggingface_hub import constants
-
-    if os.path.isdir(_origin(model)) or constants.HF_HUB_OFFLINE or hub_answers():
-        return {"revision": revision}
-    return {"revision": revision, "local_files_only": True}
-
-
 def hub_answers() -> bool:
     """Whether the Hub answers; the answer is kept for a while."""
     return _hub_answers(int(time.monotonic() // _ANSWER_LASTS))
@@ -371,22 +390,22 @@ def _hub_answers(period: int) -> bool:
     return True
 
 
-def _check_shards(source: str, wanted: dict[str, Any]) -> None:
-    from transformers.utils import cached_file
-
-    path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
-    shards = (
-        json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values() if path else ()
-    )
-    if foreign := sorted(shard for shard in shards if not shard.endswith(".safetensors")):
+def _shards(folder: Path) -> list[str]:
+    """The files of weights that an index names; OSError if one is not in safetensors."""
+    if not (folder / _SHARD_INDEX).is_file():
+        return []
+    index = json.loads((folder / _SHARD_INDEX).read_text(encoding="utf-8"))
+    shards = sorted(set(index["weight_map"].values()))
+    if foreign := [shard for shard in shards if not shard.endswith(".safetensors")]:
         raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
+    return shards
 
 
-def _check_folder(model: str, source: str) -> None:
-    """Raises `EncoderUnavailableError` for a folder without configuration or weights."""
-    if not os.path.isdir(source):
-        return
-    names = os.listdir(source)
+def _check_folder(model: str, folder: Path) -> None:
+    """Raises `EncoderUnavailableError` for a folder without configuration or weights, OSError if
+    shards are not in safetensors.
+    """
+    names = os.listdir(folder)
     if not names:
         missing = "anything"
     elif "config.json" not in names:
@@ -394,8 +413,10 @@ def _check_folder(model: str, source: str) -> None:
     elif not any(name.endswith((".safetensors", _SHARD_INDEX)) for name in names):
         missing = "weights in safetensors"
     else:
+        _shards(folder)
         return
-    raise _unavailable(model, f"the folder does not contain {missing}.")
+    kind = "folder" if os.path.isdir(_origin(model)) else "model on the Hub"
+    raise _unavailable(model, f"the {kind} does not contain {missing}.")
 
 
 def _is_path(model: str) -> bool:
@@ -491,10 +512,7 @@ def _content_files(folder: Path) -> list[Path]:
     with contextlib.suppress(
         OSError, ValueError, AttributeError, TypeError
     ):  # `load_pretrained` says what is wrong
-        index = json.loads((folder / _SHARD_INDEX).read_text(encoding="utf-8"))
-        files |= {
-            folder / shard for shard in index["weight_map"].values() if (folder / shard).is_file()
-        }
+        files |= {folder / shard for shard in _shards(folder) if (folder / shard).is_file()}
     return sorted(files)
 
 

@@ -1,5 +1,5 @@
-"""Windows -> embeddings: the encoder, cut to the blocks that are needed, run on batches under a
-token budget.
+"""Batches of windows -> embeddings: the encoder, cut to the blocks that are needed, run under a token
+budget; the encoders in memory, loaded once and shared by all who ask for the same one.
 
 Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers,
 ``d`` hidden width.
@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -19,25 +19,20 @@ from torch import Tensor
 
 from estime_metric import embedded
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder import memory
-from estime_metric.engine.encoder.batching import (
+from estime_metric.engine.encoder import device as devices
+from estime_metric.engine.encoder.bundled import load_bundled
+from estime_metric.engine.encoder.device import inference_context, is_out_of_memory, put
+from estime_metric.engine.encoder.layers import BlockTaps
+from estime_metric.engine.encoder.loading import Pretrained, load_commit, location, revision_of
+from estime_metric.engine.masking import (
+    MaskedText,
     TextWindow,
+    Window,
     WindowBatch,
     assemble,
     pack,
     text_windows,
 )
-from estime_metric.engine.encoder.blocks import BlockTaps
-from estime_metric.engine.encoder.forks import one_thread_after_fork
-from estime_metric.engine.encoder.loading import Pretrained, load_commit
-from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory
-from estime_metric.engine.encoder.precision import (
-    cpu_by_default,
-    inference_context,
-    warn_where_slower,
-)
-from estime_metric.engine.encoder.shipped import load_shipped
-from estime_metric.engine.masking import MaskedText, Window
 
 
 class MaskedEncoder:
@@ -62,18 +57,18 @@ class MaskedEncoder:
         self.itemsize = self._dtype.itemsize
         long, short = _probes(pretrained)
         probe, alone, padded = (
-            assemble(windows, self.info.special).to(device)
+            _put_batch(assemble(windows, self.info.special), device)
             for windows in ([long], [short], [long, short])
         )
         # The probe may be the first to use oneDNN.
-        with memory.few_kernels_kept(), inference_context(device):
+        with devices.few_kernels_kept(), inference_context(device):
             self.taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
-                warn_where_slower(self._dtype)
+                devices.warn_where_slower(self._dtype)
             self.takes_padding = self.taps.takes_padding(alone, padded)
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer if memory ran out
-        self._bytes_per_position = memory.bytes_per_position(self._model.config, self.itemsize)
+        self._bytes_per_position = devices.bytes_per_position(self._model.config, self.itemsize)
 
     @classmethod
     def load(cls, config: EstimeConfig, device: torch.device) -> MaskedEncoder:
@@ -84,8 +79,8 @@ class MaskedEncoder:
         """
         assert config.revision is not None, "resolved"
         bundled = config.model in embedded.PATHS
-        load = load_shipped if bundled else load_commit
-        with one_thread_after_fork(), cpu_by_default():
+        load = load_bundled if bundled else load_commit
+        with devices.one_thread_after_fork(), devices.cpu_by_default():
             pretrained = load(config.model, config.revision, getattr(torch, config.dtype))
         depth = max(pretrained.info.resolve(config).layer_tuple)
         try:
@@ -97,7 +92,7 @@ class MaskedEncoder:
                 f"There is not enough memory on {device} for the encoder {config.model!r}."
             ) from error
         del pretrained
-        memory.return_memory(cycles=not bundled)  # of the blocks above and the plain weights
+        devices.return_memory(cycles=not bundled)  # of the blocks above and the plain weights
         return encoder
 
     def encode(
@@ -126,24 +121,22 @@ class MaskedEncoder:
             len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device
         )
         positions = sum(map(len, windows))
-        budget = token_budget or memory.default_budget(self.device, self._bytes_per_position)
+        budget = token_budget or devices.default_budget(self.device, self._bytes_per_position)
         start, most = 0, self._most_positions
         while start < len(windows):
-            batches = self._batches(windows[start:], min(budget, self._most_positions))
-            with closing(ahead_of(self.device, batches)) as prepared:
-                for batch in prepared:
-                    try:
-                        with self._lock, inference_context(self.device):
-                            self._run(batch, layers, states)
-                    except (RuntimeError, MemoryError) as error:
-                        if not is_out_of_memory(error) or len(batch.ids) == 1:
-                            raise
-                        self._most_positions = min(self._most_positions, batch.ids.numel() // 2)
-                        break
-                    done = windows[start : start + len(batch.ids)]
-                    start += len(done)
-                    if on_progress is not None:
-                        on_progress(sum(map(len, done)) / positions)
+            for batch in self._batches(windows[start:], min(budget, self._most_positions)):
+                try:
+                    with self._lock, inference_context(self.device):
+                        self._run(batch, layers, states)
+                except (RuntimeError, MemoryError) as error:
+                    if not is_out_of_memory(error) or len(batch.ids) == 1:
+                        raise
+                    self._most_positions = min(self._most_positions, batch.ids.numel() // 2)
+                    break
+                done = windows[start : start + len(batch.ids)]
+                start += len(done)
+                if on_progress is not None:
+                    on_progress(sum(map(len, done)) / positions)
         if self._most_positions < most:
             warnings.warn(
                 f"Out of memory on {self.device}: the token budget was reduced to {self._most_positions}. "
@@ -175,7 +168,7 @@ class MaskedEncoder:
             wanted = f"have the vocabulary of {other.info.name!r}, but the vocabulary of {self.info.name!r} differs."
             raise ValueError(f"Expected argument `soft_model` to {wanted}")
 
-    def _batches(self, windows: Sequence[TextWindow], budget: int) -> Generator[WindowBatch]:
+    def _batches(self, windows: Sequence[TextWindow], budget: int) -> Iterator[WindowBatch]:
         lengths = [len(window) + self.info.special.around for window in windows]
         for numbers in pack(lengths, budget, self.takes_padding):
             yield assemble([windows[number] for number in numbers], self.info.special)
@@ -184,7 +177,7 @@ class MaskedEncoder:
         """One forward pass; writes the hidden states that are read into their rows of ``states``. What
         it needed is free when it returns.
         """
-        batch = batch.to(self.device)
+        batch = _put_batch(batch, self.device)
         for number, layer_states in enumerate(self.taps.read(batch, layers)):
             states[number].index_copy_(0, batch.target, layer_states)
 
@@ -200,6 +193,21 @@ def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
         return TextWindow(ids, Window(0, length, masked=(), read=read, rows=read), offset=0)
 
     return window(len(ids)), window(len(ids) // 2)
+
+
+def _put_batch(batch: WindowBatch, device: torch.device) -> WindowBatch:
+    """The batch on a device; all of it is known before the device is asked."""
+    positions = put(torch.cat([batch.row, batch.column, batch.slot, batch.target]), device)
+    row, column, slot, target = torch.split(positions, len(batch.row))
+    return replace(
+        batch,
+        ids=put(batch.ids, device),
+        attended=None if batch.attended is None else put(batch.attended, device),
+        row=row,
+        column=column,
+        slot=slot,
+        target=target,
+    )
 
 
 def choose_device(device: str | None) -> torch.device:
@@ -243,3 +251,61 @@ def _number_of(kind: str) -> int:
     if kind == "mps":
         return int(torch.backends.mps.is_available())
     return 0 if kind == "meta" else 1  # tensors of "meta" have no values
+
+
+MOST_HELD = 2  # encoders that are cached while unused
+
+
+class EncoderStore:
+    """The ``MOST_HELD`` encoders that were requested last, by model, revision, dtype and device.
+
+    A deeper encoder serves requests for the layers below, and replaces one that is not deep enough.
+    A revision that is not set or names a branch means the same commit until everything is released.
+    While one thread loads, others wait.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Hashable, MaskedEncoder] = {}  # the last requested one at the end
+        self._revisions: dict[Hashable, str] = {}
+        self._lock = threading.Lock()
+
+    def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
+        """The encoder that ``config`` requests, and the fully resolved ``config``; raises the
+        errors of loading.
+        """
+        with self._lock:
+            files = location(config.model)
+            requested = (files, config.revision)
+            if requested not in self._revisions:
+                self._revisions[requested] = revision_of(config.model, config.revision)
+            device = choose_device(config.device)
+            config = replace(
+                config,
+                revision=self._revisions[requested],
+                dtype=devices.choose_dtype(config.dtype, device),
+            )
+            origin = (files, config.revision, config.dtype, str(device))
+            encoder = self._held.get(origin)
+            if encoder is None or encoder.depth < max(encoder.info.resolve(config).layer_tuple):
+                encoder = MaskedEncoder.load(config, device)
+            self._held.pop(origin, None)
+            self._held[origin] = encoder
+            while len(self._held) > MOST_HELD:
+                del self._held[next(iter(self._held))]
+        return encoder, encoder.info.resolve(config)
+
+    def release(self, *encoders: MaskedEncoder) -> None:
+        """Holds some encoders no longer, or all if none is named; they are gone when their last
+        user is.
+        """
+        with self._lock:
+            self._held = {
+                origin: held
+                for origin, held in self._held.items()
+                if encoders and held not in encoders
+            }
+            if not encoders:
+                self._revisions.clear()
+
+
+STORE = EncoderStore()  # one per process

@@ -26,9 +26,9 @@ from transformers import (
 
 from estime_metric import embedded
 from estime_metric.checks import check_texts, integer
+from estime_metric.engine.encoder.device import inference_context
 from estime_metric.engine.encoder.loading import load_pretrained, longest_input
 from estime_metric.engine.encoder.masked import choose_device
-from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.studies.coherence_measures import batches_by_length, check_lengths
 from estime_metric.studies.meta.shuffle import shuffle_text, split_sentences
 from estime_metric.table.arrays import Floats

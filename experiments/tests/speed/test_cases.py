@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder.fused import FusedBlock
+from estime_metric.engine.encoder.blocks import FusedBlock
 from experiments.speed import common, programs
 from experiments.speed.common import Runs
 from experiments.tests.benchmarks.made import bump_folder

@@ -1,201 +1,181 @@
-"""Blocks: what the taps read is what the whole model returns, and nothing above it is kept."""
+"""Packed linear maps: what PyTorch's own calculate, in the memory of one copy of the weights; where
+they do not work, PyTorch's own run.
+"""
 
 from __future__ import annotations
 
-import copy
-from functools import cache
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 import pytest
 import torch
-import transformers
-from torch import nn
+from torch import Tensor, nn
 
-from estime_metric.engine.encoder import linear
-from estime_metric.engine.encoder.batching import WindowBatch
-from estime_metric.engine.encoder.blocks import BlockTaps
-from tests.engine.encoder.test_masked import assert_close
-from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
+from estime_metric import EstimeResult, EstimeScorer
+from estime_metric.engine.encoder import blocks, device
+from estime_metric.engine.encoder.blocks import FusedBlock, PackedLinear, can_pack, is_gelu
+from estime_metric.engine.encoder.loading import load_pretrained
+from estime_metric.engine.encoder.masked import EncoderStore, MaskedEncoder
+from tests.families import BLOCKS, make_pairs
+
+CPU = torch.device("cpu")
+FUSED_FAMILIES = ("bert", "roberta", "electra", "mpnet")
+PRECISIONS = {torch.float32: 1e-5}
+if torch.ops.mkldnn._is_mkldnn_bf16_supported():  # not on every processor
+    PRECISIONS[torch.bfloat16] = 2**-6
+
+needs_packing = pytest.mark.skipif(
+    device.vendor() not in blocks.VENDORS or not torch.backends.mkldnn.is_available(),
+    reason="linear maps are not packed on this processor",
+)
 
 
-def reads(
-    ids: torch.Tensor, attended: torch.Tensor | None = None, chosen: torch.Tensor | None = None
-) -> WindowBatch:
-    """Inputs, (b, p), read at the positions chosen, bool of shape (b, p); at all that are attended to
-    if none are.
+@pytest.fixture(autouse=True)
+def _tried_anew() -> Iterator[None]:
+    """No test finds what another one found out about this processor."""
+    yield
+    blocks._works.cache_clear()
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> EncoderStore:
+    """A separate store: encoders are loaded as the test wants them."""
+    own = EncoderStore()
+    monkeypatch.setattr("estime_metric.engine.encoder.masked.STORE", own)
+    return own
+
+
+def scored(store: EncoderStore, model: str, **options: Any) -> EstimeResult:
+    store.release()
+    short = {"window": 60, "margin": 10, "distance": 4}
+    scorer = EstimeScorer(model=model, device="cpu", **short, **options)
+    shortest = sorted(make_pairs((2, 9), (0, 20)), key=lambda pair: len(pair[1]))[:6]
+    summaries, sources = zip(*shortest, strict=True)
+    return scorer.score(summaries, sources)
+
+
+def packed_maps(encoder: MaskedEncoder) -> int:
+    return sum(isinstance(module, PackedLinear) for module in encoder.taps.list.modules())
+
+
+def inputs(width: int, dtype: torch.dtype) -> list[Tensor]:
+    """States of all the forms in which they come: some rows, windows of positions, none at all,
+    parts of other tensors.
     """
-    if chosen is None:
-        chosen = torch.ones_like(ids, dtype=torch.bool) if attended is None else attended
-    row, column = torch.nonzero(chosen, as_tuple=True)
-    slot = chosen.cumsum(1)[chosen] - 1
-    most = int(chosen.sum(1).max())
-    return WindowBatch(ids, attended, row, column, slot=slot, target=row, most=most)
+    made = [torch.randn(7, width), torch.randn(3, 5, width), torch.randn(1, width)]
+    made += [torch.randn(0, width), torch.randn(2, 0, width)]
+    made += [torch.randn(width, 9).t(), torch.randn(4, 6, width)[:, ::2]]
+    made += [torch.randn(4, width + 1)[:, 1:], torch.randn(width)]
+    return [states.to(dtype) for states in made]
 
 
-PROBE = reads(torch.tensor([[2, 4, 4, 3]]), None, torch.tensor([[False, True, True, True]]))
+@needs_packing
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize(("ins", "outs"), [(48, 48), (32, 130), (131, 17)])
+@torch.inference_mode()
+def test_it_calculates_what_the_plain_map_does(ins: int, outs: int, dtype: torch.dtype) -> None:
+    near = {"rtol": PRECISIONS[dtype], "atol": PRECISIONS[dtype]}
+    for plain in (nn.Linear(ins, outs), nn.Linear(ins, outs, bias=False)):
+        plain.to(dtype)
+        packed, with_gelu = PackedLinear(plain), PackedLinear(plain, with_gelu=True)
+        for states in inputs(ins, dtype):
+            expected = plain(states)
+            torch.testing.assert_close(packed(states), expected, **near)
+            exact = nn.functional.gelu(expected.double()).to(dtype)
+            torch.testing.assert_close(with_gelu(states), exact, **near)
+    broken = torch.full((1, ins), torch.nan, dtype=dtype)
+    assert packed(broken).isnan().all()  # `MaskedEncoder` has to see it
+    assert with_gelu(broken).isnan().all()
 
 
-@cache
-def _loaded(folder: str) -> nn.Module:
-    return transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model.eval()
-
-
-def whole(folder: str) -> nn.Module:
-    """A copy of the model."""
-    return copy.deepcopy(_loaded(folder))
-
-
-def twins(family: str, **changes: object) -> list[nn.Module]:
-    config = make_config(family, make_tokenizer(family), **changes)
-    model = transformers.AutoModel.from_config(config).eval()
-    return [model, copy.deepcopy(model)]
-
-
-def inputs(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
-    """Three inputs of different lengths; padding is not attended to."""
-    attended = torch.arange(length) < torch.tensor([[40], [25], [13]])
-    return torch.randint(5, 200, (3, length)), attended
-
-
-def scattered(attended: torch.Tensor) -> torch.Tensor:
-    """Some of the positions that are attended to: several in the first window, one in the last."""
-    row, column = (torch.arange(size) for size in attended.shape)
-    chosen = (column % 8 == 3) & (row[:, None] < 2) | (row[:, None] == 2) & (column == 12)
-    return chosen & attended
-
-
-@torch.no_grad()
-def assert_reads(taps: BlockTaps, model: nn.Module, batch: WindowBatch, layers: list[int]) -> None:
-    """The taps return what the whole model returns at the positions that the batch reads."""
-    mask = None if batch.attended is None else batch.attended.long()
-    whole = model(input_ids=batch.ids, attention_mask=mask, output_hidden_states=True)
-    expected = [whole.hidden_states[layer][batch.row, batch.column] for layer in layers]
-    assert_close(taps.read(batch, layers), expected)
-
-
-def assert_reads_all(taps: BlockTaps, model: nn.Module, depth: int) -> None:
-    """In any order of the layers, with and without padding, all positions and some of them."""
-    ids, attended = inputs()
-    layers = list(range(depth + 1))
-    for order in (layers, layers[::-1], layers[-1:], layers[:1]):
-        assert_reads(taps, model, reads(ids, attended), order)
-    for mask in (attended, None):
-        chosen = scattered(torch.ones_like(attended) if mask is None else mask)
-        assert_reads(taps, model, reads(ids, mask, chosen), [depth, 0])
-    longer = torch.randint(5, 200, (1, 100))
-    assert_reads(taps, model, reads(longer), [depth])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("depth", range(BLOCKS + 1))
-@torch.no_grad()
-def test_every_layer_is_read_and_the_blocks_above_are_gone(
-    family: str, folder: str, depth: int
+@needs_packing
+@pytest.mark.parametrize("model", ["embedded", "embedded-small", *FUSED_FAMILIES])
+def test_alarms_are_those_of_the_plain_maps(
+    model: str, store: EncoderStore, encoder_folder: Callable[[str], str]
 ) -> None:
-    model, kept = whole(folder), max(depth, 1)
-    before = sum(weight.numel() for weight in model.parameters())
-    blocks = next(module for module in model.modules() if isinstance(module, nn.ModuleList))
-    a_block = sum(weight.numel() for weight in blocks[-1].parameters())
-    assert a_block > 1000
-    with mock.patch.object(linear, "VENDORS", ()):  # packed weights are not parameters
-        taps = BlockTaps(model, BLOCKS, depth, PROBE)
-    assert taps.kept == kept
-    gone = before - sum(weight.numel() for weight in model.parameters())
-    assert gone == (
-        0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block
-    )  # one block's weights serve for all
-    assert_reads_all(taps, whole(folder), depth)
-    taps = BlockTaps(whole(folder), BLOCKS, depth, PROBE)
-    assert_reads_all(taps, whole(folder), depth)
-    fits = family in ("bert", "roberta", "electra", "mpnet")  # blocks like BERT's or MPNet's
-    assert taps.fused == (depth > 0 and fits)
-    runs: list[nn.Module] = []
-    for block in taps.list:
-        block.register_forward_hook(lambda module, *_: runs.append(module))
-    taps.read(PROBE, [depth])
-    assert len(runs) == depth
+    folder = encoder_folder(model) if model in FUSED_FAMILIES else model
+    result = scored(store, folder)
+    with mock.patch.object(blocks, "VENDORS", ()):
+        plain = scored(store, folder)
+    assert plain.signature == result.signature
+    differ = (result.values("alarms") - plain.values("alarms")).abs()
+    assert differ.sum() <= max(result.ties(), plain.ties())
+    assert plain.values("alarms").sum() > 0
+    if model in FUSED_FAMILIES:
+        loaded = load_pretrained(folder, None, torch.float32)
+        assert packed_maps(MaskedEncoder(loaded, BLOCKS, CPU)) == 6 * BLOCKS
 
 
-@torch.no_grad()
-def test_an_architecture_that_resists_keeps_all_its_blocks() -> None:
-    """DeBERTa-v2's convolution after the first block: layer 1 is more than that block's output."""
-    model, other = twins("deberta-v2", conv_kernel_size=3, conv_act="gelu")
-    taps = BlockTaps(model, BLOCKS, 1, PROBE)
-    assert taps.kept == BLOCKS
-    assert_reads_all(taps, other, 1)
-    assert BlockTaps(model, BLOCKS, 2, PROBE).kept == 2
-    assert_reads_all(BlockTaps(model, 2, 2, PROBE), other, 1)
+def test_operators_that_are_slightly_wrong_are_not_used(
+    bert_folder: str, store: EncoderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mock.patch.object(blocks, "VENDORS", ()):
+        plain = scored(store, bert_folder)
+    blocks._works.cache_clear()
+    forward = PackedLinear.forward  # in bfloat16
+    monkeypatch.setattr(
+        PackedLinear, "forward", lambda self, states: forward(self, states.bfloat16().float())
+    )
+    assert not can_pack(nn.Linear(3, 3), CPU)
+    result = scored(store, bert_folder)
+    assert torch.equal(result.values("winners"), plain.values("winners"))
+    assert packed_maps(EstimeScorer(result.config).encoder) == 0
 
 
-@torch.no_grad()
-def test_albert_with_several_groups() -> None:
-    model, other = twins("albert", num_hidden_groups=2, inner_group_num=1)
-    for depth in (4, 3, 1):
-        assert_reads_all(BlockTaps(model, BLOCKS, depth, PROBE), other, depth)
-        model.config.num_hidden_layers = BLOCKS
+def test_a_version_without_the_operators_is_used_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace())
+    blocks._works.cache_clear()
+    assert not can_pack(nn.Linear(3, 3), CPU)
 
 
-@torch.no_grad()
-def test_a_model_without_a_list_of_blocks_is_refused() -> None:
-    class Flat(nn.Module):
-        def forward(self, input_ids, output_hidden_states=False):
-            raise AssertionError
-
-    with pytest.raises(
-        ValueError, match="`model` to name an encoder made of a list of blocks, but Flat has none"
-    ):
-        BlockTaps(Flat(), 2, 1, PROBE)
-
-
-def alone_and_padded(first: int, padding: int) -> tuple[WindowBatch, WindowBatch]:
-    """Twelve tokens, and the same behind twice as many."""
-    short, long = torch.arange(first, first + 12)[None], torch.arange(first, first + 24)[None]
-    together = torch.cat([long, nn.functional.pad(short, (0, 12), value=padding)])
-    attended = torch.arange(24) < torch.tensor([[24], [12]])
-    return reads(short), reads(together, attended)
+@needs_packing
+def test_what_is_no_plain_map_of_a_known_precision_on_a_cpu_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert all(can_pack(nn.Linear(3, 3, dtype=dtype), CPU) for dtype in PRECISIONS)
+    assert not can_pack(nn.Linear(3, 3).half(), CPU)
+    assert not can_pack(nn.Linear(3, 3), torch.device("cuda", 0))
+    monkeypatch.setattr(blocks, "vendor", lambda: "AnotherVendor")
+    assert not can_pack(nn.Linear(3, 3), CPU)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@torch.no_grad()
-def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: str) -> None:
-    """By the bundled encoder, where rounding is that of a trained one; not by one that ignores the
-    mask.
-    """
-    for ignored in (False, True):
-        model = whole(small_folder).to(dtype)
-        depth = model.config.num_hidden_layers
-        taps = BlockTaps(model, depth, depth, PROBE)
-        assert taps.fused
-        if ignored:
-            run = model.forward
-            model.forward = lambda run=run, attention_mask=None, **named: run(**named)
-        for first in range(1_000, 6_000, 1_000):
-            assert taps.takes_padding(*alone_and_padded(first, padding=0)) is not ignored
+@needs_packing
+def test_a_block_with_an_adapter_keeps_it(bert_folder: str) -> None:
+    class Adapted(nn.Linear):
+        """As an adapter is put on a linear map."""
+
+    block = load_pretrained(bert_folder, None, torch.float32).model.encoder.layer[0]
+    inner = block.intermediate.dense
+    block.intermediate.dense = Adapted(inner.in_features, inner.out_features)
+    states = torch.randn(2, 9, inner.in_features)
+    with torch.inference_mode():
+        fused = FusedBlock(block, in_tuple=False)
+        expected = fused(states)
+        fused.pack(CPU)
+        torch.testing.assert_close(fused(states), expected, rtol=1e-5, atol=1e-5)
+    assert isinstance(fused.widen, Adapted)
+    assert isinstance(fused.narrow, PackedLinear)
+    assert not any(module.training for module in fused.modules())
 
 
-@torch.no_grad()
-def test_less_is_computed(bert_folder: str) -> None:
-    taps = BlockTaps(whole(bert_folder), BLOCKS, 3, PROBE)
-    rows: list[int] = []
-    taps.list[1].widen.register_forward_hook(lambda *of: rows.append(of[-1].shape[:-1].numel()))
-    batch = reads(*inputs(), scattered(inputs()[1]))
-    taps.read(batch, [2])
-    taps.read(batch, [3])
-    assert rows == [len(batch.row), batch.ids.numel()]
+@pytest.mark.parametrize(
+    ("activation", "exact"),
+    [
+        (nn.GELU(), True),
+        (nn.GELU(approximate="tanh"), False),
+        (nn.ReLU(), False),
+    ],
+)
+def test_the_exact_gelu_is_told_from_others(activation: nn.Module, exact: bool) -> None:
+    assert is_gelu(activation) is exact
 
 
-@torch.no_grad()
-def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) -> None:
-    model = whole(bert_folder)
-    block = model.encoder.layer[1]
-    run = block.forward
-
-    def doubled(*states: object, **named: object) -> torch.Tensor | tuple[torch.Tensor, ...]:
-        out = run(*states, **named)
-        return (out[0] * 2, *out[1:]) if isinstance(out, tuple) else out * 2
-
-    block.forward = doubled  # another block with the same parts
-    taps = BlockTaps(copy.deepcopy(model), BLOCKS, 2, PROBE)
-    assert not taps.fused
-    assert_reads(taps, model, PROBE, [2])
+def test_loading_draws_no_random_number(bert_folder: str, store: EncoderStore) -> None:
+    blocks._works.cache_clear()
+    before = torch.get_rng_state()
+    EstimeScorer(model="embedded-small", device="cpu").load()
+    assert torch.equal(torch.get_rng_state(), before)

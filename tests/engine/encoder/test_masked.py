@@ -16,12 +16,10 @@ import torch
 import transformers
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.engine.encoder.batching import WindowBatch
-from estime_metric.engine.encoder.blocks import BlockTaps
-from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
-from estime_metric.engine.encoder.store import STORE, EncoderStore
-from estime_metric.engine.masking import MaskedText, plan_token_windows
-from estime_metric.engine.units import tokenize
+from estime_metric.engine.encoder.layers import BlockTaps
+from estime_metric.engine.encoder.masked import STORE, EncoderStore, MaskedEncoder, choose_device
+from estime_metric.engine.masking import MaskedText, WindowBatch, plan_token_windows
+from estime_metric.engine.pairs import tokenize
 from tests.families import BLOCKS, SENTENCES, WIDTH, save_encoder
 from tests.oracle import Oracle
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.engine.encoder import linear, store
-from estime_metric.engine.encoder.memory import default_budget, put_all
+from estime_metric.engine.encoder import blocks, masked
+from estime_metric.engine.encoder.device import default_budget, put_all
 from tests.engine.encoder.pretended_device import DEVICE, pretended_device
 from tests.families import FAMILIES, SENTENCES
 
@@ -45,8 +45,8 @@ def _own_encoders() -> Iterator[None]:
     the operations that a GPU runs.
     """
     with (
-        mock.patch.object(store, "STORE", store.EncoderStore()),
-        mock.patch.object(linear, "VENDORS", ()),
+        mock.patch.object(masked, "STORE", masked.EncoderStore()),
+        mock.patch.object(blocks, "VENDORS", ()),
     ):
         yield
 
@@ -91,7 +91,7 @@ def assert_same(result: EstimeResult, expected: EstimeResult) -> None:
 def test_scores_are_those_of_the_cpu(
     setting: dict[str, Any], bert_folder: str, monkeypatch
 ) -> None:
-    store.STORE.release()  # of the blocks that are asked for, no more
+    masked.STORE.release()  # of the blocks that are asked for, no more
     setting = {
         name: bert_folder if name == "soft_model" else value for name, value in setting.items()
     }

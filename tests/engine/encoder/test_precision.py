@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder import precision, processor, store
-from estime_metric.engine.encoder.precision import inference_context, warn_where_slower
+from estime_metric.engine.encoder import device, masked
+from estime_metric.engine.encoder.device import inference_context, warn_where_slower
 from tests.command import run_python
 
 CPU = torch.device("cpu")
@@ -24,7 +24,7 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
     matmul = torch.backends.mkldnn.matmul
     before = matmul.fp32_precision
     matmul.fp32_precision = "bf16"
-    first, second = (precision._full_precision("cpu") for _ in range(2))
+    first, second = (device._full_precision("cpu") for _ in range(2))
     seen: list[str] = []
     try:
         for step in (first.__enter__, second.__enter__):
@@ -46,7 +46,7 @@ def test_what_was_inherited_is_inherited_again_and_what_was_set_stays_set() -> N
     script = """
         import contextlib, itertools
         import torch
-        from estime_metric.engine.encoder.precision import inference_context, warn_where_slower
+        from estime_metric.engine.encoder.device import inference_context, warn_where_slower
 
         backends = torch.backends
         parents = backends, backends.cudnn
@@ -103,7 +103,7 @@ def test_the_default_device_changes_nothing(
     summaries, sources = ["The cat sat.", ""], ["The cat sat on the mat.", "The dog."]
 
     def scored() -> tuple[list[float], list[str]]:
-        monkeypatch.setattr(store, "STORE", store.EncoderStore())  # loaded anew
+        monkeypatch.setattr(masked, "STORE", masked.EncoderStore())  # loaded anew
         scorer = EstimeScorer(
             model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6
         )
@@ -143,7 +143,7 @@ def test_an_error_inside_restores_the_settings() -> None:
 def test_a_slower_precision_is_warned_of(
     dtype: str, is_fast: bool, number: int, monkeypatch: pytest.MonkeyPatch, recwarn
 ) -> None:
-    monkeypatch.setattr(processor, "is_fast_in_bfloat16", lambda: is_fast)
+    monkeypatch.setattr(device, "is_fast_in_bfloat16", lambda: is_fast)
     warn_where_slower(getattr(torch, dtype))
     assert [f"dtype='{dtype}' is slower than float32" in str(w.message) for w in recwarn] == [
         True

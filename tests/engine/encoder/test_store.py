@@ -14,8 +14,7 @@ import pytest
 import torch
 
 from estime_metric.engine.encoder import masked as encoder_module
-from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.store import MOST_HELD, EncoderStore
+from estime_metric.engine.encoder.masked import MOST_HELD, EncoderStore, MaskedEncoder
 from tests.engine.encoder.test_masked import TEXTS, assert_close, config, masked_texts
 from tests.families import BLOCKS
 

@@ -16,10 +16,10 @@ from tqdm import tqdm
 from estime_metric._version import __version__
 from estime_metric.checks import check_texts, integer
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder.device import choose_dtype, inference_context
 from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
-from estime_metric.engine.encoder.precision import choose_dtype, inference_context
-from estime_metric.engine.units import IntArray, Units, tokenize
+from estime_metric.engine.pairs import IntArray, Units, tokenize
 from estime_metric.engine.words import Span, locate_words, split_words
 
 PAPER_GENERATOR = "bert-base-cased"

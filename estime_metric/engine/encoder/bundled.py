@@ -15,27 +15,26 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from estime_metric import embedded
-from estime_metric.engine.encoder.fused import EncoderOutput, FusedBlock
+from estime_metric.engine.encoder.blocks import EncoderOutput, FusedBlock, PositionBias
 from estime_metric.engine.encoder.loading import (
     Pretrained,
     explained,
     info_of,
     read_int8,
 )
-from estime_metric.engine.encoder.position_bias import PositionBias
 
 
-def load_shipped(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
+def load_bundled(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
     """`load_commit` for a name of `estime_metric.embedded.PATHS`, without the prediction head."""
     folder = embedded.PATHS[model]
     with explained(model):
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
-        tokenizer = ShippedTokenizer(folder)
-        built = ShippedModel(config, read_int8(folder / "model.safetensors", dtype) or {}).eval()
+        tokenizer = BundledTokenizer(folder)
+        built = BundledModel(config, read_int8(folder / "model.safetensors", dtype) or {}).eval()
         return Pretrained(built, dtype, tokenizer, info_of(model, commit, built, tokenizer), None)
 
 
-class ShippedTokenizer:
+class BundledTokenizer:
     """A tokenizer as the engine asks for it; a special token that a text spells out is split like
     any text.
     """
@@ -70,7 +69,7 @@ class ShippedTokenizer:
         return vocabulary
 
 
-class ShippedModel(nn.Module):
+class BundledModel(nn.Module):
     """A BERT or an MPNet without prediction head, of `FusedBlock`s; ``transformers`` names its
     weights so.
     """

@@ -9,11 +9,11 @@ import torch
 
 from estime_metric import EncoderUnavailableError, embedded
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder.bundled import load_bundled
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.shipped import load_shipped
 from estime_metric.engine.masking import mask_units
-from estime_metric.engine.units import tokenize
+from estime_metric.engine.pairs import tokenize
 from tests.families import SENTENCES
 
 ODD = (
@@ -37,7 +37,7 @@ ODD = (
 )
 def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
     theirs = load_pretrained(model, None, dtype)
-    own = load_shipped(model, theirs.info.revision, dtype)
+    own = load_bundled(model, theirs.info.revision, dtype)
     assert own.info == theirs.info
     texts = [*ODD, *SENTENCES]
     for special in (False, True):
@@ -70,4 +70,4 @@ def test_a_damaged_installation_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(
         EncoderUnavailableError, match=r"'embedded' cannot be loaded: .*config\.json"
     ):
-        load_shipped("embedded", "commit", torch.float32)
+        load_bundled("embedded", "commit", torch.float32)
