@@ -166,7 +166,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
         (
-            ["-s", "s.txt", "-i", "a.txt"],
+            ["-s", tmp_path / "a", "-i", tmp_path / "a"],
             "a text file of summaries for each system, but got only one",
         ),
         ([], "a file for each system, or one file of all systems, but got none"),
