@@ -162,10 +162,13 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ([table, stranger], "common, but by column 'source' they have none: pairs: 'A dog"),
         (
             [table, files[1], "--higher", "alarms"],
-            "`higher` to name columns .* lower alarms is better",
+            "--higher to name columns .* lower alarms is better",
         ),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
-        (["-s", table, "-i", table], "a text file of summaries for each system, but got only one"),
+        (
+            ["-s", tmp_path / "a", "-i", tmp_path / "a"],
+            "a text file of summaries for each system, but got only one",
+        ),
         ([], "a file for each system, or one file of all systems, but got none"),
     ]:
         assert re.search(message, run(*arguments, *missing, status=2).stderr)
