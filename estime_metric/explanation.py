@@ -18,8 +18,9 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair, Matches
 from estime_metric.engine.statistics import graded_alarms
 from estime_metric.engine.words import find_splitter, locate_in
+from estime_metric.english import FUNCTION_WORDS
 from estime_metric.measures import MEASURES, RECOMMENDED, STATISTICS
-from estime_metric.novelty import lower_words
+from estime_metric.novelty import NEW_NAME, NEW_NUMBER, NewFact, SourceWording, lower_words
 from estime_metric.show import html
 from estime_metric.show import words as show_words
 
@@ -29,27 +30,7 @@ from estime_metric.show import words as show_words
 VERDICTS = ("match", "alarm", "absent")
 
 #: Reasons to look at a word, the likeliest errors first.
-KINDS = ("new name", "new number", "new word", "alarm")
-
-#: Words that say more about grammar than about facts: articles, pronouns, prepositions, conjunctions, auxiliary
-#: verbs, and what an apostrophe cuts off. Negations, words of time and place such as ``before``, and
-#: ``may`` and ``us``, which may be a month and a country, are not among them.
-FUNCTION_WORDS = frozenset(
-    lower_words(
-        """
-    a an the this that these those such
-    i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
-    it its itself we our ours ourselves they them their theirs themselves one ones
-    who whom whose which what there here
-    and or but if because as while so though although whether than then when where how why
-    of at by for with about to from in on into onto upon via per
-    am is are was were be been being have has had having do does did doing done
-    will would shall should can could might must
-    also just very too own s t d m o ll re ve didn doesn don isn wasn weren hasn haven hadn wouldn
-    couldn shouldn aren
-    """
-    )
-)
+KINDS = (NEW_NAME, NEW_NUMBER, "new word", "alarm")
 
 #: Zero-width joiner, as in emoji of several people. Grapheme clusters would extend into other units.
 _JOINER = "\u200d"
@@ -171,6 +152,18 @@ class Explanation:
     def _source_words(self) -> frozenset[str]:
         return frozenset(lower_words(self.source))
 
+    @cached_property
+    def _wording(self) -> SourceWording:
+        return SourceWording.of(self.source)
+
+    @cached_property
+    def _new_facts(self) -> list[NewFact]:
+        return self._wording.new_facts(self.prediction)
+
+    @cached_property
+    def _written(self) -> list[tuple[int, int]]:
+        return self._wording.written_spans(self.prediction)
+
     def is_written_in_source(self, unit: UnitVerdict) -> bool:
         """Whether a unit of the summary consists of words that the source has too, in any capitals.
 
@@ -210,12 +203,18 @@ class Explanation:
         """Why a word may be an error: ``"new name"``, ``"new number"`` or ``"new word"`` if the
         source lacks it, otherwise ``"alarm"`` if it raises one, otherwise ``None``.
 
-        The source lacks a word if it lacks one of its parts ("well" and "kept" of "well-kept"), in
-        any capitals; function words, such as "the", are not looked up. A new number has a digit, and
-        a new name a capital letter, except at the beginning of a sentence.
+        Names and numbers are new if the source has them in no written form, see
+        `SourceWording.new_facts`. It lacks any other word if it lacks one of its parts ("well" and
+        "kept" of "well-kept"), in any capitals; function words, such as "the", are not looked up.
         """
-        kind = _new_kind(self.prediction, word.start, word.end, self._source_words)
-        return kind or ("alarm" if word.verdict == "alarm" else None)
+        for fact in self._new_facts:
+            if fact.start < word.end and word.start < fact.end:
+                return fact.kind
+        is_written = any(start < word.end and word.start < end for start, end in self._written)
+        words = _content_words(self.prediction[word.start : word.end])
+        if not is_written and not self._source_words.issuperset(words):
+            return "new word"
+        return "alarm" if word.verdict == "alarm" else None
 
     def is_content(self, word: UnitVerdict) -> bool:
         """Whether a word is more than punctuation and function words, such as "the"."""
@@ -351,30 +350,6 @@ def _content_words(text: str) -> list[str]:
         ['anna', '1', '200', 'boats']
     """
     return [word for word in lower_words(text) if word not in FUNCTION_WORDS]
-
-
-def _new_kind(text: str, start: int, end: int, known: frozenset[str]) -> str | None:
-    """One of `KINDS` if the word ``text[start:end]`` has a content word that is not ``known``,
-    otherwise ``None``.
-
-    A number has a digit in what is new. A name begins with a capital letter, and not with a
-    sentence: at the beginning of the text, of a line, or after one of ``.!?:``, capitals say nothing.
-
-    Example:
-        >>> summary = "Repairs by Smith cost 40 dollars."
-        >>> known = frozenset({"repairs", "cost", "dollars"})
-        >>> spans = {"Repairs": (0, 7), "Smith": (11, 16), "40": (22, 24)}
-        >>> {word: _new_kind(summary, *span, known) for word, span in spans.items()}
-        {'Repairs': None, 'Smith': 'new name', '40': 'new number'}
-    """
-    new = [word for word in _content_words(text[start:end]) if word not in known]
-    if not new:
-        return None
-    if any(character.isnumeric() for word in new for character in word):
-        return "new number"
-    before = text[:start].rstrip(" \t\"'\u201c\u2018([")
-    begins_sentence = not before or before[-1] in ".!?:\n"
-    return "new name" if text[start].isupper() and not begins_sentence else "new word"
 
 
 class _Words:

@@ -31,6 +31,8 @@ STATISTICS = (
     "new_bigrams",  # fraction of the bigrams that do not occur in the source
     "new_trigrams",  # fraction of the trigrams that do not occur in the source
     "copied_density",  # mean over the words of the length of the copied run that a word belongs to
+    "new_names",  # names that the source has in no written form; NaN if capitals say nothing
+    "new_numbers",  # numbers that the source has in no written form
     "alarms_alltokens",  # alarms over all units; NaN unless requested, like all that follow
     "cosines",  # the cosines of `soft`, summed
     "coherence",  # Kendall tau-c of the order of the matches
@@ -250,6 +252,40 @@ def copied_density(copied_density: Tensor) -> Tensor:
 
 
 @_measure(
+    needs=("new_names",),
+    kind="count",
+    low=0,
+    high=None,
+    higher_is_better=False,
+    meaning=(
+        "number of names that the source has in no written form, each once; undefined if capitals say nothing in the "
+        "summary; computed without the encoder"
+    ),
+    source="this package",
+)
+def new_names(new_names: Tensor) -> Tensor:
+    """See `estime_metric.novelty`."""
+    return new_names
+
+
+@_measure(
+    needs=("new_numbers",),
+    kind="count",
+    low=0,
+    high=None,
+    higher_is_better=False,
+    meaning=(
+        "number of numbers, in digits or words, that the source has in no written form, each once; computed without "
+        "the encoder"
+    ),
+    source="this package",
+)
+def new_numbers(new_numbers: Tensor) -> Tensor:
+    """See `estime_metric.novelty`."""
+    return new_numbers
+
+
+@_measure(
     needs=("alarms",),
     kind="count",
     low=0,
@@ -451,6 +487,8 @@ BASE_MEASURES = (
     "graded_alarms",
     "new_words",
     "new_trigrams",
+    "new_names",
+    "new_numbers",
     "copied_density",
     "alarms",
     "alarm_rate",

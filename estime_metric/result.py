@@ -70,6 +70,8 @@ class EstimeResult:
     new_bigrams: Tensor
     new_trigrams: Tensor
     copied_density: Tensor
+    new_names: Tensor
+    new_numbers: Tensor
     alarms: Tensor
     alarm_rate: Tensor
     alarms_adjusted: Tensor
@@ -244,12 +246,12 @@ class EstimeResult:
 
     def mean(self, measure: str, layer: int | None = None) -> float:
         """The mean of a measure over the pairs for which it is defined, or NaN if there are none.
-        Takes the same arguments as `values`. If pairs are excluded, a warning reports how many,
-        once per measure.
+        Takes the same arguments as `values`. If pairs are excluded from the mean of a rate, a warning
+        reports how many, once per measure.
         """
         values = self.values(measure, layer)
         undefined = int(values.isnan().sum())
-        if undefined and measure not in self._warned:
+        if undefined and MEASURES[measure].kind == "rate" and measure not in self._warned:
             self._warned.add(measure)
             blank = len(self.blank_indices)
             others = len(self.unchecked_indices) - blank

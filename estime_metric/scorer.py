@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
-from tqdm import tqdm
 
 from estime_metric import embedded
+from estime_metric._progress import Bar
 from estime_metric.checks import (
     are_mostly_shorter,
     check_choice,
@@ -410,7 +410,7 @@ def _progress_bar(
     pairs.
     """
     done, shown = 0.0, 0
-    with tqdm(total=pairs, unit="pair", disable=progress is not True, dynamic_ncols=True) as bar:
+    with Bar(total=pairs, disable=progress is not True) as bar:
         update = progress if callable(progress) else bar.update
 
         def advance(further: float) -> None:

@@ -40,6 +40,8 @@ PAIR = row(
     cosines=6.5,
     coherence=0.25,
     copied_density=1.4,
+    new_names=2,
+    new_numbers=1,
 )
 #: Four words of which the source has none; three begin with its tokens, so they are alarms.
 FOREIGN = row(tokens=4, alarms=3, new_words=1, new_bigrams=1, new_trigrams=1)
@@ -66,6 +68,8 @@ BY_HAND = {
     "tokens": (10, 0, 4),
     "coverage": (0.8, 0, 0),
     "blank": (0, 1, 0),
+    "new_names": (2, 0, 0),
+    "new_numbers": (1, 0, 0),
     "copied_density": (1.4, 0, 0),
     "alarms_alltokens": (5, 0, 0),
     "soft": (0.65, 0, 0),

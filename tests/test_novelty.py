@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer, novelty
-from estime_metric.novelty import NOVELTY, fragment_lengths, joined, lower_words
+from estime_metric.novelty import NOVELTY, SourceWording, fragment_lengths, joined, lower_words
 from tests.families import SENTENCES
 
 
@@ -50,6 +51,8 @@ def test_a_soft_hyphen_in_the_source_makes_no_new_words() -> None:
             "new_bigrams": [0],
             "new_trigrams": [0],
             "copied_density": [5],
+            "new_names": [0],
+            "new_numbers": [0],
         }
 
 
@@ -75,9 +78,8 @@ def test_values_by_hand(
     copied_density: float,
 ) -> None:
     values = novelty([summary], ["The red dog sat."])
-    assert [values[name][0] for name in NOVELTY] == pytest.approx(
-        [new_words, new_bigrams, new_trigrams, copied_density]
-    )
+    shares = [values[name][0] for name in NOVELTY if name not in ("new_names", "new_numbers")]
+    assert shares == pytest.approx([new_words, new_bigrams, new_trigrams, copied_density])
 
 
 def test_novelty_is_in_input_order_and_names_bad_input() -> None:
@@ -142,3 +144,87 @@ def test_fragments_where_a_source_repeats_itself() -> None:
     repeating = joined(["no", "no", "no", "way"])
     # the published procedure finds 2 and 1
     assert fragment_lengths(["no", "no", "way"], repeating) == [3]
+
+
+def new_facts(source: str, summary: str) -> list[str]:
+    return [summary[fact.start : fact.end] for fact in SourceWording.of(source).new_facts(summary)]
+
+
+@pytest.mark.parametrize(
+    ("source", "summary"),
+    [
+        ("Nicolas spoke.", "later Nicol\u00e1s spoke at length"),
+        ("troops of the U.S. left at 3:30 p.m.", "then US troops left about 3:30 PM there"),
+        ("a Ph.D. program", "this was a PhD program there"),
+        ("the fourth and 21st time", "it was the 4th and twenty-first time there"),
+        ("on Jan. 5, Tues. and Sept. 3", "there on 5 January, Tuesday and also in September, 3"),
+        ("Sen. Warren spoke", "as the Senator said, Warren spoke there"),
+        ("troops in Venezuela", "then the Venezuelan troops came back home"),
+        ("Italian and Mexican food", "people from Italy ate, like others in Mexico, some food"),
+        ("the Dutch and the Polish", "those from Poland and from Netherlands came here too"),
+        ("the World Health Organization", "according to the WHO and others, they left"),
+        ("the Department of Justice", "according to the DoJ and others, they left"),
+        ("according to the UN", "people of the United Nations, of course, said that"),
+        ("1,200 people and 4.50 dollars", "about 1200 people with just 4.5 dollars each"),
+        ("twelve men and fifty-one women", "there were 12 men and 51 women in there"),
+        ("100 cars or 2,500 boats", "one hundred cars or two thousand five hundred boats"),
+        ("a cost of $4.5bn, 5m people", "it cost 4,500,000,000 dollars for 5 million people"),
+        ("on 2015-04-03, 10-12 men", "in 2015, on the 3rd or the 4th, 10 to 12 men went"),
+        ("\u5317\u4eac2008\u5e74", "this was in the year 2008 and not later"),
+    ],
+)
+def test_a_name_or_number_in_another_written_form_is_not_new(source: str, summary: str) -> None:
+    assert new_facts(source, summary) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "summary", "expected"),
+    [
+        ("then Johnson spoke", "later on Johnston spoke at length there", ["Johnston"]),
+        ("he said so", "he went to New York with Peter and then New York", ["New York", "Peter"]),
+        ("12 men", "there were fifteen men and 13 women, the two of them", ["fifteen", "13"]),
+        ("who knows", "the report of the WHO said something else there", ["WHO"]),
+        # neither the verbs nor the pronoun are a month or a number
+        (
+            "They may march for one second.",
+            "on May 2 or in March they saw 1 of them there",
+            ["May", "2", "March", "1"],
+        ),
+        ("12 million", "it was 12 billion or 12,000 or maybe 12,000,000", ["12 billion", "12,000"]),
+        ("1.2", "it was 12 or 1.20 or so in the end", ["12"]),
+        ("a b", 'so he said. Bob left, and then "Carl left". Dora left', []),  # begins a sentence
+        ("a b", "so J. Smith left, and later also Mr. Miller left them", ["Smith", "Miller"]),
+        ("a b", "Here is a summary in 79 words: he saw some 80 men (81 words)", ["80"]),
+        ("a b", "1. he left\n2. he came back\n3. he saw 4 men there", ["4"]),
+        ("a b", "he saw the A320 of flight 9525 over there", ["A320", "9525"]),
+    ],
+)
+def test_new_names_and_numbers_by_hand(source: str, summary: str, expected: list[str]) -> None:
+    assert new_facts(source, summary) == expected
+
+
+def test_evidence_is_the_nearest_form_of_the_source() -> None:
+    source = "On 4 May, 120 people met Johnson in Berlin."
+    facts = SourceWording.of(source).new_facts("later on 125 people there met with Johnston again")
+    assert [(fact.kind, source[slice(*(fact.nearest or (0, 0)))]) for fact in facts] == [
+        ("new number", "120"),
+        ("new name", "Johnson"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("summary", "names", "numbers"),
+    [
+        ("", 0, 0),
+        ("they saw Bob and 3 dogs", 1, 1),
+        ("they saw bob and 3 dogs", math.nan, 1),  # no capitals, which say nothing then
+        ("BOB SAW THREE DOGS", math.nan, 1),
+        ("Bob Sees Three Dogs", math.nan, 1),
+    ],
+)
+def test_names_are_counted_only_where_capitals_say_something(
+    summary: str, names: float, numbers: float
+) -> None:
+    values = novelty([summary], ["a cat"])
+    assert values["new_names"] == pytest.approx([names], nan_ok=True)
+    assert values["new_numbers"] == [numbers]

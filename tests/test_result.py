@@ -6,6 +6,7 @@ import math
 import pickle
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from estime_metric.measures import (
     NEW_SHARE,
     STATISTICS,
 )
+from estime_metric.table.intervals import source_id
+from estime_metric.table.output import WRITABLE
+from estime_metric.table.table import read
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -300,3 +304,23 @@ def test_the_table_has_a_row_for_each_pair_and_layer(
         assert result.to_pandas().equals(table)
     finally:
         torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_the_table_is_what_is_saved_and_read(
+    result: EstimeResult, tmp_path: Path, ending: str
+) -> None:
+    sources, summaries = ["a b", "a b", "c"], ["x", "", "y"]
+    result = EstimeResult(result._statistics / 3, CONFIG, sources, summaries)
+    result.save(tmp_path / f"scores{ending}")
+    saved, table = read(tmp_path / f"scores{ending}"), result.table()
+    names = [name for name in table if name not in ("line", "source_id", "signature")]
+    assert saved.columns.tolist() == table.columns.tolist()
+    assert saved[names].to_numpy() == pytest.approx(table[names].to_numpy(), nan_ok=True, abs=0)
+    assert table["line"].tolist() == [1, 2, 3]
+    assert table["source_id"].tolist() == list(map(source_id, sources))
+    assert table.attrs["record"] == {"signature": str(result.signature)}
+    assert table["alarms_layer2"].tolist() == [0.333333, 0, 1]
+    texts = result.table(["alarms"], texts=True)
+    assert texts[["source", "summary"]].to_numpy().T.tolist() == [sources, summaries]
+    assert [name for name in texts if "layer" in name] == ["alarms_layer2", "alarms_layer5"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,10 +14,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    Argument,
+    CycloptsError,
+    Parameter,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 from rich.console import Console
 from rich.text import Text
 
+from estime_metric._progress import Bar
 from estime_metric._wording import counted, printable
 from estime_metric.config import OTHER_NAMES
 from estime_metric.table.output import is_standard
@@ -30,6 +39,8 @@ OTHER_ERRORS = (TypeError, LookupError, ArithmeticError, RuntimeError, Assertion
 
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
+
+_options: set[str] = set()  # of the command that runs
 
 NAMED_ROWS = 20  # invalid rows that a command names before it only counts them
 
@@ -57,34 +68,64 @@ def warn(text: str) -> None:
     _print_error(text, style="yellow")
 
 
+class Named:
+    """Names rows that are skipped: the first `NAMED_ROWS`, then how many more."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def skip(self, problem: str) -> None:
+        """Names a row, or counts it."""
+        self._number += 1
+        if self._number <= NAMED_ROWS:
+            with Bar.external_write_mode():
+                warn(f"skipped {problem}")
+
+    def say_how_many_more(self) -> None:
+        """Says how many rows were counted."""
+        if self._number > NAMED_ROWS:
+            warn(f"skipped {counted(self._number - NAMED_ROWS, 'more row')}")
+
+
 def warn_of_rows(problems: Sequence[str]) -> None:
-    """Names rows that are skipped, as `warn` does: the first `NAMED_ROWS`, then how many more."""
-    for problem in problems[:NAMED_ROWS]:
-        warn(f"skipped {problem}")
-    warn_of_more_rows(len(problems))
-
-
-def warn_of_more_rows(number: int) -> None:
-    """Counts the skipped rows beyond `NAMED_ROWS`; ``number`` is that of all skipped rows."""
-    if number > NAMED_ROWS:
-        warn(f"skipped {counted(number - NAMED_ROWS, 'more row')}")
+    """Names rows that are skipped, see `Named`."""
+    named = Named()
+    for problem in problems:
+        named.skip(problem)
+    named.say_how_many_more()
 
 
 def _print_error(text: str, style: str) -> None:
-    Console(stderr=True).print(Text(printable(text), style=style), soft_wrap=True)
+    Console(stderr=True).print(Text(printable(_as_typed(text)), style=style), soft_wrap=True)
+
+
+def _as_typed(text: str) -> str:
+    """A text with the options of the command that runs as they are typed: ``--source-column`` for
+    ```source_column```, which is the name in Python.
+    """
+
+    def typed(match: re.Match[str]) -> str:
+        option = f"--{match['name'].replace('_', '-')}"
+        return option if option in _options else match[0]
+
+    return re.sub(r"(argument )?`(?P<name>[a-z_]+)`", typed, text)
 
 
 def run(app: App, tokens: Sequence[str] | None = None) -> int:
     """Runs the command that ``tokens`` (of this process, if omitted) name, and returns the exit
     status: what the command returns; 2 after an error, which is printed in one line; 130 after
-    Ctrl-C. SIGTERM raises SystemExit(143), so that temporary files are removed.
+    Ctrl-C; 141 if the reader of the output has stopped reading, as in other programs. SIGTERM raises
+    SystemExit(143), so that temporary files are removed.
     """
     _replace_unknown_characters()
     tokens = list(sys.argv[1:] if tokens is None else tokens)
+    arguments = _arguments(app, tokens)
+    _options.clear()
+    _options.update(name for argument in arguments for name in argument.names)
     try:
-        with _warnings_in_one_line(), _terminable():
+        with _warnings_in_one_line(), _terminable(), _notes():
             status = app(
-                _with_hyphens(app, tokens),
+                _with_hyphens(arguments, tokens),
                 exit_on_error=False,
                 print_error=False,
                 result_action="return_value",
@@ -101,30 +142,30 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
         return _fail(f"Unexpected argument: {' '.join(error.unused_tokens or ())}.")
     except CycloptsError as error:
         return _fail(str(error))
-    except (
-        BrokenPipeError
-    ):  # the reader of the output has stopped reading: not an error, but nothing follows
+    except BrokenPipeError:  # nothing can follow
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 128 + signal.SIGPIPE
     except (*USER_ERRORS, *OTHER_ERRORS) as error:
         if os.environ.get(TRACEBACK):
             raise
         return _fail(_message(error))
 
 
-def _with_hyphens(app: App, tokens: Sequence[str]) -> list[str]:
+def _arguments(app: App, tokens: Sequence[str]) -> Sequence[Argument]:
+    """The arguments of the command that tokens name; none if they name none."""
+    command = app.parse_commands(tokens)[1][-1]
+    if command.default_command is None or command.name[0] in ("help-print", "version-print"):
+        return ()
+    return command.assemble_argument_collection(default_parameter=app.default_parameter)
+
+
+def _with_hyphens(arguments: Sequence[Argument], tokens: Sequence[str]) -> list[str]:
     """The tokens, with each lone hyphen in a form that Cyclopts does not take for an option: ``-o=-``
     for the value of an option, otherwise ``./-``, a path with the same meaning.
     """
-    if "-" not in tokens:
-        return list(tokens)
-    _, apps, _ = app.parse_commands(tokens)
-    with_value: set[str] = set()
-    if apps[-1].default_command is not None:  # otherwise the tokens name no command
-        arguments = apps[-1].assemble_argument_collection(default_parameter=app.default_parameter)
-        with_value = {
-            name for argument in arguments if argument.hint is not bool for name in argument.names
-        }
+    with_value = {
+        name for argument in arguments if argument.hint is not bool for name in argument.names
+    }
     changed: list[str] = []
     for previous, token in pairwise(["", *tokens]):
         if token == "-" and previous.startswith("-") and previous in with_value:
@@ -151,6 +192,17 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Prints the notes of an exception that ends the command."""
+    try:
+        yield
+    except BaseException as error:
+        for text in getattr(error, "__notes__", ()):
+            note(text)
+        raise
 
 
 def _replace_unknown_characters() -> None:
@@ -212,6 +264,7 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
         version_flags=["--version"] if version else [],
         help_flags=["--help", "-h"],
         help_format="rst",
+        suppress_keyboard_interrupt=False,
         default_parameter=Parameter(
             negative=(), negative_iterable=(), allow_repeating=True, show_default=shown
         ),

@@ -37,6 +37,7 @@ def explain(
     function_words: Annotated[bool, Parameter(negative=())] = False,
     output: options.Output = None,
     overwrite: options.Overwrite = False,
+    quiet: options.Quiet = False,
     texts: options.TextOptions = options.TEXTS,
     scoring: options.ScoringOptions = options.SCORING,
 ) -> int:
@@ -92,6 +93,7 @@ def explain(
     shown = EstimeScorer(**chosen).explain_pairs(
         [pair[layout.summary_column] for pair in pairs],
         [pair[layout.source_column] for pair in pairs],
+        progress=not quiet and len(pairs) > SHOWN,
     )
     headings = [f"line {number}" for number in numbers] if len(shown) > 1 else [""]
     if output is None:

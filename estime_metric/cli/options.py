@@ -15,7 +15,7 @@ from cyclopts import Group, Parameter, validators
 from estime_metric.checks import listed_names
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import combined
-from estime_metric.table.rows import Layout
+from estime_metric.table.rows import TABLES, Layout, check_text_file
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")
@@ -81,6 +81,12 @@ class TextOptions(Layout):
                 "Expected tables or text files, but got both. A text file of summaries follows "
                 "--summary-files."
             )
+        if self.source_file is not None:
+            for path in (self.source_file, *self.summary_files):
+                check_text_file(path)
+            for name in ("source_column", "summary_column", "delimiter"):
+                if getattr(self, name) != getattr(TABLES, name):
+                    raise ValueError(f"Expected `{name}` with tables, but got it with text files.")
         return self.summary_files or tables
 
 

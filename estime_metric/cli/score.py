@@ -3,7 +3,6 @@
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option
 # groups.
 import json
-import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from cyclopts import Group, Parameter
 from estime_metric._wording import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
-from estime_metric.cli.console import note, say, say_wrote, warn
+from estime_metric.cli.console import Named, note, say, say_wrote, warn
 from estime_metric.cli.scored import (
     Explained,
     print_pairs,
@@ -22,18 +21,16 @@ from estime_metric.cli.scored import (
     print_worst,
     worst_as_dicts,
 )
-from estime_metric.cli.waiting import Bar
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Job, Report, expand, score_files
-from estime_metric.measures import RECOMMENDED, check_threshold
+from estime_metric.jobs import Job, Report, score_files
 from estime_metric.table.output import is_standard
 from estime_metric.table.rows import TABLES, Layout
+from estime_metric.table.table import FLAG
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
 WORST = 10  # flagged summaries that are named, unless --worst says how many
-ABOVE = 3  # the exit status if the mean is above --fail-above
 
 #: A variable that ``torchrun`` sets. Schedulers set WORLD_SIZE too, for other programs.
 _LAUNCHED = "TORCHELASTIC_RUN_ID"
@@ -50,7 +47,6 @@ class OutputOptions(Job):
 
     inputs: Annotated[tuple[Path, ...], options.NO_OPTION] = ()
     layout: Annotated[Layout, options.NO_OPTION] = TABLES
-    look_ahead: Annotated[int | None, options.NO_OPTION] = None
     output: options.Output = None
     resume: bool = False
     overwrite: options.Overwrite = False
@@ -77,26 +73,17 @@ class ShownOptions:
     Attributes:
         json: Print one JSON object and nothing else: means with 95% intervals by source, counts,
             seconds, the signature and its short form.
-        score_only: Print the mean inconsistency and nothing else.
         worst: List the worst summaries with their lines and words, at most N. (default: 10 if
             --threshold is set, otherwise 0)
-        fail_above: Exit with status 3 if the mean inconsistency is above VALUE or undefined.
     """
 
     json: bool = False
-    score_only: Annotated[bool, Parameter(alias="-b")] = False
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
-    fail_above: Annotated[float | None, Parameter(metavar="VALUE")] = None
 
     def check(self, output: Path | None) -> None:
-        """Refuses two contents of standard output, and a limit that no mean can be above (ValueError)."""
-        if self.fail_above is not None:
-            check_threshold(self.fail_above, RECOMMENDED, "fail_above")
-        is_rows = output is not None and is_standard(output)
-        if self.json + self.score_only + is_rows > 1 or (
-            self.worst and (self.score_only or is_rows)
-        ):
-            raise ValueError("Expected one of --json, --score-only and -o - (without --worst).")
+        """Refuses two contents of standard output (ValueError)."""
+        if output is not None and is_standard(output) and (self.json or self.worst):
+            raise ValueError("Expected -o - or one of --json and --worst, but got both.")
 
     def number_of_worst(self, job: Job) -> int:
         """How many of the worst summaries are listed."""
@@ -122,15 +109,14 @@ def score(
     Pairs are read, scored and written in chunks. If a run is interrupted, even by kill -9, run the
     same command again with --resume.
 
-    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 3 if the
-    mean inconsistency is above --fail-above, 130 or 143 if it was stopped by Ctrl-C or SIGTERM.
+    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130, 141 or
+    143 if it was stopped by Ctrl-C, a closed pipe or SIGTERM.
 
     Example: estime score pairs.jsonl -o scores.jsonl
 
     Args:
         inputs: Files with one pair of source and summary per row: .jsonl, .json, .csv, .tsv (each
-            also as .gz) or .parquet. Glob patterns such as 'data/*.jsonl' are allowed. Use
-            '-' to read JSON Lines from standard input.
+            also as .gz) or .parquet. Use '-' to read JSON Lines from standard input.
         example: Score the bundled example pairs.
     """
     if _LAUNCHED in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -139,49 +125,45 @@ def score(
             "everything. Use Ray Data instead: see 'Several GPUs or machines' on the page 'Command "
             "line' of the documentation."
         )
-    patterns = texts.choose(tuple(map(Path, inputs)))
-    if bool(patterns) == example:
+    paths = texts.choose(tuple(map(Path, inputs)))
+    if bool(paths) == example:
         raise ValueError(
-            f"Expected either files or --example, but got {'both' if example else 'neither'}."
+            "Expected either files or --example, but got both."
+            if example
+            else "Expected either files or --example, but got neither. Use - to read JSON Lines from standard "
+            "input."
         )
     existing = output.existing
     shown.check(output.output)
-    paths = (Path(EXAMPLES),) if example else expand(patterns, output.output)
-    job = replace(output, inputs=paths, layout=texts)
+    job = replace(output, inputs=(Path(EXAMPLES),) if example else paths, layout=texts)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**measure.settings())
-    _check_one_layer(scorer, shown)
-    with Bar(job, quiet=quiet) as bar:
+    if shown.worst:
+        check_one_layer(scorer.resolved_config.layers, " with --worst")
+    named = Named()
+    try:
         report = score_files(
-            job, scorer, existing=existing, worst=shown.number_of_worst(job), progress=bar
+            job,
+            scorer,
+            existing=existing,
+            worst=shown.number_of_worst(job),
+            progress=not quiet,
+            on_problem=named.skip,
         )
+    finally:
+        named.say_how_many_more()
     _show(report, job, shown, scorer)
-    if shown.fail_above is not None:
-        mean = report.interval(RECOMMENDED).mean
-        if math.isnan(mean) or mean > shown.fail_above:
-            state = "undefined" if math.isnan(mean) else f"above {shown.fail_above:g}"
-            warn(f"the mean {RECOMMENDED} {mean:.4f} is {state}")
-            return ABOVE
     return 1 if report.skipped else 0
 
 
-def _check_one_layer(scorer: "EstimeScorer", shown: ShownOptions) -> None:
-    """A threshold is checked by the job."""
-    for option, is_given in (
-        ("--worst", shown.worst),
-        ("--score-only", shown.score_only),
-        ("--fail-above", shown.fail_above is not None),
-    ):
-        if is_given:
-            check_one_layer(scorer.resolved_config.layers, f" with {option}")
-
-
 def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:
+    if report.resumed and not report.was_complete:
+        note(f"{counted(report.resumed, 'pair')} already scored")
     for path in report.without_pairs:
         warn(f"{path} has no pair")
-    explained = _explained(report, job, shown, scorer)
-    is_data = shown.json or shown.score_only
+    explained = _explained(report, scorer)
+    is_data = shown.json
     if shown.json:
         flags = {} if job.threshold is None else {"threshold": job.threshold}
         content = {
@@ -192,44 +174,39 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
             "short_signature": report.signature.short,
         }
         if shown.number_of_worst(job):
-            content["worst"] = worst_as_dicts(explained)
+            content["worst"] = worst_as_dicts(report, explained)
         say(json.dumps(content, ensure_ascii=False, indent=1))
-    elif shown.score_only:
-        say(f"{report.interval(RECOMMENDED).mean:.4f}")
     elif job.output is not None and is_standard(job.output):
         note(report.signature.short)
         is_data = True
     else:
         if report.first and job.output is None:
-            print_pairs(report, job)
+            print_pairs(report)
         if explained or job.threshold is not None:
-            print_worst(report, explained, job)
-        print_report(report, job)
-    if job.output is not None:
-        _say_output(report, job.output, on_stderr=is_data)
+            print_worst(report, explained)
+        print_report(report)
+    if job.output is None:
+        return
+    if report.was_complete:
+        rows = counted(report.pairs, "row")
+        (note if is_data else say)(f"{job.output} was already complete: {rows}")
+    else:
+        say_wrote(counted(report.pairs, "row"), job.output, on_stderr=is_data)
 
 
-def _explained(
-    report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer"
-) -> list[Explained]:
+def _explained(report: Report, scorer: "EstimeScorer") -> list[Explained]:
     """The worst summaries, the worst first, each with the verdicts on its words if its texts are
     known; if the job has a threshold, only those that it flags.
     """
-    listed = [pair for pair in report.worst if job.threshold is None or pair.is_flagged]
-    listed = listed[: shown.number_of_worst(job)]
-    if not listed:
-        return []
-    texts = [pair.texts for pair in listed if pair.texts is not None]
-    explained, _ = scorer.explain_checked(
-        [summary for _, summary in texts], [source for source, _ in texts]
+    worst = report.worst
+    if report.threshold is not None:
+        worst = [position for position in worst if report.table[FLAG][position]]
+    known = [position for position in worst if position in report.texts]
+    if not known:
+        return [(position, None) for position in worst]
+    sources, summaries = map(
+        list, zip(*(report.texts[position] for position in known), strict=True)
     )
-    explanations = iter(explained)
-    return [(pair, None if pair.texts is None else next(explanations)) for pair in listed]
-
-
-def _say_output(report: Report, output: Path, *, on_stderr: bool) -> None:
-    rows = counted(report.pairs, "row")
-    if report.resumed < report.pairs:
-        say_wrote(rows, output, on_stderr=on_stderr)
-    else:
-        (note if on_stderr else say)(f"{output} was already complete: {rows}")
+    explanations, _ = scorer.explain_checked(summaries, sources)  # the texts were warned of
+    by_position = dict(zip(known, explanations, strict=True))
+    return [(position, by_position.get(position)) for position in worst]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say
-from estime_metric.jobs import Job, Report, ScoredPair
+from estime_metric.jobs import Report
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
 from estime_metric.show.tables import mean_cells, print_columns, screen
-from estime_metric.table.table import FILE, FLAG, Number
+from estime_metric.table.table import FILE, FLAG, LINE, plain
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -25,36 +26,37 @@ _MEANS = (*_LISTED_MEASURES, "coverage")
 _ROOM = 24  # cells of the screen that a summary has at least
 _WORDS = 20  # words of a summary that are named for each reason
 
-#: A summary with the verdicts on its words, if its texts are known.
-Explained = tuple[ScoredPair, "Explanation | None"]
+#: The position of a summary in the table, with the verdicts on its words if its texts are known.
+Explained = tuple[int, "Explanation | None"]
 
 
-def print_pairs(report: Report, job: Job) -> None:
+def print_pairs(report: Report) -> None:
     """One line for each pair and layer, with the flag if there is a threshold and the file if there
     are several. The summaries are cut to the room that is left.
     """
     layers = report.config.layer_tuple
-    listed = [(layer, pair) for layer in layers for pair in report.first]
-    columns = {"line": [str(pair.line) for _, pair in listed]}
+    pairs = report.table.iloc[report.first]
+    columns: dict[str, list[Any]] = {LINE: [str(line) for line in pairs[LINE]] * len(layers)}
     if len(layers) > 1:
-        columns["layer"] = [str(layer) for layer, _ in listed]
+        columns["layer"] = [str(layer) for layer in layers for _ in report.first]
     for name in dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)):
         columns[name] = [
-            _shown(name, pair.values[reported_name(name, layer, layers)]) for layer, pair in listed
+            _shown(name, value)
+            for layer in layers
+            for value in pairs[reported_name(name, layer, layers)]
         ]
-    if job.threshold is not None:
-        columns[FLAG] = ["flag" if pair.is_flagged else "" for _, pair in listed]
-    if job.has_several_inputs:
-        columns[FILE] = [pair.file for _, pair in listed]
+    if report.threshold is not None:
+        columns[FLAG] = ["flag" if flag else "" for flag in pairs[FLAG]]
+    if len(report.inputs) > 1:
+        columns[FILE] = list(pairs[FILE]) * len(layers)
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
     room = max(screen().width - used - 2, _ROOM)
-    columns["summary"] = [
-        shortened(pair.texts[1], room) if pair.texts else "" for _, pair in listed
-    ]
+    _, summaries = zip(*map(report.texts.__getitem__, report.first), strict=True)
+    columns["summary"] = [shortened(summary, room) for summary in summaries] * len(layers)
     print_columns(columns, texts=(FLAG, FILE, "summary"))
 
 
-def print_report(report: Report, job: Job) -> None:
+def print_report(report: Report) -> None:
     """The counts, the means with their intervals, of each file too, the lines to look at, and the
     short signature.
     """
@@ -74,7 +76,7 @@ def print_report(report: Report, job: Job) -> None:
         )
     unchecked = report.unchecked - report.blank
     if unchecked:
-        lines = _listed(report.unchecked_lines, unchecked, job)
+        lines = _listed(report.unchecked_lines, unchecked, report)
         shares = (
             "shares no token with its source"
             if unchecked == 1
@@ -82,17 +84,17 @@ def print_report(report: Report, job: Job) -> None:
         )
         say(f"{counted(unchecked, 'summary')} {shares}, so nothing was checked: {lines}")
     if report.blank:
-        lines = _listed(report.blank_lines, report.blank, job)
+        lines = _listed(report.blank_lines, report.blank, report)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
         say(f"{counted(report.blank, 'blank summary')} ({worst}): {lines}")
     say(report.signature.short)
 
 
-def print_worst(report: Report, explained: Sequence[Explained], job: Job) -> None:
+def print_worst(report: Report, explained: Sequence[Explained]) -> None:
     """The worst summaries, each with its place and the words that count against it."""
-    if job.threshold is not None:
+    if report.threshold is not None:
         heading = (
-            f"{counted(report.flagged, 'summary')} flagged ({RECOMMENDED} >= {job.threshold:g})"
+            f"{counted(report.flagged, 'summary')} flagged ({RECOMMENDED} >= {report.threshold:g})"
         )
         if 0 < len(explained) < report.flagged:
             heading += f"; the worst {len(explained)}"
@@ -101,24 +103,25 @@ def print_worst(report: Report, explained: Sequence[Explained], job: Job) -> Non
         heading = "the worst summary" if number == 1 else f"the worst {number} summaries"
     say(heading + (":" if explained else ""))
     width = screen().width
-    for pair, explanation in explained:
-        file = f"{pair.file} " if job.has_several_inputs else ""
-        say(f"{file}line {pair.line}  {RECOMMENDED} {pair.values[RECOMMENDED]:.3f}")
+    for position, explanation in explained:
+        pair = report.table.loc[position]
+        file = f"{pair[FILE]} " if len(report.inputs) > 1 else ""
+        say(f"{file}line {pair[LINE]}  {RECOMMENDED} {pair[RECOMMENDED]:.3f}")
         for text in [] if explanation is None else _reasons(explanation):
             say(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="    "))
     say("")
 
 
-def worst_as_dicts(explained: Sequence[Explained]) -> list[dict[str, Any]]:
+def worst_as_dicts(report: Report, explained: Sequence[Explained]) -> list[dict[str, Any]]:
     """What `print_worst` prints, for JSON."""
     return [
         {
-            "file": pair.file,
-            "line": pair.line,
-            RECOMMENDED: pair.values[RECOMMENDED],
+            "file": report.table[FILE][position],
+            "line": int(report.table[LINE][position]),
+            RECOMMENDED: plain(report.table[RECOMMENDED][position]),
             **({} if explanation is None else {"words": _words_by_kind(explanation)}),
         }
-        for pair, explanation in explained
+        for position, explanation in explained
     ]
 
 
@@ -159,17 +162,17 @@ def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) 
     )
 
 
-def _shown(measure: str, value: Number) -> str:
-    if value is None:
+def _shown(measure: str, value: float) -> str:
+    if math.isnan(value):
         return ""
     return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
 
 
-def _listed(lines: Mapping[str, Sequence[int]], number: int, job: Job) -> str:
+def _listed(lines: Mapping[str, Sequence[int]], number: int, report: Report) -> str:
     """The lines of each file; ``number`` is how many there are in all."""
     places = []
     for file, numbers in lines.items():
-        name = f"{file} " if job.has_several_inputs else ""
+        name = f"{file} " if len(report.inputs) > 1 else ""
         places.append(f"{name}line {', '.join(map(str, numbers))}")
     more = " ..." if number > sum(map(len, lines.values())) else ""
     return "; ".join(places) + more

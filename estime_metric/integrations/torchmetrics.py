@@ -362,14 +362,17 @@ class ESTIME(Metric):
         returned = (
             self.config.reported_measures if self._returned is None else [self._returned.name]
         )
-        defined = {measure: int(count[0, self._measures.index(measure)]) for measure in returned}
-        pairs = int(
-            count[0, self._measures.index("tokens")]
-        )  # a number of tokens is never undefined
-        least = min(defined, key=defined.__getitem__)
-        if defined[least] < pairs:
+        pairs = int(count[0, self._measures.index("tokens")])  # their number is never undefined
+        defined = {
+            measure: int(count[0, self._measures.index(measure)])
+            for measure in returned
+            if MEASURES[measure].kind == "rate"
+        }
+        least = min(defined.values(), default=pairs)
+        if least < pairs:
+            rate = next(measure for measure in defined if defined[measure] == least)
             rank_zero_warn(
-                f"{least} is undefined for {pairs - defined[least]} of {pairs} pairs, which are excluded from its mean: "
+                f"{rate} is undefined for {pairs - least} of {pairs} pairs, which are excluded from its mean: "
                 "their summaries have no token that occurs in the source, or no token at all."
             )
         summed = self.total + values.nansum(0)

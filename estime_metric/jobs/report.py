@@ -1,174 +1,191 @@
-"""The last pass over the rows of a job: totals, means with intervals, the worst summaries."""
+"""What a job says at its end: totals, means with intervals, the worst summaries."""
 
 from __future__ import annotations
 
-import heapq
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs.input_files import Place, read_texts
-from estime_metric.jobs.job import Job
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
-from estime_metric.table.intervals import FEW_SOURCES, Interval, intervals
 from estime_metric.table.rows import Row
-from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, Number, measure_columns
+from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+    from estime_metric.table.intervals import Interval
 
 FILES = 30  # more input files than this have no separate means
 LISTED = 30  # more pairs than this are not listed
 
 _NAMED = 10  # lines that are named before pairs are only counted
 
-#: What a record has as the report has it.
-_PLAIN = (
-    "pairs",
-    "skipped",
-    "blank",
-    "unchecked",
-    "flagged",
-    "few_sources",
-    "unchecked_lines",
-    "blank_lines",
-    "without_pairs",
-)
 
+class ScoresTable:
+    """The numbers of all pairs, about 200 bytes a pair.
 
-@dataclass(frozen=True)
-class ScoredPair:
-    """A pair as its row has it.
-
-    Attributes:
-        file, line: its place.
-        values: the measures by column, without the prefix.
-        source_id: what identifies its source.
-        is_flagged: whether the job flags it.
-        texts: source and summary, if they are known.
+    Args:
+        inputs: the files.
+        prefix: of the columns in the rows.
+        names: the columns of the measures, and of the flag if there is a threshold.
     """
 
-    file: str
-    line: int
-    values: Mapping[str, Number]
-    source_id: str
-    is_flagged: bool
-    texts: tuple[str, str] | None
+    def __init__(self, inputs: Sequence[Path], prefix: str, names: Sequence[str]) -> None:
+        self._prefix = prefix
+        self._file = str(inputs[0]) if len(inputs) == 1 else None
+        self._names = {str(path): str(path) for path in inputs}  # one text for all rows of a file
+        self._numbers = {name: array("d") for name in (LINE, *names)}
+        self._texts: dict[str, list[str]] = {FILE: [], SOURCE_ID: []}
 
-    @property
-    def place(self) -> Place:
-        """The file and the line there."""
-        return self.file, self.line
+    def __len__(self) -> int:
+        return len(self._texts[FILE])
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Adds rows of an output; cells of CSV are text. KeyError, ValueError: a row is damaged."""
+        for row in rows:
+            for name, numbers in self._numbers.items():
+                numbers.append(_number(row[f"{self._prefix}{name}"]))
+            file = self._file or str(row[f"{self._prefix}{FILE}"])
+            self._texts[FILE].append(self._names.get(file, file))
+            self._texts[SOURCE_ID].append(str(row[f"{self._prefix}{SOURCE_ID}"]))
+
+    def frame(self) -> DataFrame:
+        """The table: ``file``, ``source_id``, ``line``, the measures, and ``flag`` if there is a
+        threshold.
+        """
+        import pandas  # slow
+
+        table = pandas.DataFrame({**self._texts, **self._numbers})
+        return table.astype({LINE: int})
 
 
+def _number(cell: object) -> float:
+    return float("nan") if cell is None or cell == "" else float(str(cell))
+
+
+@dataclass
 class Report:
     """How a run ended.
 
-    Args:
-        job, config: what was scored, and the fully resolved options of the metric.
-        worst: how many of the worst summaries it has.
-
     Attributes:
+        inputs: the files.
+        config: the fully resolved options of the metric.
+        table: the numbers of all pairs, those of earlier runs included, see `ScoresTable.frame`.
+        skipped: how many lines were invalid.
         resumed: pairs that an earlier run had scored.
+        was_complete: whether an earlier run had finished the output.
+        threshold: the ``inconsistency`` from which on summaries are flagged.
+        number_of_worst: how many of the worst summaries are listed.
+        texts: source and summary of the pairs that are listed, by their position in the table; none if
+            the output was complete.
         seconds: duration of this run, without loading the encoder.
-        pairs, skipped: how many pairs were scored, those of earlier runs included, and how many
-            lines were invalid.
-        unchecked: how many summaries share no token with their source, blank ones included.
-        blank: how many have no token at all.
-        flagged: how many summaries are flagged.
-        unchecked_lines, blank_lines: the lines of the first unchecked summaries that are not blank,
-            and of the first blank ones, by input.
-        worst: the summaries with the largest ``inconsistency``, the worst first; none if there are
-            several layers.
-        first: all pairs, if there are no more than `LISTED`.
     """
 
-    def __init__(self, job: Job, config: EstimeConfig, worst: int) -> None:
-        self.config = config
-        self.resumed, self.seconds = 0, 0.0
-        self.pairs = self.skipped = self.unchecked = self.blank = self.flagged = 0
-        self.unchecked_lines: dict[str, list[int]] = {}
-        self.blank_lines: dict[str, list[int]] = {}
-        self.worst: list[ScoredPair] = []
-        self.first: list[ScoredPair] = []
-        self._job, self._number_of_worst = job, worst
-        self._names = measure_columns(config.reported_measures, config.layer_tuple)
-        self._means = _Means(self._names)
-        has_files = 1 < len(job.inputs) <= FILES
-        self._means_of_files = {str(path): _Means(self._names) for path in job.inputs if has_files}
-        self._files: set[str] = set()
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Adds the rows of the chunk that follows."""
-        pairs = [self._pair(row) for row in rows]
-        for pair in pairs:
-            self._count(pair)
-        self.pairs += len(pairs)
-        self.first = [*self.first, *pairs] if self.pairs <= LISTED else []
-        self._files.update(pair.file for pair in pairs)
-        self._add_to(self._means, pairs)
-        for file, means in self._means_of_files.items():
-            self._add_to(means, [pair for pair in pairs if pair.file == file])
-        self._keep_worst(pairs)
-
-    def restore(self, record: Mapping[str, Any], rows: Iterator[Row]) -> None:
-        """Takes the numbers from the record of a finished output; its ``rows`` are read only for the
-        worst summaries.
-
-        Raises KeyError, TypeError or AttributeError if the record is damaged.
-        """
-        for name in _PLAIN:
-            if name in record:
-                setattr(self, name, record[name])
-        self.means = _from_dicts(record["measures"])
-        self.means_of_files = {file: _from_dicts(means) for file, means in record["files"].items()}
-        self.resumed = self.pairs
-        if self._number_of_worst:
-            for row in rows:
-                self._keep_worst([self._pair(row)])
-
-    def read_texts(self) -> None:
-        """Reads the texts of the worst summaries again, if their rows do not have them."""
-        unknown = {pair.place for pair in self.worst if pair.texts is None}
-        texts = read_texts(self._job, unknown)
-        self.worst = [
-            replace(pair, texts=pair.texts or texts.get(pair.place)) for pair in self.worst
-        ]
+    inputs: Sequence[Path]
+    config: EstimeConfig
+    table: DataFrame
+    skipped: int
+    resumed: int
+    was_complete: bool
+    threshold: float | None
+    number_of_worst: int
+    texts: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    seconds: float = 0.0
 
     @property
     def signature(self) -> Signature:
         """The signature of the scores."""
         return self.config.signature()
 
+    @property
+    def pairs(self) -> int:
+        """How many pairs were scored."""
+        return len(self.table)
+
+    @property
+    def unchecked(self) -> int:
+        """How many summaries share no token with their source, blank ones included."""
+        return int(self._is_unchecked.sum())
+
+    @property
+    def blank(self) -> int:
+        """How many summaries have no token at all."""
+        return int(self._is_blank.sum())
+
+    @property
+    def flagged(self) -> int:
+        """How many summaries are flagged."""
+        return int(self.table[FLAG].sum())
+
+    @property
+    def unchecked_lines(self) -> dict[str, list[int]]:
+        """The lines of the first unchecked summaries that are not blank, by input."""
+        return self._lines(self._is_unchecked & ~self._is_blank)
+
+    @property
+    def blank_lines(self) -> dict[str, list[int]]:
+        """The lines of the first blank summaries, by input."""
+        return self._lines(self._is_blank)
+
+    @property
+    def few_sources(self) -> int | None:
+        """How many different sources there are if they are so few that intervals are too narrow."""
+        from estime_metric.table.intervals import FEW_SOURCES
+
+        sources = int(self.table[SOURCE_ID].nunique())
+        return sources if sources < FEW_SOURCES else None
+
+    @property
+    def without_pairs(self) -> list[str]:
+        """The inputs in which no row is a pair."""
+        with_pairs = set(self.table[FILE])
+        return [str(path) for path in self.inputs if str(path) not in with_pairs]
+
+    @property
+    def worst(self) -> list[int]:
+        """The positions of the summaries with the largest ``inconsistency``, the worst first; none if
+        there are several layers.
+        """
+        if len(self.config.layer_tuple) > 1:
+            return []
+        column = self.table[RECOMMENDED].sort_values(ascending=False, kind="stable")
+        positions: list[int] = column.index[: self.number_of_worst].tolist()
+        return positions
+
+    @property
+    def first(self) -> list[int]:
+        """The positions of all pairs, if there are no more than `LISTED`."""
+        return list(range(self.pairs)) if self.pairs <= LISTED else []
+
+    @property
+    def listed(self) -> list[int]:
+        """The positions whose ``texts`` the report needs."""
+        return [*self.worst, *self.first]
+
     @cached_property
     def means(self) -> dict[str, Interval]:
         """For each measure (``alarms``, or ``alarms_layer12`` if there are several layers) the mean
         of all pairs with its 95% interval by source.
         """
-        return _intervals(self._means)
+        return self._means(self.table)
 
     @cached_property
     def means_of_files(self) -> dict[str, dict[str, Interval]]:
         """File -> `means` of its pairs, if it has any; empty if there is one file, or more than
         `FILES`.
         """
+        if not 1 < len(self.inputs) <= FILES:
+            return {}
+        by_file = dict(list(self.table.groupby(FILE)))
         return {
-            file: _intervals(means)
-            for file, means in self._means_of_files.items()
-            if file in self._files
+            file: self._means(by_file[file]) for file in map(str, self.inputs) if file in by_file
         }
-
-    @cached_property
-    def few_sources(self) -> int | None:
-        """As `_Means.few_sources`."""
-        return self._means.few_sources
-
-    @cached_property
-    def without_pairs(self) -> list[str]:
-        """The inputs in which no row is a pair."""
-        return [str(path) for path in self._job.inputs if str(path) not in self._files]
 
     def interval(self, measure: str, layer: int | None = None) -> Interval:
         """The mean of a measure with its 95% interval by source.
@@ -186,91 +203,46 @@ class Report:
         `EstimeResult.to_dict`, with the further totals (``flagged`` if the job has a threshold), and
         ``files``, the means of each if there are several.
         """
-        is_flagging = self._job.threshold is not None
         return {
-            **{name: getattr(self, name) for name in _PLAIN if name != "flagged" or is_flagging},
+            "pairs": self.pairs,
+            "skipped": self.skipped,
+            "blank": self.blank,
+            "unchecked": self.unchecked,
+            **({} if self.threshold is None else {"flagged": self.flagged}),
+            "few_sources": self.few_sources,
+            "unchecked_lines": self.unchecked_lines,
+            "blank_lines": self.blank_lines,
+            "without_pairs": self.without_pairs,
             "measures": _to_dicts(self.means),
             "files": {file: _to_dicts(means) for file, means in self.means_of_files.items()},
         }
 
-    def _add_to(self, means: _Means, pairs: Sequence[ScoredPair]) -> None:
-        if pairs:
-            columns = {name: [pair.values[name] for pair in pairs] for name in self._names}
-            means.add([pair.source_id for pair in pairs], columns)
+    @property
+    def _is_unchecked(self) -> Series:
+        return self._of_first_layer("coverage") == 0
 
-    def _keep_worst(self, pairs: Sequence[ScoredPair]) -> None:
-        if self._number_of_worst and len(self.config.layer_tuple) == 1:
-            candidates = [*self.worst, *pairs]
-            self.worst = heapq.nlargest(self._number_of_worst, candidates, key=_badness)
+    @property
+    def _is_blank(self) -> Series:
+        return self._of_first_layer("tokens") == 0
 
-    def _pair(self, row: Row) -> ScoredPair:
-        job = self._job
-        source, summary = (row.get(name) for name in job.layout.text_columns)
-        file = row[f"{job.prefix}{FILE}"] if job.has_several_inputs else job.inputs[0]
-        return ScoredPair(
-            file=str(file),
-            line=int(row[f"{job.prefix}{LINE}"]),
-            values={name: _number(row[f"{job.prefix}{name}"]) for name in self._names},
-            source_id=str(row[f"{job.prefix}{SOURCE_ID}"]),
-            is_flagged=job.threshold is not None and _number(row[f"{job.prefix}{FLAG}"]) == 1,
-            texts=None if source is None or summary is None else (str(source), str(summary)),
-        )
-
-    def _count(self, pair: ScoredPair) -> None:
+    def _of_first_layer(self, measure: str) -> Series:
         layers = self.config.layer_tuple
-        tokens, coverage = (
-            reported_name(name, layers[0], layers) for name in ("tokens", "coverage")
-        )
-        self.flagged += pair.is_flagged
-        if pair.values[coverage] == 0:
-            self.unchecked += 1
-            is_blank = pair.values[tokens] == 0
-            self.blank += is_blank
-            lines = self.blank_lines if is_blank else self.unchecked_lines
-            if sum(map(len, lines.values())) < _NAMED:
-                lines.setdefault(pair.file, []).append(pair.line)
+        return self.table[reported_name(measure, layers[0], layers)]
 
+    def _lines(self, which: Series) -> dict[str, list[int]]:
+        rows = self.table[which].head(_NAMED)
+        lines: dict[str, list[int]] = {}
+        for file, line in zip(rows[FILE], rows[LINE].tolist(), strict=True):
+            lines.setdefault(file, []).append(line)
+        return lines
 
-def _badness(pair: ScoredPair) -> float:
-    return float(pair.values[RECOMMENDED] or 0.0)
+    def _means(self, table: DataFrame) -> dict[str, Interval]:
+        from estime_metric.table.intervals import intervals
 
-
-def _number(cell: object) -> Number:
-    """A value of a measure as a row has it; cells of CSV are text."""
-    return None if cell is None or cell == "" else float(str(cell))
-
-
-def _intervals(means: _Means) -> dict[str, Interval]:
-    return intervals(means.ids, means.columns)
+        others = (LINE, FILE, FLAG, SOURCE_ID)
+        columns = {name: table[name].to_numpy() for name in table if name not in others}
+        return intervals(table[SOURCE_ID].tolist(), columns)
 
 
 def _to_dicts(means: Mapping[str, Interval]) -> dict[str, Any]:
     return {name: mean.to_dict() for name, mean in means.items()}
-
-
-def _from_dicts(means: Mapping[str, Mapping[str, Any]]) -> dict[str, Interval]:
-    """The intervals that `_to_dicts` has written; in JSON, ``None`` is NaN."""
-    intervals = {}
-    for name, mean in means.items():
-        numbers: dict[str, Any] = {
-            key: math.nan if value is None else value for key, value in mean.items()
-        }
-        intervals[name] = Interval(**numbers)
-    return intervals
-
-
-class _Means:
-    def __init__(self, names: Sequence[str]) -> None:
-        self.ids: list[str] = []
-        self.columns: dict[str, list[Any]] = {name: [] for name in names}
-
-    @property
-    def few_sources(self) -> int | None:
-        """How many different sources there are, if they are few."""
-        sources = len(set(self.ids))
-        return sources if sources < FEW_SOURCES else None
-
-    def add(self, ids: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> None:
-        self.ids += ids
-        for name, values in columns.items():
-            self.columns[name] += values

@@ -31,7 +31,7 @@ MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation m
 
 _MARK = "\ufeff"  # which files that were appended to one another have in the middle
 _DEPTH = 100  # objects and arrays inside one another that a row may have, with which no format has trouble
-_BATCH = 64  # rows of Parquet that are decoded together
+_BATCH_ROWS, _BATCH_BYTES = 64, 4_000_000  # of Parquet that are decoded together
 _BUFFER = 65_536  # bytes of Parquet that are read together
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 _DELIMITED = (".csv", ".tsv")  # formats whose cells are all text
@@ -127,6 +127,8 @@ def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
         ImportError: Parquet without pyarrow.
         OSError: the file cannot be read.
     """
+    if path.is_dir():
+        raise ValueError(f"Expected a file, but {str(path)!r} is a folder.")
     if not is_table(path):
         raise ValueError(
             f"Expected a file name that ends in {', '.join(READABLE)} (all except .parquet can be "
@@ -223,12 +225,23 @@ def _read_pairs(path: Path, layout: Layout) -> Iterator[Line]:
         yield replace(line, row={}, problem=problem) if problem else line
 
 
+def check_text_file(path: Path) -> None:
+    """Refuses a table where a file with one text per line is expected (ValueError)."""
+    if not is_standard(path) and is_table(path):
+        raise ValueError(
+            f"Expected a file with one text per line, but {path.name} is a table by its name. Pass a table "
+            "without `source_file` and `summary_files`."
+        )
+
+
 def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iterator[Line]:
     r"""Pairs of the lines of two text files, as rows with the two columns of the layout.
 
     Only ``\n`` ends a line, with or without ``\r`` before it; other characters that are line ends
     in Unicode belong to the text. The lines of plain files are counted before the first is given.
     """
+    for path in (source_file, summary_file):
+        check_text_file(path)
     with (
         opened_text(source_file, newline="\n") as sources,
         opened_text(summary_file, newline="\n") as summaries,
@@ -498,7 +511,12 @@ def _read_parquet(path: Path, _layout: Layout) -> Iterator[Line]:
     with opened_parquet(path) as table:
         _check_unique(table.schema_arrow.names, path)
         numbers = count(1)
-        for batch in table.iter_batches(_BATCH, use_threads=False):
+        metadata = table.metadata
+        size = sum(
+            metadata.row_group(index).total_byte_size for index in range(table.num_row_groups)
+        )
+        rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
+        for batch in table.iter_batches(rows, use_threads=False):
             for index in range(batch.num_rows):
                 number = next(numbers)
                 row, problem = _batch_row(batch, index)

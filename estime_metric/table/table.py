@@ -109,9 +109,9 @@ def read(
         if measure_of(column) in MEASURES or column in renamed.values()
     ]
     table = table.drop(columns=foreign).rename(columns=renamed)
-    if has_text_cells(path):
-        numbers = table.columns.intersection(list(measures))
-        table = table.assign(**{name: converted(table[name]) for name in numbers})
+    for name in table.columns.intersection(list(measures)):
+        if has_text_cells(path) or table[name].isna().all():
+            table[name] = converted(table[name])
     if record.get(SIGNATURE):
         table[SIGNATURE] = record[SIGNATURE]
     table.attrs["record"] = record

@@ -23,8 +23,8 @@ from estime_metric.checks import check_choice
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote
 from estime_metric.explanation import Explanation
+from estime_metric.jobs import score_files
 from estime_metric.jobs.job import Job
-from estime_metric.jobs.run import score_files
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, measure_of, reported_name
 from estime_metric.novelty import lower_words, novelty
 from estime_metric.scorer import EstimeScorer

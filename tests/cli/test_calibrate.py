@@ -158,7 +158,7 @@ def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> N
         ([scored, "--score", "sotf"], "Did you mean 'soft'?"),
         ([scored, "--score", "coherence"], "Expected a column 'coherence' in scored.jsonl"),
         ([judged, "--score", "new_words"], "'estime score judged.jsonl -o FILE' computes it"),
-        ([bare, "--score", "label"], "`label` to name another column than `score`, but both"),
+        ([bare, "--score", "label"], "--label to name another column than --score, but both"),
         ([bare, "--label", "mine"], "Expected a column 'mine' in bare.jsonl"),
         ([header], "it has no rows (the first row is read as the header)"),
     ):

@@ -156,16 +156,19 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
             "'copyed' in pairs, but its columns are source, .*",
         ),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
-        ([table, "--system-column", "tokens"], "`system_column` to be other columns than measures"),
+        ([table, "--system-column", "tokens"], "--system-column to be other columns than measures"),
         ([alone], "Expected two systems or more, but got 1"),
         ([gap], "in column 'system' in each row of gap.jsonl, but line 3 has none"),
         ([table, stranger], "common, but by column 'source' they have none: pairs: 'A dog"),
         (
             [table, files[1], "--higher", "alarms"],
-            "`higher` to name columns .* lower alarms is better",
+            "--higher to name columns .* lower alarms is better",
         ),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
-        (["-s", table, "-i", table], "a text file of summaries for each system, but got only one"),
+        (
+            ["-s", tmp_path / "a", "-i", tmp_path / "a"],
+            "a text file of summaries for each system, but got only one",
+        ),
         ([], "a file for each system, or one file of all systems, but got none"),
     ]:
         assert re.search(message, run(*arguments, *missing, status=2).stderr)
@@ -229,7 +232,7 @@ def test_a_baseline_is_named_by_its_file_or_its_system(
     (tmp_path / "new").mkdir()
     other = scored(tmp_path / "new" / "b.jsonl", A)  # two files are called so
     refused = run(files[1], other, "--baseline", "b.jsonl", status=2).stderr
-    assert "`baseline` to be one of " in refused
+    assert "--baseline to be one of " in refused
 
 
 def test_columns_of_other_metrics_need_no_encoder(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_a_folder_that_holds_something_is_refused_before_anything_is_read(
     (tmp_path / "out" / "scores.csv").write_text("mine")
     shown = run_command(*command.split(), "-o", tmp_path / "out", status=2)
     assert (
-        "out is not empty. Name another folder, or use `overwrite` to replace its files."
+        "out is not empty. Name another folder, or use --overwrite to replace its files."
         in shown.stderr
     )
     assert (tmp_path / "out" / "scores.csv").read_text() == "mine"
@@ -52,7 +52,7 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
 ) -> None:
     (tmp_path / name).write_text("mine")
     shown = run_command(*command.split(), "-o", tmp_path / name, status=2)
-    assert f"{name} already exists. Use `overwrite` to replace it." in shown.stderr
+    assert f"{name} already exists. Use --overwrite to replace it." in shown.stderr
     assert (tmp_path / name).read_text() == "mine"
 
 

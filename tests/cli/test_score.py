@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -123,6 +123,10 @@ def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
         assert shown.stderr.splitlines()[-1].startswith("ESTIME|m:")
         assert [row["id"] for row in rows] == ["a", "c"]
         assert not {"source", "summary"} & set(rows[0])
+    csv = score("-", status=2, stdin="source,summary\na,b\n").stderr
+    assert "line 1: is not JSON" in csv
+    assert csv.endswith("standard input is read as JSON Lines.\n")
+    assert "Use - to read JSON Lines from standard input." in score(status=2, stdin=typed).stderr
     again = score("-", "-o", "-", "--resume", status=2, stdin=typed)
     assert (again.stdout, again.stderr) == (
         "",
@@ -151,9 +155,9 @@ def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> Non
     ):
         (tmp_path / f"{name}.txt").write_text(text)
     sources, first, second = (tmp_path / f"{name}.txt" for name in "sab")
-    shown = score("-s", sources, "-i", first, second, columns=200).stdout
-    listed = re.findall(r"^ *(\d) +\d.* (\S+\.txt)", shown, re.MULTILINE)
-    assert listed == [(line, str(path)) for path in (first, second) for line in "12"]
+    shown = score("-s", sources, "-i", first, second, columns=500).stdout
+    listed = re.findall(r"^ *(\d) +\d.* \S+/(.)\.txt", shown, re.MULTILINE)
+    assert listed == [(line, name) for name in "ab" for line in "12"]
     content = json.loads(score("-s", sources, "-i", first, second, "--json").stdout)
     for path in (first, second):
         alone = json.loads(score("-s", sources, "-i", path, "--json").stdout)["measures"]
@@ -162,9 +166,7 @@ def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> Non
         assert re.search(rf"(?m)^{path.name} +2 +{mean:.4f} +\[{low:.4f}, {high:.4f}\] ", shown)
 
 
-def test_json_is_one_object_with_everything_and_score_only_one_number(
-    table: Path, score: Score, tmp_path: Path
-) -> None:
+def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     shown = score(table, "--json", "-o", out, status=1)
     content = json.loads(shown.stdout)
@@ -182,9 +184,51 @@ def test_json_is_one_object_with_everything_and_score_only_one_number(
     ):
         assert content[name] == meta[name]
     assert (content["pairs"], content["skipped"]) == (2, 2)
-    shown = score(table, "-b", status=1)
-    assert shown.stdout == f"{content['measures']['inconsistency']['mean']:.4f}\n"
     assert "skipped line 1" in shown.stderr
+
+
+@pytest.mark.parametrize("command", ["score", "explain", "compare"])
+def test_tables_are_not_read_as_lines_of_text(command: str, tmp_path: Path) -> None:
+    """Nor are the options of tables ignored."""
+    (tmp_path / "a.hypo").write_text("The cat sat.\n")
+    for name in ("t.jsonl", "t.CSV", "t.json.gz", "t.parquet"):
+        path = tmp_path / name
+        for sources, summaries in ((path, tmp_path / "a.hypo"), (tmp_path / "a.hypo", path)):
+            refused = run_command(
+                command, "-s", sources, "-i", summaries, summaries.with_suffix(".x"), status=2
+            )
+            assert f"{name} is a table by its name" in refused.stderr
+    texts = ["-s", tmp_path / "a.hypo", "-i", tmp_path / "a.hypo"]
+    for option in ("--source-column", "--summary-column", "--delimiter"):
+        refused = run_command(command, *texts, option, ";", status=2).stderr
+        assert refused == f"error: Expected {option} with tables, but got it with text files.\n"
+    for name in ("a.hypo", "a"):
+        (tmp_path / name).touch()
+        refused = run_command("score", tmp_path / name, status=2).stderr
+        assert (
+            "Pass text files with one text per line as --source-file and --summary-files" in refused
+        )
+    assert f"{str(tmp_path)!r} is a folder" in run_command("score", tmp_path, status=2).stderr
+
+
+def test_a_log_has_about_ten_lines_of_the_bar(tmp_path: Path, bert_folder: str) -> None:
+    (path,) = tables(tmp_path, p=[f"The cat sat {number} times." for number in range(200)])
+    with mock.patch("estime_metric.jobs.journal.LINES", 4):
+        shown = run_command("score", path, "-m", bert_folder, *SHORT)
+    drawn = shown.stderr.splitlines()
+    assert 5 < len(drawn) < 16
+    assert "200/200" in drawn[-1]
+    assert "\r" not in shown.stderr
+
+
+@pytest.mark.slow
+def test_a_reader_that_stops_reading_ends_the_command_as_other_programs(table: Path) -> None:
+    command = [sys.executable, "-m", "estime_metric", "score", "--example", "-q", "-o", "-"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate()
+    assert (process.returncode, said) == (141, "")
 
 
 def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
@@ -237,25 +281,6 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     assert worst == [(str(paths[1]), 1), (str(paths[0]), 2)]
     assert content["worst"][1]["words"]["new word"] == ["zebra"]
     assert "flagged" not in content
-
-
-def test_the_gate_has_a_status_of_its_own(table: Path, score: Score, tmp_path: Path) -> None:
-    """Above the mean 0, with an undefined mean and with bad rows too: 3; otherwise as without it."""
-    (good,) = tables(tmp_path, good=["The cat sat on the mat."])
-    mean = float(score(good, "-b").stdout)
-    assert score(good, "-b", "--fail-above", mean + 0.001).stdout
-    shown = score(good, "--fail-above", mean - 0.001, "-b", status=3)
-    assert shown.stderr == f"the mean inconsistency {mean:.4f} is above {mean - 0.001:g}\n"
-    assert "is above 0.4" in score(table, "--fail-above", 0.4, status=3).stderr
-    score(table, "--fail-above", 1, status=1)
-    score(table, "--fail-above", "x", status=2)
-    for limit in ("nan", "10"):  # the gate would never close
-        assert (
-            "`fail_above` to be from 0 to 1" in score(table, "--fail-above", limit, status=2).stderr
-        )
-    out = tmp_path / "out.jsonl"
-    for resumed in ([], ["--resume"]):
-        score(good, "-o", out, "--fail-above", 0, *resumed, status=0 if mean == 0 else 3)
 
 
 def test_an_own_column_flag_is_a_column_like_others(score: Score, tmp_path: Path) -> None:
@@ -317,33 +342,10 @@ def test_a_folder_that_cannot_be_written_to_is_found_first(
     assert shown.stderr == "error: No such file or directory: '/proc/x.jsonl'\n"
 
 
-def opened(pairs: Path, folder: Path, *arguments: object) -> int:
-    """How often a run of the command opens the input."""
-    log = folder / "opened.txt"
-    command = ["strace", "-qq", "-e", "trace=openat", "-o", str(log), sys.executable]
-    command += ["-m", "estime_metric", "score", str(pairs), *map(str, arguments)]
-    subprocess.run(command, check=True, capture_output=True)
-    return log.read_text().count(f'"{pairs}"')
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_the_input_is_opened_once_and_once_more_for_the_worst(
-    tmp_path: Path, bert_folder: str
-) -> None:
-    (pairs,) = tables(tmp_path, pairs=["The cat sat.", "A dog sat."])
-    out = tmp_path / "out.jsonl"
-    encoder = ["-m", bert_folder, *SHORT]
-    assert opened(pairs, tmp_path, *encoder) == 1
-    assert opened(pairs, tmp_path, *encoder, "-o", out) == 1
-    assert opened(pairs, tmp_path, *encoder, "-o", out, "--resume") == 0
-    assert opened(pairs, tmp_path, *encoder, "-o", out, "--overwrite", "--worst", 1) == 2
-
-
 def test_a_column_called_file_is_not_the_file_of_a_pair(score: Score, tmp_path: Path) -> None:
     rows = [{**PAIR, "file": "doc.txt"}]
     paths = [write_jsonl(tmp_path / name, rows) for name in ("a.jsonl", "b.jsonl")]
-    shown = score(*paths, columns=300).stdout
+    shown = score(*paths, columns=500).stdout
     assert "doc.txt" not in shown
     assert all(shown.count(f" {path} ") == 1 for path in paths)
     out = tmp_path / "out.jsonl"
@@ -371,13 +373,11 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
         assert f"{empty} has no pair\n" in score(*paths, "-o", out, *resumed).stderr
 
 
-@pytest.mark.parametrize("option", ["--threshold=0", "--worst=1", "--fail-above=0", "--score-only"])
+@pytest.mark.parametrize("option", ["--threshold=0", "--worst=1"])
 def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) -> None:
     shown = score(table, option, "-l", "1,2", status=2)
-    name = "`threshold`" if "threshold" in option else option.partition("=")[0]
-    assert shown.stderr == (
-        f"error: Expected argument `layers` to be one layer with {name}, but got 1, 2.\n"
-    )
+    name = option.partition("=")[0]
+    assert shown.stderr == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
 
 
 def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(

@@ -62,7 +62,7 @@ def test_a_warning_is_one_line_without_a_place_in_the_code_and_printed_once(
 ) -> None:
     text = "חתול אפור ישב על שטיח ירוק ואכל דג גדול ליד הנהר הרחב " * 9
     hebrew = write_jsonl(tmp_path / "he.jsonl", [{"source": text, "summary": text}] * 5)
-    with mock.patch("estime_metric.jobs.job.PAIRS", 1):
+    with mock.patch("estime_metric.jobs.journal.LINES", 1):
         (line,) = run_command("score", hebrew, "-q", *OPTIONS).stderr.splitlines()
     assert line.startswith("warning: The texts do not seem to be in English")
     assert line.endswith(" This concerns 5 of 5 pairs.")

@@ -1,15 +1,17 @@
-"""Input for jobs: pairs of the examples, made many and different; and jobs that are watched."""
+"""Input for jobs: pairs of the examples, made many and different; and jobs that are interrupted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.jobs import Job, Progress, Report, score_files
+from estime_metric.jobs import Job, score_files
+from estime_metric.jobs.journal import Chunk, Journal
 from estime_metric.table.rows import Row
 from tests.command import SHORT, write_jsonl
 from tests.families import SENTENCES
@@ -30,8 +32,8 @@ def rows(number: int) -> list[Row]:
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs that do not say how large their chunks are have small ones."""
-    monkeypatch.setattr("estime_metric.jobs.job.PAIRS", 8)
+    """Chunks are small."""
+    monkeypatch.setattr("estime_metric.jobs.journal.LINES", 8)
 
 
 @pytest.fixture
@@ -49,36 +51,17 @@ def result_of(scorer: EstimeScorer, pairs: Sequence[Row]) -> EstimeResult:
     return scorer.score([row["summary"] for row in pairs], [row["source"] for row in pairs])
 
 
-class Watched(Progress):
-    """Remembers how many pairs each chunk adds, and what is wrong with lines; interrupts the job
-    after some chunks.
-    """
+def score_chunks(job: Job, scorer: EstimeScorer, number: int, **options: Any) -> int:
+    """Interrupts a job once it has kept some chunks; gives the number of pairs that are kept."""
+    sizes: list[int] = []
 
-    def __init__(self, stop_after: int | None = None) -> None:
-        self.chunks: list[int] = []
-        self.problems: list[str] = []
-        self.kept = 0
-        self._stop_after = stop_after
-
-    def start(self, resumed: int) -> None:
-        self.kept = resumed
-
-    def keep(self, pairs: int, problems: Sequence[str]) -> None:
-        self.chunks.append(pairs - self.kept)
-        self.kept = pairs
-        self.problems += problems
-        if len(self.chunks) == self._stop_after:
+    def append(journal: Journal, chunk: Chunk) -> None:
+        real(journal, chunk)
+        sizes.append(len(chunk.rows))
+        if len(sizes) == number:
             raise KeyboardInterrupt
 
-
-def score(job: Job, scorer: EstimeScorer, existing: str = "refuse", **options: Any) -> Report:
-    """Scores a job."""
-    return score_files(job, scorer, existing=existing, **options)
-
-
-def score_chunks(job: Job, scorer: EstimeScorer, number: int, existing: str = "refuse") -> int:
-    """Interrupts a job after its first chunks; gives the number of pairs that are kept."""
-    watched = Watched(number)
-    with pytest.raises(KeyboardInterrupt):
-        score_files(job, scorer, existing=existing, progress=watched)
-    return watched.kept
+    real = Journal.append
+    with mock.patch.object(Journal, "append", append), pytest.raises(KeyboardInterrupt):
+        score_files(job, scorer, **options)
+    return sum(sizes)

@@ -6,15 +6,25 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.jobs import Job, Progress, score_files
+from estime_metric.jobs import Job, score_files
+from estime_metric.jobs.journal import Chunk, Journal
 from estime_metric.table.output import lock_path, record_path
-from tests.command import SHORT, full_disk, json_rows, run_command, table_rows, write_jsonl
+from estime_metric.table.table import write
+from tests.command import (
+    SHORT,
+    full_disk,
+    json_rows,
+    run_command,
+    run_python,
+    table_rows,
+    write_jsonl,
+)
 from tests.jobs.conftest import QUICK, rows
 
 
@@ -30,10 +40,7 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     assert "Traceback" not in shown.stderr
     assert f"error: File too large: '{out}" in shown.stderr
     if size > 1_000:
-        assert (
-            f"What was scored for {out} is kept. Run the command again with --resume"
-            in shown.stderr
-        )
+        assert f"What was scored for {out} is kept. Run it again with --resume" in shown.stderr
     run_command("score", table, "-o", out, *options, "--resume")
     assert table_rows(out) == table_rows(whole)
     sidecars = [lock_path(path).name for path in (whole, out)]
@@ -47,37 +54,29 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
 def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
     scorer: EstimeScorer, tmp_path: Path
 ) -> None:
+    """One that is being read may go: it is not opened again, and shows its own texts."""
     first, second = (write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "ab")
-    job = Job(inputs=(first, second), output=tmp_path / "out.jsonl", look_ahead=8)
+    job = Job(inputs=(first, second), output=tmp_path / "out.jsonl")
+    append = Journal.append
 
-    class Removing(Progress):
-        kept = 0
+    def removing(journal: Journal, chunk: Chunk) -> None:
+        append(journal, chunk)
+        first.unlink(missing_ok=True)
+        second.unlink(missing_ok=True)
 
-        def keep(self, pairs: int, problems: Sequence[str]) -> None:
-            self.kept = pairs
-            second.unlink(missing_ok=True)
-
-    progress = Removing()
-    with pytest.raises(FileNotFoundError, match=r"b\.jsonl"):
-        score_files(job, scorer, progress=progress)
-    assert 0 < progress.kept < 40
-    write_jsonl(second, rows(20))
+    with mock.patch.object(Journal, "append", removing):
+        with pytest.raises(FileNotFoundError, match=r"b\.jsonl") as raised:
+            score_files(job, scorer)
+        assert "is kept. Run it again with `resume`" in raised.value.__notes__[0]
+        for path in (first, second):
+            write_jsonl(path, rows(20))
+        alone = score_files(Job(inputs=(first,), output=tmp_path / "alone.jsonl"), scorer, worst=1)
+    (position,) = alone.worst
+    assert alone.texts[position][1] == rows(20)[position]["summary"]
+    for path in (first, second):
+        write_jsonl(path, rows(20))
     report = score_files(job, scorer, existing="resume")
-    assert (report.resumed, report.pairs) == (progress.kept, 40)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows keeps open files")
-def test_an_input_that_is_being_read_can_be_moved_away(
-    scorer: EstimeScorer, tmp_path: Path
-) -> None:
-    table = write_jsonl(tmp_path / "a.jsonl", rows(20))
-    job = Job(inputs=(table,), output=tmp_path / "out.jsonl", look_ahead=8)
-
-    class Removing(Progress):
-        def keep(self, pairs: int, problems: Sequence[str]) -> None:
-            table.unlink(missing_ok=True)
-
-    assert score_files(job, scorer, progress=Removing()).pairs == 20
+    assert 0 < report.resumed < report.pairs == 40
 
 
 def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: Path) -> None:
@@ -105,3 +104,36 @@ def test_standard_output_that_takes_nothing_more_is_one_line(table: Path) -> Non
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "row", "number"),
+    [
+        ("invalid.jsonl", {"source": "x"}, 300_000),
+        ("columns.jsonl", {"source": "a b", "summary": "a", "own": "x " * 400_000}, 150),
+        ("columns.parquet", {"source": "a b", "summary": "a", "own": "x " * 400_000}, 150),
+    ],
+)
+def test_memory_does_not_grow_with_the_rows(
+    tmp_path: Path, name: str, row: dict[str, str], number: int
+) -> None:
+    """That of the process, whatever the rows are and whatever is written."""
+    script = """
+        import resource, sys
+        from pathlib import Path
+        from estime_metric import EstimeScorer
+        from estime_metric.jobs import Job, score_files
+        scorer = EstimeScorer(model="embedded-small", layers=1, distance=2)
+        small, large, output = map(Path, sys.argv[1:])
+        score_files(Job(inputs=(small,), output=output, keep_texts=True), scorer)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        score_files(Job(inputs=(large,), output=output, keep_texts=True), scorer, existing="overwrite")
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000)
+    """
+    pair = {"source": "a b", "summary": "a", "own": "x"}
+    write(tmp_path / f"small-{name}", [pair])
+    write(tmp_path / name, [pair, *[row] * number])
+    out = tmp_path / "out.parquet"
+    grown = run_python(script, tmp_path / f"small-{name}", tmp_path / name, out).stdout
+    assert int(grown.splitlines()[-1]) < 130  # megabytes

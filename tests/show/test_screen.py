@@ -46,9 +46,11 @@ def test_the_surest_words_are_numbered_in_the_text_and_listed_with_their_evidenc
         if kind == "alarm":
             assert "\u2212" in row
             assert f"[{example.source[word.same.start : word.same.end]}]" in row
-    first, second, *_ = rows(text)
-    assert re.match(r" +1 +after +new word +.*none$", first.rstrip())
-    assert "rust in [four]" in second
+    first, second, third, fourth, *_ = rows(text)
+    assert re.match(r" +1 +eighteen +new number ", first)
+    assert re.match(r" +2 +million +new number ", second)
+    assert re.match(r" +3 +after +new word +.*none$", third.rstrip())
+    assert "rust in [four]" in fourth
     assert " ".join(example.prediction.split()) in re.sub(r"\[\d+\]", "", flowing)
     assert "".join(example.signature.split()) in re.sub(r"\s", "", text)
 
@@ -111,8 +113,9 @@ def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
     counts, *surest, signature = str(example).splitlines()
     assert f", alarms {example.alarms}, " in counts
     assert len(surest) == len(example.surest_words())
-    assert surest[0] == "- 'after': new word"
-    assert surest[1].startswith(
+    assert surest[0] == "- 'eighteen': new number"
+    assert surest[2] == "- 'after': new word"
+    assert surest[3].startswith(
         "- 'twelve': alarm, best match in the source is 'four' (margin \u2212"
     )
     assert signature == example.signature

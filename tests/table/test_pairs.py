@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric.jobs.pairs import cut as cut_lines
 from estime_metric.table.rows import (
     TABLES,
     ColumnError,
     Layout,
-    Line,
     Row,
     other_columns,
     read_lines,
@@ -143,31 +141,3 @@ def test_unequal_numbers_of_lines_are_an_error_with_both(
     line = min(sources, summaries) + 1
     with pytest.raises(ValueError, match=f"but one of them ends before line {line}. If a text"):
         list(read_lines(fifo, layout))
-
-
-def cut(sources: list[str], pairs: int, size: int) -> list[list[int]]:
-    """The numbers of the lines in each chunk; a line without a source has a problem."""
-    lines = [
-        Line(Path(), number, {"source": source, "summary": "12"}, "" if source else "is bad")
-        for number, source in enumerate(sources, start=1)
-    ]
-    chunks = cut_lines(lines, TABLES, most_pairs=pairs, most_bytes=size)
-    return [[line.number for line in part] for part in chunks]
-
-
-def test_chunks_end_between_sources_within_their_limits() -> None:
-    assert cut([], 2, 100) == []
-    assert cut(["a", "b", "c", "d", "e"], 2, 100) == [[1, 2], [3, 4], [5]]
-    # A source continues to twice the number of pairs, and problems end no chunk.
-    assert cut(["a", "a", "a", "a", "a", "a"], 2, 100) == [[1, 2, 3, 4], [5, 6]]
-    assert cut(["a", "b", "b", "c"], 2, 100) == [[1, 2, 3], [4]]
-    assert cut(["a", "", "b", "", "c", ""], 2, 100) == [[1, 2, 3, 4], [5, 6]]
-    assert cut(["", ""], 2, 100) == [[1, 2]]
-    # Bytes: a source counts once, a large source until its summaries are as large as it is.
-    assert cut(["aaaa", "aaaa", "b", "c"], 9, 8) == [[1, 2], [3, 4]]
-    assert cut(["a" * 12] * 20, 99, 4) == [
-        [*range(1, 7)],
-        [*range(7, 13)],
-        [*range(13, 19)],
-        [19, 20],
-    ]

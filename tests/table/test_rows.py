@@ -14,6 +14,8 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from estime_metric.table import table
 from estime_metric.table.rows import Layout, read_rows
@@ -315,3 +317,36 @@ def test_damaged_parquet_is_named(write: Write, tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=rf"Expected {name}\.parquet to be Parquet"):
             list(read_rows(write(f"{name}.parquet", damaged)))
+
+
+@pytest.fixture(scope="module")
+def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Files of every format by name, with texts of all kinds."""
+    folder = tmp_path_factory.mktemp("whole")
+    texts = ["cat", "Straße 猫 😀", 'a "b", x', "line\nbreak", "\\u0041 [{ }]"]
+    rows = [{"id": index, "text": texts[index % 5], "rate": index / 7} for index in range(40)]
+    files = {path.name: path.read_bytes() for path in save_in_all_formats(folder, rows)}
+    return files | {
+        f"{name}.gz": gzip.compress(data) for name, data in files.items() if "parquet" not in name
+    }
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_damaged_bytes_are_bad_lines_or_a_refusal_that_names_the_file(
+    wholes: dict[str, bytes], tmp_path: Path, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(wholes)))
+    content = bytearray(wholes[name])
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content)))
+        length = data.draw(st.sampled_from([0, 1, 8, 1000]))
+        content[start : start + length] = data.draw(st.binary(max_size=9))
+    path = tmp_path / name
+    path.write_bytes(content)
+    try:
+        assert all(line.problem or isinstance(line.row, dict) for line in read_rows(path))
+    except ValueError as error:
+        assert name in str(error)  # noqa: PT017 - most examples raise nothing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -52,11 +52,8 @@ def read_grids(
     """
     names = (name if isinstance(name, tuple) else (name, name) for name in (document, system))
     of_scores, of_judgements = zip(*names, strict=True)
-    judged = read_keyed(judgements, *of_judgements)
-    qualities = _chosen(
-        "qualities", qualities, numeric_columns(judged, not_measures), judged, judgements
-    )
-    scored = dict(_measures(Path(scores), measures, not_measures, of_scores))
+    judged = _chosen("qualities", qualities, Path(judgements), of_judgements, not_measures)
+    scored = _chosen("measures", measures, Path(scores), of_scores, not_measures)
     unknown, lower_is_better = [], {}
     for name, table in scored.items():
         column = table.columns[-1]
@@ -68,13 +65,13 @@ def read_grids(
     grids = [
         join(
             table.set_axis([*KEY, name], axis=1),
-            judged,
+            judgement,
             name,
             quality,
             lower_is_better=lower_is_better[name],
             missing=missing,
         )
-        for quality in qualities
+        for quality, judgement in judged.items()
         for name, table in scored.items()
     ]
     if unknown:
@@ -85,51 +82,36 @@ def read_grids(
     return grids
 
 
-def _measures(
-    path: Path,
-    wanted: Sequence[str] | None,
-    skipped: Collection[str],
-    names: tuple[str | None, str | None],
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each wanted measure: its name, and a table of the key and its column."""
-    if not path.is_dir():
-        table = read_keyed(path, *names)
-        for column in _chosen("measures", wanted, numeric_columns(table, skipped), table, path):
-            yield column, table[[*KEY, column]]
-        return
-    found = {}
-    for file in sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE):
-        table = read_keyed(file, *names)
-        columns = numeric_columns(table, skipped)
-        for column in columns:
-            name = file.stem if len(columns) == 1 else f"{file.stem}.{column}"
-            found[name] = table[[*KEY, column]]
-    unknown = [name for name in wanted or () if name not in found]
-    if unknown or not found:
-        known, got = (", ".join(names) or "none" for names in (found, unknown))
-        raise ValueError(
-            f"Expected argument `measures` to name measures in {path} ({known}), but got {got}."
-        )
-    yield from ((name, found[name]) for name in wanted or found)
-
-
 def _chosen(
     argument: str,
     wanted: Sequence[str] | None,
-    numeric: Sequence[str],
-    table: pd.DataFrame,
-    path: str | Path,
-) -> Sequence[str]:
-    """The wanted columns of a table, or all of numbers; ValueError if there is none."""
-    name = Path(path).name
-    for column in wanted or ():
-        if column not in table:
-            raise ValueError(
-                f"Expected argument `{argument}` to name columns of {name} ({', '.join(map(str, table.columns))}), "
-                f"but got {column!r}."
-            )
-    if not (columns := wanted or numeric):
+    path: Path,
+    key: tuple[str | None, str | None],
+    skipped: Collection[str],
+) -> dict[str, pd.DataFrame]:
+    """The ``wanted`` columns of numbers of a table or a folder of tables, by their names, each as a
+    table with the key in front; if omitted, all except those that are ``skipped``.
+    """
+    known, usual = {}, []
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE)
+    for file in files:
+        table = read_keyed(file, *key)
+        columns = numeric_columns(table, skipped)
+        for column in numeric_columns(table):
+            is_only = len(columns) == 1 and column in columns
+            in_folder = file.stem if is_only else f"{file.stem}.{column}"
+            name = column if file == path else in_folder
+            known[name] = table[[*KEY, column]]
+            usual += [name] if column in columns else []
+    if unknown := [name for name in wanted or () if name not in known]:
         raise ValueError(
-            f"Expected {name!r} to have a column of numbers to be compared, but it has none."
+            f"Expected argument `{argument}` to name columns of numbers in {path.name} ({', '.join(known)}), but "
+            f"got {unknown[0]!r}."
         )
-    return columns
+    if not (names := wanted or usual):
+        raise ValueError(
+            f"Expected {path.name!r} to have a column of numbers to be compared, but it has none."
+        )
+    return {name: known[name] for name in names}

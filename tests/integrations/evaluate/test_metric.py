@@ -101,10 +101,13 @@ def test_any_split_gives_the_same(
     expected = metric.compute(**texts)
     summaries, sources = texts["predictions"], texts["sources"]
     metric.add(prediction=summaries[0], sources=sources[0])
+    other = Estime(model=bert_folder, cache=None, **own)  # another job in the same folder
+    other.add_batch(predictions=summaries[:2], sources=sources[:2])
     metric.add_batch(predictions=summaries[1:5], sources=sources[1:5])
     assert len(metric) == 5
     assert metric.compute(predictions=summaries[5:], sources=sources[5:]) == expected
     assert len(metric) == 0
+    assert other.compute()["alarms_scores"] == expected["alarms_scores"][:2]
     assert metric.compute(**texts) == expected  # nothing is left of what was added
 
 

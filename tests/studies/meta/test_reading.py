@@ -83,10 +83,10 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
     (folder / "notes.txt").write_text("no table")
     grids = read_grids(folder, paths[1], qualities=["fluency"])
     assert [grid.measure for grid in grids] == ["both.alarms", "both.winners", "mine"]
-    with pytest.raises(ValueError, match=r"\(both.alarms, both.winners, mine\), but got yours"):
+    with pytest.raises(ValueError, match=r"\(both.alarms, both.winners, mine\), but got 'yours'"):
         read_grids(folder, paths[1], measures=["yours"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match=r"\(none\), but got none"):
+    with pytest.raises(ValueError, match="'empty' to have a column of numbers to be compared"):
         read_grids(tmp_path / "empty", paths[1])
 
 
@@ -103,7 +103,7 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
         ),
         (
             {"measures": ["rouge"]},
-            r"`measures` to name columns of scores\.csv \(line, .*\), but got 'rouge'",
+            r"`measures` to name columns of numbers in scores\.csv \(line, .*\), but got 'rouge'",
         ),
     ],
 )

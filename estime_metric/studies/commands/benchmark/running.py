@@ -108,7 +108,9 @@ class RunOptions:
 
     output: Annotated[
         Path | None,
-        Parameter(alias="-o", help="Folder for scores and tables (Markdown, CSV, LaTeX)."),
+        Parameter(
+            alias="-o", help="Folder for scores and tidy tables (CSV), tables (Markdown) and plots."
+        ),
     ] = None
     resume: Annotated[
         bool,

@@ -1,0 +1,352 @@
+"""Jobs: streamed, resumable, and never at the cost of what is there."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from unittest import mock
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import torch
+
+from estime_metric import EstimeScorer
+from estime_metric.jobs import Job, score_files
+from estime_metric.jobs.journal import journal_path
+from estime_metric.table.intervals import source_id
+from estime_metric.table.output import WRITABLE, lock_path, record_path
+from estime_metric.table.rows import read_rows
+from estime_metric.table.table import record_of
+from tests.command import json_rows, run_command, write_jsonl
+from tests.jobs.conftest import QUICK, result_of, rows, score_chunks
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_a_stopped_run_is_resumed_and_the_file_is_equal(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    whole, parts = tmp_path / f"whole{ending}", tmp_path / f"parts{ending}"
+    job = Job(inputs=(table,), output=parts, prefix="e_", threshold=0.3)
+    straight = score_files(replace(job, output=whole), scorer, worst=3)
+    kept = score_chunks(job, scorer, 2)
+    assert 0 < kept < 40
+    resumed = score_files(job, scorer, existing="resume", worst=3)
+    assert (resumed.resumed, resumed.was_complete) == (kept, False)
+    written = parts.read_bytes()
+    again = score_files(job, scorer, existing="resume", worst=3)  # once more changes nothing
+    assert (again.resumed, again.was_complete) == (40, True)
+    assert parts.read_bytes() == written
+    if ending == ".parquet":  # has the date in its metadata
+        assert pyarrow.parquet.read_table(parts).equals(pyarrow.parquet.read_table(whole))
+    else:
+        assert written == whole.read_bytes()
+    for report in (resumed, again):
+        assert report.to_dict() == straight.to_dict()  # to the last digit
+        assert report.worst == straight.worst
+        assert report.table.equals(straight.table)
+    assert resumed.texts == straight.texts
+    assert again.texts == {}
+    alarms = result_of(scorer, rows(40)).values("alarms").tolist()
+    assert straight.table["alarms"].tolist() == alarms
+
+
+def test_a_run_that_only_had_to_write_the_output_was_not_complete(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
+    with (
+        mock.patch("estime_metric.jobs.job.write", side_effect=OSError("full")),
+        pytest.raises(OSError, match="full") as raised,
+    ):
+        score_files(job, scorer)
+    assert "Run it again with `resume`" in raised.value.__notes__[0]
+    report = score_files(job, scorer, existing="resume")
+    assert (report.resumed, report.pairs, report.was_complete) == (40, 40, False)
+
+
+def test_columns_of_the_rows_and_what_is_written_next_to_them(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    for ending in WRITABLE:
+        out = tmp_path / f"out{ending}"
+        job = Job(inputs=(table,), output=out)
+        report = score_files(job, scorer)
+        record = record_of(out)
+        assert record["signature"] == report.signature
+        assert record.items() >= report.to_dict().items()
+        assert record["config"]["window"] == 60
+        assert record["options"]["summary_column"] == "summary"
+        assert record["versions"]["torch"] == torch.__version__
+        assert record["date"].startswith("20")
+        plain = next(read_rows(out)).row
+        assert not {"source", "summary"} & plain.keys()
+        assert plain["source_id"] == source_id(rows(1)[0]["source"])
+        with_texts = replace(job, prefix="estime_", keep_texts=True)
+        score_files(with_texts, scorer, existing="overwrite")
+        row = next(read_rows(out)).row
+        assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
+        assert row["note"] == rows(1)[0]["note"]
+        assert "estime_alarms" in row
+        assert row["estime_source_id"] == plain["source_id"]
+    assert record_of(table) == {}
+
+
+def test_columns_of_parquet_keep_the_types_that_json_has(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    """As docs/command-line.md says."""
+    columns = {
+        "source": (pyarrow.string(), "The cat sat.", "string", "The cat sat."),
+        "summary": (pyarrow.string(), "The cat.", "string", "The cat."),
+        "date": (pyarrow.date32(), datetime.date(2020, 1, 2), "string", "2020-01-02"),
+        "binary": (pyarrow.binary(), b"\xff", "string", "/w=="),
+        "unsigned": (pyarrow.uint64(), 2**63, "string", str(2**63)),
+        "nan": (pyarrow.float64(), math.nan, "null", None),
+        "list": (pyarrow.list_(pyarrow.int64()), [1], "list<element: int64>", [1]),
+    }
+    arrays = {name: pyarrow.array([value], kind) for name, (kind, value, *_) in columns.items()}
+    path, out = tmp_path / "pairs.parquet", tmp_path / "out.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(arrays), path)
+    score_files(Job(inputs=(path,), output=out, keep_texts=True), scorer)
+    written = pyarrow.parquet.read_table(out)
+    for name, (_, _, kind, value) in columns.items():
+        assert (name, str(written.schema.field(name).type)) == (name, kind)
+        assert (name, written[name].to_pylist()) == (name, [value])
+
+
+def test_a_row_that_is_nested_deeply_is_one_skipped_row_in_every_format(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    table = tmp_path / "pairs.jsonl"
+    deep = [f'{{"source": "a b", "summary": "a", "x": {"[" * n}NaN{"]" * n}}}' for n in (98, 950)]
+    table.write_text("\n".join(deep))
+    for ending in WRITABLE:
+        problems: list[str] = []
+        job = Job(inputs=(table,), output=tmp_path / f"out{ending}")
+        report = score_files(job, scorer, on_problem=problems.append)
+        assert (report.pairs, problems) == (1, ["line 2: is nested too deeply"])
+
+
+def test_the_worst_and_all_of_few_pairs_have_their_texts(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(30))
+    report = score_files(Job(inputs=(table,)), scorer, worst=3)
+    texts = [(row["source"], row["summary"]) for row in rows(30)]
+    assert [report.texts[position] for position in report.first] == texts
+    values = result_of(scorer, rows(30)).values("inconsistency").tolist()
+    assert report.worst == sorted(range(30), key=lambda index: -values[index])[:3]
+    write_jsonl(table, rows(31))
+    report = score_files(Job(inputs=(table,)), scorer, worst=2)
+    assert report.first == []
+    assert set(report.texts) == set(report.worst)
+
+
+def test_each_input_is_opened_once_and_not_at_all_if_the_output_is_finished(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    texts = {
+        name: [row[column] for row in rows(20)]
+        for name, column in (("s", "source"), ("a", "summary"))
+    }
+    for name, lines in texts.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("\n\n", "\n"))
+    inputs = [write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "xy"]
+    opened: list[Path] = []
+    real = Path.open
+
+    def counting(path: Path, *arguments: object, **options: object) -> object:
+        opened.append(path)
+        return real(path, *arguments, **options)  # type: ignore[call-overload]
+
+    job = Job(inputs=tuple(inputs), output=tmp_path / "out.jsonl")
+    with mock.patch.object(Path, "open", counting):
+        score_files(job, scorer, worst=2)
+        assert [opened.count(path) for path in inputs] == [1, 1]
+        opened.clear()
+        score_files(job, scorer, existing="resume", worst=2)
+        assert not set(opened) & set(inputs)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"finished": true}'])
+def test_a_damaged_record_is_not_resumed_but_overwritten(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, content: str
+) -> None:
+    out = tmp_path / "out.jsonl"
+    score_files(Job(inputs=(table,), output=out), scorer)
+    record_path(out).write_text(content)
+    job = Job(inputs=tuple(tmp_path.iterdir()), output=out)
+    assert job.inputs == (table,)
+    with pytest.raises(ValueError, match="Use `overwrite` to"):
+        score_files(job, scorer, existing="resume")
+    assert score_files(job, scorer, existing="overwrite").pairs == 40
+    out.write_text('{"line": 1}\n')
+    with pytest.raises(ValueError, match=r"rows of .* are damaged\. Use `overwrite` to"):
+        score_files(job, scorer, existing="resume")
+
+
+def test_another_setting_or_input_is_not_mixed(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    out = tmp_path / "out.jsonl"
+    job = Job(inputs=(table,), output=out)
+    score_chunks(job, scorer, 2)
+    before = journal_path(out).read_bytes()
+
+    def refused(match: str, job: Job = job, scorer: EstimeScorer = scorer) -> None:
+        with pytest.raises(ValueError, match=match):
+            score_files(job, scorer, existing="resume")
+
+    refused(
+        r"(?s)same signature as in the earlier run.*distance:8.*distance:4",
+        scorer=EstimeScorer(scorer.config, distance=4),
+    )
+    refused("the same keep_texts as in the earlier run", replace(job, keep_texts=True))
+    refused("the same threshold as in the earlier run", replace(job, threshold=0.5))
+    refused("the same measures", scorer=EstimeScorer(scorer.config, measures="soft"))
+    for package in ("torch", "transformers", "tokenizers", "regex"):
+        with mock.patch(
+            "estime_metric.jobs.journal.version",
+            lambda name, changed=package: "1.0" if name == changed else version(name),
+        ):
+            refused(rf"(?s)same versions as .*now: .*'{package}': '1\.0'")
+    with pytest.raises(FileExistsError, match="Use `resume` to continue it"):
+        score_files(job, scorer)
+    for changed in ([*rows(1), *rows(39)], rows(3), [*rows(12), *rows(1)]):
+        write_jsonl(table, changed)
+        refused("rows scored by the earlier run to be unchanged")
+    other = write_jsonl(tmp_path / "other.jsonl", rows(40))
+    refused("the same inputs as in the earlier run", replace(job, inputs=(other,)))
+    assert journal_path(out).read_bytes() == before
+
+
+def test_rows_that_are_appended_meanwhile_are_scored(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
+    with (
+        mock.patch("estime_metric.jobs.job.write", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        score_files(job, scorer)
+    write_jsonl(table, rows(43))
+    report = score_files(job, scorer, existing="resume")
+    assert (report.resumed, report.pairs) == (40, 43)
+    assert [row["line"] for row in json_rows(tmp_path / "out.jsonl")] == list(range(1, 44))
+    with mock.patch("estime_metric.jobs.journal._PACKAGES", ()):  # nothing is computed any more
+        assert score_files(job, scorer, existing="resume").pairs == 43
+
+
+def test_an_output_that_exists_is_not_touched_unasked(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    job = Job(inputs=(table,), output=out)
+    with pytest.raises(FileExistsError, match="`overwrite`"):
+        score_files(job, scorer)
+    with pytest.raises(ValueError, match="to have the record of a run, but it has none"):
+        score_files(job, scorer, existing="resume")
+    assert out.read_text() == "precious\n"
+    score_files(job, scorer, existing="overwrite")
+    assert len(out.read_text().splitlines()) == 40
+    for own in (journal_path(out), record_path(out), lock_path(out), out):
+        with pytest.raises(ValueError, match=r"to differ from the input|that belong to"):
+            Job(inputs=(own,), output=out)
+    (tmp_path / "link.jsonl").symlink_to(table)
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=(table,), output=tmp_path / "link.jsonl")
+
+
+def test_names_of_the_output_in_the_input(tmp_path: Path, scorer: EstimeScorer) -> None:
+    """If the first row has one, the job is refused, because all will have it; a later row is skipped."""
+    made = rows(20)
+    made[12]["tokens"] = 5
+    table = write_jsonl(tmp_path / "pairs.jsonl", made)
+    problems: list[str] = []
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
+    report = score_files(job, scorer, on_problem=problems.append)
+    assert (report.pairs, report.skipped) == (19, 1)
+    assert problems[0].startswith("line 13: has a column 'tokens', which is also the name of an")
+    assert score_files(replace(job, output=None), scorer).pairs == 20  # which has no columns
+    write_jsonl(table, [{**row, "alarms": 1} for row in rows(3)])
+    with pytest.raises(ValueError, match=r"line 1 has a column 'alarms', .* with `prefix`"):
+        score_files(replace(job, output=tmp_path / "other.jsonl"), scorer)
+    job = replace(job, prefix="estime_")
+    score_files(job, scorer, existing="overwrite")
+    assert json_rows(tmp_path / "out.jsonl")[0]["alarms"] == 1
+
+
+@pytest.mark.parametrize("finishing", ["--resume", "--overwrite"])
+def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_own_files(
+    finishing: str, tmp_path: Path
+) -> None:
+    for name in "ab":
+        write_jsonl(tmp_path / f"{name}.jsonl", rows(9))
+    out = tmp_path / "scores.jsonl"
+
+    def expanded(*options: str, status: int = 0) -> str:
+        names = sorted(tmp_path.iterdir())
+        return run_command("score", *names, "-o", out, *QUICK, *options, status=status).output
+
+    with mock.patch("estime_metric.jobs.job.write", side_effect=OSError("full")):
+        assert "full" in expanded(status=2)
+    assert journal_path(out).exists()
+    lock_path(out).touch()  # as a killed run leaves it
+    assert "18 pairs scored" in expanded(finishing)
+    whole = out.read_bytes()
+    assert "18 pairs scored" in expanded(finishing)
+    assert out.read_bytes() == whole
+
+
+def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    names = ["a.jsonl", "scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
+    paths = tuple(write_jsonl(tmp_path / name, rows(1)) for name in names)
+    out = tmp_path / "scores.jsonl"
+    assert Job(inputs=paths, output=out).inputs == paths
+    write_jsonl(out, rows(1))
+    with pytest.raises(ValueError, match="the output to differ from the input"):
+        Job(inputs=(*paths, out), output=out)
+    record_path(out).write_text('{"finished": true}')
+    assert Job(inputs=(*paths, out), output=out).inputs == paths
+
+
+def test_a_file_is_scored_once_whatever_its_names_are(table: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(table)
+    for other in (table, link, tmp_path / "x" / ".." / table.name):
+        with pytest.raises(ValueError, match="which are the same file"):
+            Job(inputs=(table, tmp_path / "b.jsonl", other))
+
+
+def test_warnings_count_the_pairs_of_earlier_runs(tmp_path: Path) -> None:
+    text = "Die Katze schlief den ganzen Tag in der warmen Sonne vor dem alten Haus am Fluss. " * 2
+    table = write_jsonl(tmp_path / "de.jsonl", [{"source": text, "summary": text}] * 20)
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
+    scorer = EstimeScorer(model="embedded-small", layers=1, distance=2, device="cpu")
+    kept = score_chunks(job, scorer, 1)
+    assert 0 < kept < 20
+    with pytest.warns(RuntimeWarning, match="This concerns 20 of 20 pairs") as caught:
+        score_files(job, scorer, existing="resume")
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_what_would_fail_at_the_end_fails_first(table: Path, tmp_path: Path) -> None:
+    long = tmp_path / f"{'x' * 235}.jsonl"
+    with pytest.raises(OSError, match="File name too long"):
+        Job(inputs=(table,), output=long)
+    assert [path.name for path in tmp_path.iterdir()] == [table.name]
+
+
+def test_a_name_that_has_no_utf_8_is_written_in_every_format(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    for ending in WRITABLE:
+        out = tmp_path / f"caf\udce9{ending}"
+        score_files(Job(inputs=(table,), output=out), scorer)
+        assert sum(1 for _ in read_rows(out)) == 40

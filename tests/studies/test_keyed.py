@@ -1,0 +1,30 @@
+"""Which columns name a summary."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, SYSTEM_COLUMNS
+from estime_metric.studies.keyed import keyed, listed
+
+
+@pytest.mark.parametrize("system", SYSTEM_COLUMNS)
+@pytest.mark.parametrize("document", ["document", "doc", "pair", "domain"])
+def test_one_list_of_names_is_accepted(document: str, system: str) -> None:
+    assert document in DOCUMENT_COLUMNS
+    table = keyed(pd.DataFrame({document: [7.0], system: ["a"], "score": [1]}), "mine")
+    assert table.to_dict("records") == [{"score": 1, "document": "7", "system": "a"}]
+
+
+def test_a_version_of_subtle_errors_is_the_requested_number_of_errors() -> None:
+    """A summary with too few words has fewer."""
+    errors = {"pair": ["p", "p"], "n_errors": [0, 2], "n_missing": [0, 1]}
+    assert keyed(pd.DataFrame(errors), "mine")["system"].tolist() == ["0", "3"]
+    bumped = {"pair": ["p"], "version": ["edited"], "n_missing": [1]}
+    assert keyed(pd.DataFrame(bumped), "mine")["system"].tolist() == ["edited"]
+
+
+def test_a_list_is_counted_from_the_sixth() -> None:
+    assert listed("abcde") == "a, b, c, d, e"
+    assert listed("abcdef") == "a, b, c, d, e and 1 more"
