@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from estime_metric.cli import options
-from estime_metric.cli.console import say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.console import note, say, say_wrote, warn, warn_of_rows
 from estime_metric.config_file import is_record_of_scores, options_of
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
@@ -181,7 +181,7 @@ def compare(
         verdict, reason = judge(
             compare_scores(systems, baseline=gate[0], measures=measures, **joining)
         )
-        warn(reason)
+        (warn if verdict else note)(reason)
         if verdict:
             return verdict
     return 1 if skipped or unmatched else 0

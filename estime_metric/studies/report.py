@@ -38,7 +38,7 @@ class Table:
         return {name: [self._shown(cell) for cell in rows[name]] for name in rows}
 
     def _shown(self, cell: Any) -> str:
-        if cell is None or cell != cell:
+        if pd.isna(cell):
             return EMPTY
         return fixed(cell, self.decimals) if isinstance(cell, float) else str(cell)
 

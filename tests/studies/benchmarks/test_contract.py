@@ -122,17 +122,6 @@ def test_a_later_run_computes_nothing_and_says_the_same(
         assert to_markdown(again.tables[name]) == to_markdown(table)
 
 
-def test_every_interval_has_its_ends_in_order(results: Results[Any]) -> None:
-    intervals = 0
-    for frame in results.frames.values():
-        for name in frame:
-            if name == "low" or name.endswith("_low"):
-                known = frame.dropna(subset=[name])
-                assert (known[name] <= known[name[: -len("low")] + "high"]).all()
-                intervals += len(known)
-    assert intervals
-
-
 def test_measures_that_fail_are_rows_of_dashes(made: Made) -> None:
     def fail() -> Any:
         raise OSError("no network")

@@ -18,7 +18,7 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
-from estime_metric.studies.benchmarks.shared.scored import score
+from estime_metric.studies.benchmarks.shared.scored import Scored, score
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 from estime_metric.table.table import record_of
@@ -143,3 +143,27 @@ def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -
         ValueError, match="to contain the scores of an earlier run, but got KeyError"
     ):
         score(data, [counted("a", calls)], folder=tmp_path, resume=True)
+
+
+def test_a_measure_is_compared_with_the_same_one_in_the_same_layer_or_with_alarms(
+    data: SummEval,
+) -> None:
+    first = [("inconsistency", 2), ("alarms", 2), ("soft", 2), ("alarms", 4), ("soft", 4)]
+    second = {("soft", 4): ("soft", 4), ("soft", 6): ("soft", 2), ("winners", 4): ("alarms", 4)}
+
+    def column(measure: str, layer: int, setting: str = "") -> ScoreColumn:
+        name = f"{measure}-{layer}{setting}"
+        return ScoreColumn(
+            name, name, REFERENCE_FREE, measure=measure, layer=layer, setting=setting
+        )
+
+    columns = [column(*key) for key in first]
+    columns += [column(*key, "distance 8") for key in second]
+    frame = data.table.assign(**{each.name: 0.0 for each in columns})
+    scores = Scored(data, tuple(columns), frame)
+    for own, expected in zip(columns[len(first) :], second.values(), strict=True):
+        rival = scores.rival_of(own)
+        assert rival is not None
+        assert (rival.measure, rival.layer, rival.setting) == (*expected, "")
+    assert scores.rival_of(ScoreColumn("x", "x", REFERENCE_FREE)) == columns[0]
+    assert Scored(data).rival_of(columns[-1]) is None
