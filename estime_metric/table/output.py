@@ -95,8 +95,11 @@ def _try_to_replace(target: Path) -> None:
     record = record_path(target)
     first, second = unfinished_path(record), unfinished_path(record)
     first.touch()
-    first.rename(second)
-    second.unlink()
+    try:
+        first.rename(second)
+    finally:
+        first.unlink(missing_ok=True)
+        second.unlink(missing_ok=True)
     if target.exists():
         folder = target.parent.stat()
         owners = folder.st_uid, target.stat().st_uid

@@ -1,0 +1,42 @@
+"""Outputs that are whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from estime_metric.table.output import check_writable, remove_unfinished, replaced
+
+
+def test_what_a_killed_process_has_left_is_removed_and_nothing_of_other_outputs(
+    tmp_path: Path,
+) -> None:
+    out, others = tmp_path / "s[1].jsonl", ["s[1].v2.jsonl", "s[1]1.jsonl", "s1.jsonl", "s[1].csv"]
+    left = []
+    for name in (out.name, *others):
+        with replaced(tmp_path / name) as unfinished:
+            unfinished.touch()
+            left.append(unfinished)
+    for path in left:
+        path.touch()  # as if its process had been killed
+    remove_unfinished(out)
+    assert [path.exists() for path in left] == [False, True, True, True, True]
+
+
+def test_what_would_fail_at_the_end_fails_first_and_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    with (
+        mock.patch("pathlib.Path.rename", side_effect=PermissionError(1, "Operation not permitted")),
+        pytest.raises(PermissionError, match="not permitted"),
+    ):
+        check_writable(out)
+    out.touch()
+    with (
+        mock.patch("os.path.ismount", lambda path: path == out),
+        pytest.raises(PermissionError, match="cannot be replaced"),
+    ):
+        check_writable(out)
+    check_writable(tmp_path / "other.jsonl")
+    assert {path.name for path in tmp_path.iterdir()} == {"out.jsonl"}
