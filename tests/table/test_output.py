@@ -28,7 +28,9 @@ def test_what_a_killed_process_has_left_is_removed_and_nothing_of_other_outputs(
 def test_what_would_fail_at_the_end_fails_first_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     with (
-        mock.patch("pathlib.Path.rename", side_effect=PermissionError(1, "Operation not permitted")),
+        mock.patch(
+            "pathlib.Path.rename", side_effect=PermissionError(1, "Operation not permitted")
+        ),
         pytest.raises(PermissionError, match="not permitted"),
     ):
         check_writable(out)
