@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from unittest import mock
 
 import datasets
 import pytest
@@ -30,6 +31,8 @@ def test_map_adds_the_measures_also_to_a_stream(
     for way in (
         named,
         dataset.map(scorer.map_batch, **batches),
+        dataset.with_format("arrow").map(scorer.map_batch, **batches).with_format(None),
+        dataset.with_format("pandas").map(scorer.map_batch, **batches).with_format(None),
         dataset.to_iterable_dataset().map(scorer.map_batch, **batches),
     ):
         assert [row["alarms"] for row in way] == expected
@@ -91,7 +94,10 @@ def test_no_column_of_the_dataset_is_overwritten(bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder)
     texts = {"source": ["The cat sat on the mat."], "summary": ["The cat sat."]}
     expected = scorer.map_batch(texts)
-    with pytest.raises(ValueError, match=r"has a column 'tokens', .* with `prefix`"):
+    with (
+        mock.patch.object(EstimeScorer, "score_checked", side_effect=AssertionError),  # not yet
+        pytest.raises(ValueError, match=r"has a column 'tokens', .* with `prefix`"),
+    ):
         scorer.map_batch({**texts, "tokens": [[7, 8]]})
     with pytest.raises(ValueError, match="has a column 'summary'"):
         scorer.map_batch(texts, signature_column="summary")

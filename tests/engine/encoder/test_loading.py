@@ -432,6 +432,34 @@ def test_an_old_commit_is_warned_of_if_the_hub_does_not_answer(
     assert revision_of("user/bert", COMMIT) == COMMIT  # a commit never changes: no warning
 
 
+def test_of_a_hub_model_only_what_the_encoder_needs_is_downloaded(
+    copy: Path, use_hub: Callable[[str], None]
+) -> None:
+    weights = safetensors.torch.load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    safetensors.torch.save_file(weights, copy / "one-of-one.safetensors", metadata={"format": "pt"})
+    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "one-of-one.safetensors")}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    for other in ("pytorch_model.bin", "tf_model.h5", "other.safetensors", "README.md"):
+        (copy / other).write_bytes(b"x")
+    hub = LocalHub({"user/bert": copy}, {})
+    with serve(hub):
+        use_hub(hub.url)
+        assert load("user/bert").info.revision == COMMIT
+        pickled_hub = copy.parent / "pickled"
+        shutil.copytree(copy, pickled_hub)
+        index["weight_map"] = dict.fromkeys(weights, "pytorch_model.bin")
+        (pickled_hub / "model.safetensors.index.json").write_text(json.dumps(index))
+        hub.models["user/pickled"] = pickled_hub
+        with pytest.raises(
+            EncoderUnavailableError, match=r"not in safetensors: .* names pytorch_m"
+        ):
+            load("user/pickled")
+    fetched = {Path(path).name for _, path, _ in hub.requests if "/resolve/" in path}
+    assert "one-of-one.safetensors" in fetched
+    assert not fetched & {"pytorch_model.bin", "tf_model.h5", "other.safetensors", "README.md"}
+
+
 def test_a_hub_that_does_not_answer_is_asked_once(
     use_hub: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, capfd
 ) -> None:
