@@ -148,12 +148,6 @@ def test_the_worst_and_all_of_few_pairs_have_their_texts(
 def test_each_input_is_opened_once_and_not_at_all_if_the_output_is_finished(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    texts = {
-        name: [row[column] for row in rows(20)]
-        for name, column in (("s", "source"), ("a", "summary"))
-    }
-    for name, lines in texts.items():
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("\n\n", "\n"))
     inputs = [write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "xy"]
     opened: list[Path] = []
     real = Path.open
