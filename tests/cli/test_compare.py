@@ -151,10 +151,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
             [table, link],
             "Expected each file once, but .*pairs.jsonl' and .*link.jsonl' are the same",
         ),
-        (
-            [table, alone, "--measures", "copyed"],
-            "'copyed' in pairs, but its columns are source, .*",
-        ),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "--system-column to be other columns than measures"),
         ([alone], "Expected two systems or more, but got 1"),

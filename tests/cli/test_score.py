@@ -178,17 +178,20 @@ def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path:
     assert "skipped line 1" in shown.stderr
 
 
-def test_tables_are_not_read_as_lines_of_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["score", "explain", "compare"])
+def test_tables_are_not_read_as_lines_of_text(command: str, tmp_path: Path) -> None:
     """Nor are the options of tables ignored."""
     (tmp_path / "a.hypo").write_text("The cat sat.\n")
     for name in ("t.jsonl", "t.CSV", "t.json.gz", "t.parquet"):
         path = tmp_path / name
         for sources, summaries in ((path, tmp_path / "a.hypo"), (tmp_path / "a.hypo", path)):
-            refused = run_command("score", "-s", sources, "-i", summaries, status=2)
+            refused = run_command(
+                command, "-s", sources, "-i", summaries, summaries.with_suffix(".x"), status=2
+            )
             assert f"{name} is a table by its name" in refused.stderr
     texts = ["-s", tmp_path / "a.hypo", "-i", tmp_path / "a.hypo"]
     for option in ("--source-column", "--summary-column", "--delimiter"):
-        refused = run_command("score", *texts, option, ";", status=2).stderr
+        refused = run_command(command, *texts, option, ";", status=2).stderr
         assert refused == f"error: Expected {option} with tables, but got it with text files.\n"
     for name in ("a.hypo", "a"):
         (tmp_path / name).touch()
