@@ -149,7 +149,7 @@ class Run:
         pairs, output = (self.output / f"{kind}-{name}.jsonl" for kind in ("pairs", "scores"))
         self.output.mkdir(parents=True, exist_ok=True)
         pairs.write_bytes(lines)
-        score_files(Job(inputs=(pairs,), output=output), scorer, existing="resume")
+        score_files(Job(inputs=(pairs,), output=output), scorer, existing="resume", progress=True)
         scored = read(output).set_index("line").reindex(range(1, len(texts) + 1))
         scored = scored.set_index(texts.index).sort_index()
         layers = scorer.resolved_config.layer_tuple

@@ -94,6 +94,8 @@ def test_frank_has_the_known_correlations() -> None:
     differences = frank.differences(table, scores, frame)
     assert set(differences["best"]) == {"BertScore P Art"}
     assert (differences.query("measure == best")["difference"] == 0).all()
+    factcc = differences.query("measure == 'FactCC' and method == 'r'").set_index("part")
+    assert factcc["difference"].round(3).tolist() == [0.094, 0.015, 0.130]
     assert len(frank.read(real("frank"), "valid")) == 671
 
 
@@ -232,16 +234,19 @@ def test_a_command_scores_once_and_reads_other_peoples_scores(
 ) -> None:
     folder = bump_folder(tmp_path / "bump")
     table = bump.read(folder)
-    own = table[["document", "system"]].assign(score=range(len(table)), text="word")
+    own = table[["document", "system"]].assign(
+        score=range(len(table)), errors=range(len(table)), text="word"
+    )
     own.rename(columns={"document": "doc"}).to_csv(tmp_path / "mine.csv", index=False)
     command = ["bump", str(folder), "-m", "embedded-small", "-o", str(tmp_path / "out")]
-    command += ["--scores", str(tmp_path / "mine.csv"), "--resamples", "5"]
+    command += ["--scores", str(tmp_path / "mine.csv"), "--lower", "errors", "--resamples", "5"]
     assert run_command(app, command) == 0
     first = capsys.readouterr().out
     assert "(-)ESTIME-5" in first
     assert "\nmine " in first
     written = pd.read_csv(tmp_path / "out" / "bump.csv").set_index(["measure", "error"])
     assert written.loc[("mine", "all"), "consistency"] == 0
+    assert written.loc[("(-)errors [mine]", "all"), "consistency"] == 100
     result = EstimeScorer(model="embedded-small").score(table["summary"], table["source"])
     graded = -result.values("graded_alarms").numpy().reshape(-1, 2)
     expected = 100 * (graded[:, 0] > graded[:, 1]).mean()
