@@ -152,7 +152,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
         ),
         (
             [table, link],
-            "Expected every input file only once, but .*pairs.jsonl' and .*link.jsonl' are the same",
+            "Expected every input file only once, but .*pairs.jsonl' and .*link.jsonl', which are the same",
         ),
         (
             [table, alone, "--measures", "copyed"],
