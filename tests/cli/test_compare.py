@@ -146,10 +146,13 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
             [table],
             "a column 'system' in pairs.jsonl, but its columns are source, summary, id. Name",
         ),
-        ([table, table], "Expected each file once, but .*pairs.jsonl' are the same file"),
+        (
+            [table, table],
+            "Expected every input file only once, but .*jsonl', which are the same file",
+        ),
         (
             [table, link],
-            "Expected each file once, but .*pairs.jsonl' and .*link.jsonl' are the same",
+            "Expected every input file only once, but .*pairs.jsonl' and .*link.jsonl', which are the same",
         ),
         ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "--system-column to be other columns than measures"),

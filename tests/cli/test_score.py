@@ -122,9 +122,10 @@ def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
         assert shown.stderr.splitlines()[-1].startswith("ESTIME|m:")
         assert [row["id"] for row in rows] == ["a", "c"]
         assert not {"source", "summary"} & set(rows[0])
-    csv = score("-", status=2, stdin="source,summary\na,b\n").stderr
-    assert "line 1: is not JSON" in csv
-    assert csv.endswith("standard input is read as JSON Lines.\n")
+    for command in ("score", "explain"):
+        csv = run_command(command, "-", status=2, stdin="source,summary\na,b\n").stderr
+        assert "line 1: is not JSON" in csv
+        assert csv.endswith("standard input is read as JSON Lines.\n")
     assert "Use - to read JSON Lines from standard input." in score(status=2, stdin=typed).stderr
     again = score("-", "-o", "-", "--resume", status=2, stdin=typed)
     assert (again.stdout, again.stderr) == (
