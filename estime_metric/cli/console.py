@@ -145,6 +145,10 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # nothing can follow
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # as Rich ends the process then
+            return 128 + signal.SIGPIPE
+        raise
     except (*USER_ERRORS, *OTHER_ERRORS) as error:
         if os.environ.get(TRACEBACK):
             raise

@@ -214,9 +214,11 @@ def test_a_log_has_about_ten_lines_of_the_bar(tmp_path: Path, bert_folder: str) 
 
 
 @pytest.mark.slow
-def test_a_reader_that_stops_reading_ends_python_m_as_other_programs(table: Path) -> None:
-    options = ["-m", "embedded-small", "--layers", "1", "--distance", "2", "-q", "-o", "-"]
-    command = [sys.executable, "-m", "estime_metric", "score", "--example", *options]
+@pytest.mark.parametrize("shown", [["score", "-q", "-o", "-"], ["score", "-q"], ["explain"]])
+def test_a_reader_that_stops_reading_ends_python_m_as_other_programs(shown: list[str]) -> None:
+    """Rows, tables and explanations; Rich, which prints the latter two, would end with 1."""
+    options = ["--example", "-m", "embedded-small", "--layers", "1", "--distance", "2"]
+    command = [sys.executable, "-m", "estime_metric", *shown, *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     process.stdout.close()
