@@ -72,7 +72,9 @@ def run_command(
         redirect_stdout(streams[0]),
         redirect_stderr(streams[1]),
         mock.patch.object(sys, "stdin", streams[2]),
-        mock.patch.dict(os.environ, {"COLUMNS": str(columns), "TERM": "dumb"}),
+        mock.patch.dict(
+            os.environ, {"COLUMNS": str(columns), "TERM": "dumb", "TTY_COMPATIBLE": "0"}
+        ),  # no terminal, which would have its own width, whatever FORCE_COLOR says
     ):
         try:
             cli.main([str(argument) for argument in arguments])
@@ -93,6 +95,30 @@ def run_in_process(arguments: list[str], output: str, environment: dict[str, obj
     os.environ.update({name: str(value) for name, value in environment.items()})
     one_thread()
     cli.main(arguments)
+
+
+def run_on_streams(arguments: list[str], *streams: str | None) -> None:
+    """Runs ``estime ARGUMENTS`` in this process with these files as its streams; ``None`` is one that
+    a shell has closed.
+    """
+    opened = [os.open(path or os.devnull, os.O_RDWR | os.O_CREAT) for path in streams]
+    for number, descriptor in enumerate(opened):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if streams[number] is None:
+            os.close(number)
+            setattr(sys, name, None)
+    one_thread()
+    cli.main(arguments)
+
+
+def run_forked(arguments: list[str], *streams: str | None) -> int | None:
+    """The exit status of `run_on_streams` in another process."""
+    process = FORKS.Process(target=run_on_streams, args=(arguments, *streams))
+    process.start()
+    process.join()
+    return process.exitcode
 
 
 def free_port() -> int:

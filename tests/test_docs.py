@@ -4,12 +4,14 @@ why not. Links, commands and options exist.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -18,6 +20,8 @@ from tests.command import run_command
 from tests.pages import LANGUAGES, PAGES, ROOT, RUN_BY, blocks, name, script
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+#: A line that is run in this process: settings of its environment, and the command.
+_ESTIME = re.compile(r"(?P<settings>(?:[A-Z_]+=\S+ )*)estime (?P<arguments>.+)")
 _COMMAND = re.compile(r"(?:^|`)(estime [a-z][^`\n]*)", re.MULTILINE)
 
 
@@ -74,10 +78,12 @@ def test_a_page_runs_in_an_empty_folder_and_prints_what_it_says(
 def run_in_shell(code: str) -> None:
     """Runs the lines of a block: those of ``estime`` in this process, which has its imports."""
     lines = code.replace("\\\n", " ").splitlines()
-    for ours, some in groupby(lines, lambda line: line.startswith("estime ")):
+    for ours, some in groupby(lines, lambda line: _ESTIME.match(line) is not None):
         if ours:
-            for line in some:
-                run_command(*shlex.split(line, comments=True)[1:], columns=120)
+            for match in filter(None, map(_ESTIME.match, some)):
+                settings = dict(pair.split("=") for pair in match["settings"].split())
+                with mock.patch.dict(os.environ, settings):
+                    run_command(*shlex.split(match["arguments"], comments=True), columns=120)
         else:
             subprocess.run(["bash", "-euc", "\n".join(some)], check=True)
 

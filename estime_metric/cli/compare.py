@@ -20,9 +20,9 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.show.tables import fixed, mean_cells, p_value, print_columns
-from estime_metric.table.output import check_writable, is_standard, write_text
+from estime_metric.table.output import check_different, check_writable, is_standard, write_text
 from estime_metric.table.rows import ColumnError, Layout, header_hint, pair_problem
-from estime_metric.table.table import SIGNATURE, read, write
+from estime_metric.table.table import SIGNATURE, encodable, read, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -201,13 +201,7 @@ def _check_outputs(
         raise ValueError(
             "Expected a file for each system, or one file of all systems, but got none."
         )
-    seen: dict[Path, Path] = {}
-    for path in inputs:
-        first = seen.setdefault(path if is_standard(path) else path.resolve(), path)
-        if first is not path:
-            raise ValueError(
-                f"Expected each file once, but {str(first)!r} and {str(path)!r} are the same file."
-            )
+    check_different(inputs)
     if texts.summary_files and len(inputs) < 2:
         raise ValueError("Expected a text file of summaries for each system, but got only one.")
     if as_json and output is not None and is_standard(output):
@@ -375,7 +369,9 @@ def _signature(settings: dict[str, Any]) -> str:
 def _names_of_files(paths: Sequence[Path]) -> list[str]:
     """The names of the files without their endings if these differ; otherwise the paths."""
     names = [path.stem for path in paths]
-    return names if len(set(names)) == len(names) else list(map(str, paths))
+    if len(set(names)) < len(names):
+        names = list(map(str, paths))
+    return [encodable(name) for name in names]
 
 
 def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None:

@@ -14,7 +14,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.table.output import check_writable, write_text
+from estime_metric.table.output import check_writable, is_standard, write_text
 from estime_metric.table.rows import TABLES, Layout, Line, header_hint, read_lines, valid_lines
 from estime_metric.table.table import LINE, write
 
@@ -107,6 +107,8 @@ def _check_number(number: int, problems: Sequence[str], path: Path, *, is_shown:
     """Raises ValueError if there is no pair, or if there are more pairs than the screen can show."""
     if not number:
         first = f" ({problems[0]})" if problems else header_hint(path)
+        if is_standard(path):
+            first += "; standard input is read as JSON Lines"
         raise ValueError(f"Expected pairs in {path}, but got none{first}.")
     if is_shown and number > SHOWN:
         raise ValueError(

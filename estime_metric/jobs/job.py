@@ -20,6 +20,7 @@ from estime_metric._progress import Bar
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import (
+    BYTES,
     Chunk,
     Journal,
     Limits,
@@ -36,6 +37,7 @@ from estime_metric.jobs.report import Report, ScoresTable
 from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.signature import Signature
 from estime_metric.table.output import (
+    check_different,
     check_writable,
     is_standard,
     lock_path,
@@ -61,6 +63,7 @@ from estime_metric.table.table import (
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
+HEAD = 10_000  # lines in which a pair is looked for before the encoder is loaded
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
 
 
@@ -98,7 +101,7 @@ class Job:
     def __post_init__(self) -> None:
         if self.threshold is not None:
             check_threshold(self.threshold, RECOMMENDED)
-        _check_different(self.inputs)
+        check_different(self.inputs)
         if self.output is None:
             return
         output = resolved(self.output)
@@ -147,18 +150,6 @@ class Job:
         }
         as_json: dict[str, Any] = json.loads(json.dumps(record, default=_to_json))
         return as_json
-
-
-def _check_different(paths: Sequence[Path]) -> None:
-    by_target: dict[Path, Path] = {}
-    for path in paths:
-        target = path if is_standard(path) else path.resolve()
-        if target in by_target:
-            raise ValueError(
-                f"Expected every input file only once, but got {str(by_target[target])!r} and "
-                f"{str(path)!r}, which are the same file."
-            )
-        by_target[target] = path
 
 
 def _own_files(output: Path) -> Iterator[Path]:
@@ -249,6 +240,10 @@ def score_files(
             valid = _without_clashes(chain(head, lines), added)
             with Bar(disable=not progress) as bar:
                 _score(valid, journal, job, scorer, kept, bar, on_problem)
+            if not kept.scores:
+                if job.output is not None and not is_standard(job.output):
+                    journal_path(job.output).unlink()
+                raise _no_pairs(job, head[0])
         table = kept.scores.frame()
         report = Report(
             job.inputs,
@@ -390,25 +385,32 @@ def _scored(
 
 
 def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
-    """The lines up to the first pair, which is the last of them.
+    """The lines up to the first pair, which is the last of them, or up to `HEAD` lines or their bytes.
 
-    Raises ValueError if there is none, OSError if any input is missing.
+    Raises ValueError if there is no line or no pair, OSError if any input is missing.
     """
     for path in job.inputs:
         if not is_standard(path):
             path.stat()  # now, not when the files before it are scored
     head: list[Line] = []
+    size = 0
     for line in lines:
         head.append(line)
-        if not line.problem:
+        size += line.size
+        if not line.problem or len(head) == HEAD or size > BYTES:
             return head
+    raise _no_pairs(job, head[0] if head else None)
+
+
+def _no_pairs(job: Job, first: Line | None) -> ValueError:
+    """The error for inputs without a pair; their first line says why."""
     names = ["standard input" if is_standard(path) else str(path) for path in job.inputs]
     problem = header_hint(*job.inputs)
-    if head:
-        problem = f" (line {head[0].number}: {head[0].problem})"
+    if first is not None:
+        problem = f" (line {first.number}: {first.problem})"
     if any(map(is_standard, job.inputs)) and job.layout.source_file is None:
         problem += "; standard input is read as JSON Lines"
-    raise ValueError(f"Expected pairs in {', '.join(names)}, but got none{problem}.")
+    return ValueError(f"Expected pairs in {', '.join(names)}, but got none{problem}.")
 
 
 def _added_columns(job: Job, measures: Sequence[str]) -> list[str]:
@@ -487,7 +489,7 @@ def _hint_at_resuming(job: Job) -> Iterator[None]:
     except BaseException as error:
         if job.output is None:
             error.add_note("Nothing is kept. To be able to resume, name a file with `output`.")
-        elif not is_standard(job.output):
+        elif not is_standard(job.output) and is_begun(journal_path(job.output)):
             error.add_note(
                 f"What was scored for {job.output} is kept. Run it again with `resume` to continue."
             )

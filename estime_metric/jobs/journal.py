@@ -223,7 +223,7 @@ class OutputRows:
 
 def journal_path(output: Path) -> Path:
     """The journal of an output that is not finished."""
-    return output.with_name(f"{output.name}.rows.jsonl")
+    return output.parent / f"{output.name}.rows.jsonl"
 
 
 def is_begun(journal: Path) -> bool:

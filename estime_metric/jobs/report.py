@@ -14,7 +14,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.signature import Signature
 from estime_metric.table.rows import Row
-from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID
+from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, encodable
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -38,8 +38,9 @@ class ScoresTable:
 
     def __init__(self, inputs: Sequence[Path], prefix: str, names: Sequence[str]) -> None:
         self._prefix = prefix
+        # One text for all rows of a file.
+        self._names = {str(path): encodable(str(path)) for path in inputs}
         self._file = str(inputs[0]) if len(inputs) == 1 else None
-        self._names = {str(path): str(path) for path in inputs}  # one text for all rows of a file
         self._numbers = {name: array("d") for name in (LINE, *names)}
         self._texts: dict[str, list[str]] = {FILE: [], SOURCE_ID: []}
 
@@ -99,6 +100,11 @@ class Report:
     seconds: float = 0.0
 
     @property
+    def _files(self) -> list[str]:
+        """The names of the inputs, as in the table."""
+        return [encodable(str(path)) for path in self.inputs]
+
+    @property
     def signature(self) -> Signature:
         """The signature of the scores."""
         return self.config.signature()
@@ -145,7 +151,7 @@ class Report:
     def without_pairs(self) -> list[str]:
         """The inputs in which no row is a pair."""
         with_pairs = set(self.table[FILE])
-        return [str(path) for path in self.inputs if str(path) not in with_pairs]
+        return [file for file in self._files if file not in with_pairs]
 
     @property
     def worst(self) -> list[int]:
@@ -183,9 +189,7 @@ class Report:
         if not 1 < len(self.inputs) <= FILES:
             return {}
         by_file = dict(list(self.table.groupby(FILE)))
-        return {
-            file: self._means(by_file[file]) for file in map(str, self.inputs) if file in by_file
-        }
+        return {file: self._means(by_file[file]) for file in self._files if file in by_file}
 
     def interval(self, measure: str, layer: int | None = None) -> Interval:
         """The mean of a measure with its 95% interval by source.

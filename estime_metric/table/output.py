@@ -38,6 +38,31 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path)) if is_link else path
 
 
+def check_different(paths: Iterable[Path]) -> None:
+    """Refuses a file that is named twice, also by another path or a link to it (ValueError)."""
+    by_file: dict[object, Path] = {}
+    for path in paths:
+        file = _identity(path)
+        if file in by_file:
+            first = by_file[file]
+            raise ValueError(
+                f"Expected every input file only once, but got {str(first)!r} and {str(path)!r}, which are "
+                "the same file."
+            )
+        by_file[file] = path
+
+
+def _identity(path: Path) -> object:
+    """What all names of a file have in common."""
+    if is_standard(path):
+        return STANDARD
+    try:
+        status = path.stat()
+    except OSError:  # there is no such file, which reading it will say
+        return path.resolve()
+    return status.st_dev, status.st_ino
+
+
 def check_writable(
     path: Path,
     inputs: Iterable[Path] = (),
@@ -54,13 +79,13 @@ def check_writable(
     """
     if is_standard(path) and STANDARD in endings:
         return
+    if path.is_dir():
+        raise ValueError(f"Expected the output to be a file, but {str(path)!r} is a folder.")
     ending = path.suffix.lower()
     if ending not in endings:
         raise ValueError(
             f"Expected the output to end in {' or '.join(endings)}, but got {path.name!r}."
         )
-    if path.is_dir():
-        raise ValueError(f"Expected the output to be a file, but {str(path)!r} is a folder.")
     target = resolved(path)
     if not target.parent.is_dir():
         raise ValueError(
@@ -93,6 +118,8 @@ def _try_to_replace(target: Path) -> None:
     longest name is that of the record of a table.
     """
     record = record_path(target)
+    if record.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(record))
     first, second = unfinished_path(record), unfinished_path(record)
     first.touch()
     try:
@@ -110,7 +137,7 @@ def _try_to_replace(target: Path) -> None:
 
 def record_path(path: Path) -> Path:
     """The file with the record of a table of JSON Lines or CSV; Parquet contains its record."""
-    return path.with_name(f"{path.name}.meta.json")
+    return path.parent / f"{path.name}.meta.json"
 
 
 def unfinished_path(target: Path) -> Path:
@@ -154,7 +181,7 @@ def remove_unfinished(path: Path) -> None:
 
 def lock_path(path: Path) -> Path:
     """The file that is locked while ``path`` is written to; it stays there, empty."""
-    return path.with_name(f"{path.name}.lock")
+    return path.parent / f"{path.name}.lock"
 
 
 @contextmanager

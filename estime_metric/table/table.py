@@ -13,6 +13,7 @@ import json
 import math
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from estime_metric.table.rows import (
     opened_parquet,
     read_lines,
     read_rows,
+    text_problem,
 )
 
 if TYPE_CHECKING:
@@ -51,10 +53,8 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 _TRUTHS = {"true": True, "false": False}
 _KEY = b"estime"  # of the record in the metadata of Parquet
-_GROUP_ROWS, _GROUP_BYTES = (
-    10_000,
-    32_000_000,
-)  # of a row group of Parquet, which is in memory at once
+_GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
+_LEVELS = 90  # of a type of Parquet: pyarrow reads up to 100, with those around the column
 
 Number = int | float | None  # ``None`` if a measure is undefined
 Record = Mapping[str, Any]
@@ -89,7 +89,8 @@ def read(
     path = Path(path)
     record = record_of(path)
     is_aligned = layout.source_file is not None
-    table = to_frame(path, (read_lines if is_aligned else read_rows)(path, layout), skipped)
+    lines = (read_lines if is_aligned else read_rows)(path, layout)
+    table = to_frame(path, _decoded(lines, layout), skipped)
     options = record.get("options")
     prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
     plain_names = [column.removeprefix(prefix) for column in table]
@@ -118,16 +119,30 @@ def read(
     return table
 
 
+def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
+    """The lines; one with a text that cannot be scored because of a lone surrogate is invalid."""
+    for line in lines:
+        texts = [name for name in layout.text_columns if isinstance(line.row.get(name), str)]
+        problem = next(filter(None, (text_problem(line.row, name) for name in texts)), "")
+        yield replace(line, row={}, problem=problem) if problem else line
+
+
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
-    """The rows of lines as they are, with the numbers of the lines as the index. The sentences on
-    lines with a problem go to ``skipped``; without it, the first of them is an error (ValueError).
+    r"""The rows of lines, with the numbers of the lines as the index. The sentences on lines with a
+    problem go to ``skipped``; without it, the first of them is an error (ValueError). Values are as
+    they are, except that a lone surrogate, which a data frame cannot hold, becomes ``\ud800``.
     """
     import pandas  # slow
 
     rows, numbers = [], []
     for line in lines:
         if not line.problem:
-            rows.append(line.row)
+            rows.append(
+                {
+                    encodable(name): encodable(value) if isinstance(value, str) else value
+                    for name, value in line.row.items()
+                }
+            )
             numbers.append(line.number)
         elif skipped is None:
             raise ValueError(
@@ -240,7 +255,7 @@ def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = N
 
 
 def _record_json(record: Record, indent: int | None = None) -> bytes:
-    return _encodable(json.dumps(record, ensure_ascii=False, indent=indent, default=str)).encode()
+    return encodable(json.dumps(record, ensure_ascii=False, indent=indent, default=str)).encode()
 
 
 def _rows_of(table: DataFrame) -> list[Row]:
@@ -284,7 +299,7 @@ def _write_parquet(path: Path, rows: Iterable[Row], metadata: Mapping[bytes, byt
             elif fitting != [pyarrow.null()]:
                 kinds[name] = [kind for kind in kinds[name] if kind in fitting]
     fields = {name: (fitting or [pyarrow.string()])[0] for name, fitting in kinds.items()}
-    columns = [(_encodable(name), kind) for name, kind in fields.items()]
+    columns = [(encodable(name), kind) for name, kind in fields.items()]
     schema = pyarrow.schema(columns, metadata=dict(metadata))
     with path.open("wb") as stream, pyarrow.parquet.ParquetWriter(stream, schema) as writer:
         for group in _groups(rows):
@@ -293,6 +308,7 @@ def _write_parquet(path: Path, rows: Iterable[Row], metadata: Mapping[bytes, byt
                 for name, kind in fields.items()
             ]
             writer.write_table(pyarrow.table(arrays, schema=schema))
+            del arrays, group  # before the next one is made
 
 
 def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -301,7 +317,7 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
     size = 0
     for row in rows:
         group.append(row)
-        size += len(to_json(row))
+        size += len(encode_json_lines([row]))
         if len(group) == _GROUP_ROWS or size >= _GROUP_BYTES:
             yield group
             group, size = [], 0
@@ -329,12 +345,16 @@ def _type_of(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
         return None
 
 
-def _can_be_written(pyarrow: Any, kind: Any) -> bool:
-    """Whether Parquet has a type: it has no object without fields."""
-    if pyarrow.types.is_struct(kind) and kind.num_fields == 0:
+def _can_be_written(pyarrow: Any, kind: Any, levels: int = _LEVELS) -> bool:
+    """Whether Parquet has a type: it has no object without fields, and what has more than ``levels``
+    cannot be read back.
+    """
+    is_struct = pyarrow.types.is_struct(kind)
+    if levels < 0 or (is_struct and kind.num_fields == 0):
         return False
     children = [kind.field(index).type for index in range(kind.num_fields)]
-    return all(_can_be_written(pyarrow, child) for child in children)
+    inner = levels - (1 if is_struct else 2)  # a list has a group around its elements
+    return all(_can_be_written(pyarrow, child, inner) for child in children)
 
 
 def _array(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
@@ -342,7 +362,7 @@ def _array(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
         values = [
             None
             if value is None
-            else _encodable(value if isinstance(value, str) else to_json(value))
+            else encodable(value if isinstance(value, str) else to_json(value))
             for value in values
         ]
     return pyarrow.array(values, kind)
@@ -352,11 +372,13 @@ def encode_json_lines(rows: Iterable[Row]) -> bytes:
     r"""Rows as JSON Lines in UTF-8. A lone surrogate, which has no UTF-8, is written as JSON writes
     it: ``\ud800``.
     """
-    return _encodable("".join(f"{to_json(row)}\n" for row in rows)).encode("utf-8")
+    return encodable("".join(f"{to_json(row)}\n" for row in rows)).encode("utf-8")
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     r"""A text with each lone surrogate, which has no UTF-8, as JSON writes it: ``\ud800``."""
+    if text.isascii():
+        return text
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 

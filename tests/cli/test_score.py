@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -123,9 +122,10 @@ def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
         assert shown.stderr.splitlines()[-1].startswith("ESTIME|m:")
         assert [row["id"] for row in rows] == ["a", "c"]
         assert not {"source", "summary"} & set(rows[0])
-    csv = score("-", status=2, stdin="source,summary\na,b\n").stderr
-    assert "line 1: is not JSON" in csv
-    assert csv.endswith("standard input is read as JSON Lines.\n")
+    for command in ("score", "explain"):
+        csv = run_command(command, "-", status=2, stdin="source,summary\na,b\n").stderr
+        assert "line 1: is not JSON" in csv
+        assert csv.endswith("standard input is read as JSON Lines.\n")
     assert "Use - to read JSON Lines from standard input." in score(status=2, stdin=typed).stderr
     again = score("-", "-o", "-", "--resume", status=2, stdin=typed)
     assert (again.stdout, again.stderr) == (
@@ -172,17 +172,9 @@ def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path:
     content = json.loads(shown.stdout)
     assert f"wrote 2 rows to {out}" in shown.stderr
     assert content["seconds"] > 0
-    meta = record_of(out)
-    for name in (
-        "pairs",
-        "skipped",
-        "blank",
-        "unchecked",
-        "measures",
-        "signature",
-        "short_signature",
-    ):
-        assert content[name] == meta[name]
+    record = record_of(out)
+    shared = ("pairs", "skipped", "blank", "unchecked", "measures", "signature", "short_signature")
+    assert content.items() >= {name: record[name] for name in shared}.items()
     assert (content["pairs"], content["skipped"]) == (2, 2)
     assert "skipped line 1" in shown.stderr
 
@@ -222,8 +214,9 @@ def test_a_log_has_about_ten_lines_of_the_bar(tmp_path: Path, bert_folder: str) 
 
 
 @pytest.mark.slow
-def test_a_reader_that_stops_reading_ends_the_command_as_other_programs(table: Path) -> None:
-    command = [sys.executable, "-m", "estime_metric", "score", "--example", "-q", "-o", "-"]
+def test_a_reader_that_stops_reading_ends_python_m_as_other_programs(table: Path) -> None:
+    options = ["-m", "embedded-small", "--layers", "1", "--distance", "2", "-q", "-o", "-"]
+    command = [sys.executable, "-m", "estime_metric", "score", "--example", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     process.stdout.close()
@@ -319,27 +312,6 @@ def test_what_belongs_to_an_output_belongs_to_the_target_of_a_link(
         assert f"|distance:{distance}|" in record_of(target)["signature"]
         assert link.is_symlink()
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "folder", "link.jsonl"}
-
-
-def test_an_input_that_belongs_to_the_output_is_not_replaced(score: Score, tmp_path: Path) -> None:
-    own = write_jsonl(tmp_path / "o.jsonl.meta.json", [PAIR])
-    before = own.read_text()
-    for options in ([], ["--overwrite"], ["--resume"]):
-        refused = score(own, "-o", tmp_path / "o.jsonl", *options, status=2).stderr
-        assert "other files than those that belong to" in refused
-    assert own.read_text() == before
-
-
-@pytest.mark.skipif(
-    os.geteuid() == 0 and not Path("/proc").exists(), reason="root writes everywhere"
-)
-@pytest.mark.parametrize("command", ["score", "explain"])
-def test_a_folder_that_cannot_be_written_to_is_found_first(
-    command: str, encoder: list[str], tmp_path: Path
-) -> None:
-    (pairs,) = tables(tmp_path, pairs=["The cat sat."])
-    shown = run_command(command, pairs, "-m", "no/such/encoder", "-o", "/proc/x.jsonl", status=2)
-    assert shown.stderr == "error: No such file or directory: '/proc/x.jsonl'\n"
 
 
 def test_a_column_called_file_is_not_the_file_of_a_pair(score: Score, tmp_path: Path) -> None:

@@ -177,7 +177,6 @@ def test_options_are_refused_by_name(
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"preds": "a"}, TypeError, "`preds` to be a list of strings, but got a single str"),
         ({"preds": ["a"]}, ValueError, "`preds` and `sources` to have the same length"),
         ({"ids": [1]}, ValueError, "`ids` and `preds` to have the same length, but got 1 and 2"),
         ({"ids": [1, 2], "indices": [0]}, ValueError, r"got both: .* `indices=torch.arange\(n\)`"),

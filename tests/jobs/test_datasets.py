@@ -64,7 +64,7 @@ def test_map_in_several_processes_after_the_encoder_was_loaded(
         datasets.disable_progress_bars()
         torch.set_num_threads(2)
         data = datasets.Dataset.from_list(json.loads(sys.argv[1]))
-        scorer = EstimeScorer(model="embedded-small", device="cpu")
+        scorer = EstimeScorer(model="embedded-small", layers=1, device="cpu")
         block = torch.nn.TransformerEncoderLayer(512, 8, batch_first=True).eval()
         block(torch.rand(8, 256, 512))  # what others compute counts, too
         # Before the encoder is loaded, in this process, and afterwards.

@@ -148,12 +148,6 @@ def test_the_worst_and_all_of_few_pairs_have_their_texts(
 def test_each_input_is_opened_once_and_not_at_all_if_the_output_is_finished(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    texts = {
-        name: [row[column] for row in rows(20)]
-        for name, column in (("s", "source"), ("a", "summary"))
-    }
-    for name, lines in texts.items():
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("\n\n", "\n"))
     inputs = [write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "xy"]
     opened: list[Path] = []
     real = Path.open
@@ -316,11 +310,30 @@ def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path
 
 
 def test_a_file_is_scored_once_whatever_its_names_are(table: Path, tmp_path: Path) -> None:
-    link = tmp_path / "link.jsonl"
+    link, hard = tmp_path / "link.jsonl", tmp_path / "hard.jsonl"
     link.symlink_to(table)
-    for other in (table, link, tmp_path / "x" / ".." / table.name):
+    hard.hardlink_to(table)
+    (tmp_path / "x").mkdir()
+    for other in (table, link, hard, tmp_path / "x" / ".." / table.name):
         with pytest.raises(ValueError, match="which are the same file"):
             Job(inputs=(table, tmp_path / "b.jsonl", other))
+    with pytest.raises(ValueError, match="which are the same file"):
+        Job(inputs=(Path("-"), Path("/dev/stdin")))
+
+
+def test_a_pair_is_found_after_more_invalid_lines_than_are_kept_in_memory(
+    tmp_path: Path, scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("estime_metric.jobs.job.HEAD", 2)
+    invalid: list[dict[str, object]] = [{"source": "x", "summary": None}] * 5
+    job = Job(inputs=(write_jsonl(tmp_path / "a.jsonl", [*invalid, *rows(1)]),))
+    report = score_files(job, scorer)
+    assert (report.pairs, report.skipped) == (1, 5)
+    none = write_jsonl(tmp_path / "none.jsonl", invalid)
+    with pytest.raises(ValueError, match=r"got none \(line 1: .* is missing") as caught:
+        score_files(Job(inputs=(none,), output=tmp_path / "out.jsonl"), scorer)
+    assert not hasattr(caught.value, "__notes__")
+    assert not list(tmp_path.glob("out.jsonl.rows*"))
 
 
 def test_warnings_count_the_pairs_of_earlier_runs(tmp_path: Path) -> None:
@@ -349,3 +362,13 @@ def test_a_name_that_has_no_utf_8_is_written_in_every_format(
         out = tmp_path / f"caf\udce9{ending}"
         score_files(Job(inputs=(table,), output=out), scorer)
         assert sum(1 for _ in read_rows(out)) == 40
+
+
+def test_inputs_with_names_that_have_no_utf_8_are_scored(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    other = table.rename(tmp_path / "caf\udce9.jsonl")
+    b = write_jsonl(tmp_path / "b.jsonl", rows(2))
+    report = score_files(Job(inputs=(other, b)), scorer)
+    assert [Path(name).name for name in report.means_of_files] == ["caf\\udce9.jsonl", "b.jsonl"]
+    assert not report.without_pairs

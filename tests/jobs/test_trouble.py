@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -21,6 +20,7 @@ from tests.command import (
     full_disk,
     json_rows,
     run_command,
+    run_forked,
     run_python,
     table_rows,
     write_jsonl,
@@ -99,25 +99,15 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_standard_output_that_takes_nothing_more_is_one_line(table: Path) -> None:
-    command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", *QUICK]
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")
+def test_standard_output_that_takes_nothing_more_is_one_line(table: Path, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    command = ["score", str(table), "-o", "-", *QUICK]
+    assert run_forked(command, "/dev/null", "/dev/full", str(said)) == 2
+    assert said.read_text() == "error: No space left on device\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "row", "number"),
-    [
-        ("invalid.jsonl", {"source": "x"}, 300_000),
-        ("columns.jsonl", {"source": "a b", "summary": "a", "own": "x " * 400_000}, 150),
-        ("columns.parquet", {"source": "a b", "summary": "a", "own": "x " * 400_000}, 150),
-    ],
-)
-def test_memory_does_not_grow_with_the_rows(
-    tmp_path: Path, name: str, row: dict[str, str], number: int
-) -> None:
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     """That of the process, whatever the rows are and whatever is written."""
     script = """
         import resource, sys
@@ -125,15 +115,24 @@ def test_memory_does_not_grow_with_the_rows(
         from estime_metric import EstimeScorer
         from estime_metric.jobs import Job, score_files
         scorer = EstimeScorer(model="embedded-small", layers=1, distance=2)
-        small, large, output = map(Path, sys.argv[1:])
-        score_files(Job(inputs=(small,), output=output, keep_texts=True), scorer)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        score_files(Job(inputs=(large,), output=output, keep_texts=True), scorer, existing="overwrite")
-        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000)
+        output, *inputs = map(Path, sys.argv[1:])
+        for path in inputs:
+            score_files(Job(inputs=(path,), output=output, keep_texts=True), scorer, existing="overwrite")
+            print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000)
     """
     pair = {"source": "a b", "summary": "a", "own": "x"}
-    write(tmp_path / f"small-{name}", [pair])
-    write(tmp_path / name, [pair, *[row] * number])
-    out = tmp_path / "out.parquet"
-    grown = run_python(script, tmp_path / f"small-{name}", tmp_path / name, out).stdout
-    assert int(grown.splitlines()[-1]) < 130  # megabytes
+    wide = {**pair, "own": "x " * 400_000}
+    tables = {
+        "small.jsonl": [pair],
+        "small.parquet": [pair],
+        "invalid.jsonl": [pair, *[{"source": "x"}] * 100_000],
+        "wide.jsonl": [pair, *[wide] * 150],
+        "wide.parquet": [pair, *[wide] * 150],
+    }
+    for name, table in tables.items():
+        write(tmp_path / name, table)
+    paths = [tmp_path / name for name in ("out.parquet", *tables)]
+    peaks = [int(line) for line in run_python(script, *paths).stdout.splitlines()[-len(tables) :]]
+    grown = [after - before for before, after in pairwise(peaks[1:])]  # megabytes
+    assert grown[0] < 30
+    assert max(grown) < 130

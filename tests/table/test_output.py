@@ -7,7 +7,8 @@ from unittest import mock
 
 import pytest
 
-from estime_metric.table.output import check_writable, remove_unfinished, replaced
+from estime_metric.jobs import Job
+from estime_metric.table.output import check_writable, record_path, remove_unfinished, replaced
 
 
 def test_what_a_killed_process_has_left_is_removed_and_nothing_of_other_outputs(
@@ -42,3 +43,12 @@ def test_what_would_fail_at_the_end_fails_first_and_leaves_nothing(tmp_path: Pat
         check_writable(out)
     check_writable(tmp_path / "other.jsonl")
     assert {path.name for path in tmp_path.iterdir()} == {"out.jsonl"}
+
+
+def test_a_record_that_cannot_be_written_is_found_first(tmp_path: Path) -> None:
+    record_path(tmp_path / "out.jsonl").mkdir()
+    for folder in (Path(), tmp_path):
+        with pytest.raises(ValueError, match=r"the output to be a file, but '.*' is a folder"):
+            Job(inputs=(tmp_path / "a.jsonl",), output=folder)
+    with pytest.raises(IsADirectoryError, match=r"out\.jsonl\.meta\.json"):
+        check_writable(tmp_path / "out.jsonl")

@@ -6,6 +6,7 @@ import csv
 import datetime
 import json
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from estime_metric.table.output import WRITABLE
 from estime_metric.table.rows import Row
-from estime_metric.table.table import plain, record_of, write
+from estime_metric.table.table import plain, read, record_of, write
 from tests.command import csv_rows, json_rows, table_rows
 
 
@@ -135,6 +136,36 @@ def test_whatever_json_holds_can_be_written_in_every_format(
     with (folder / "o.csv").open(encoding="utf-8", newline="") as stream:
         assert len(list(csv.reader(stream))) == len(rows) + 1
     assert pyarrow.parquet.read_table(folder / "o.parquet").num_rows == len(rows)
+
+
+@pytest.mark.parametrize("wrap", [lambda value: [value], lambda value: {"k": value}])
+def test_whatever_is_nested_can_be_read_back_from_parquet(
+    tmp_path: Path, wrap: Callable[[object], object]
+) -> None:
+    value: object = 1
+    for depth in range(98):
+        value = wrap(value)
+        if depth in (40, 48, 49, 90, 97):
+            write(tmp_path / "o.parquet", [{"a": 1, "x": value}])
+            ((_, row),) = table_rows(tmp_path / "o.parquet")
+            assert row["x"] == (value if isinstance(row["x"], type(value)) else json.dumps(value))
+
+
+def test_a_lone_surrogate_concerns_only_the_row_whose_text_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        '{"source": "a b", "summary": "a", "my\\ud83d": "cut \\ud83d"}\n{"source": "a b", "summary": "\\ud83d"}\n'
+    )
+    skipped: list[str] = []
+    table = read(path, skipped=skipped)
+    assert table.to_dict("list") == {
+        "source": ["a b"],
+        "summary": ["a"],
+        "my\\ud83d": ["cut \\ud83d"],
+    }
+    assert skipped == [
+        "t.jsonl line 2: column 'summary' contains a lone surrogate, which is not a valid character"
+    ]
 
 
 def test_a_row_group_of_parquet_is_bounded_by_rows_and_bytes(
