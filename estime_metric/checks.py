@@ -246,7 +246,13 @@ def listed_names(argument: str, names: Any) -> tuple[str, ...]:
         raise TypeError(
             f"Expected argument `{argument}` to be one or more names, but got {names!r}."
         )
-    return tuple(map(str.strip, names.split(","))) if isinstance(names, str) else tuple(names)
+    listed = tuple(map(str.strip, names.split(","))) if isinstance(names, str) else tuple(names)
+    for name in listed:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Expected argument `{argument}` to contain only names, but got {name!r}."
+            )
+    return listed
 
 
 def measure_tuple(measures: Any, choices: Collection[str]) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
             "`layers` to be one or more integers, but got ",
         ),
         ({"measures": 3}, TypeError, "`measures` to be one or more names, but got 3"),
-        ({"measures": ["soft", 3]}, ValueError, "`measures` to be one of .*, but got 3"),
+        ({"measures": ["soft", 3]}, TypeError, "`measures` to contain only names, but got 3"),
         ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
     ],

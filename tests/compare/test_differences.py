@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -330,3 +331,9 @@ def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
     assert [row[name] for name in ("a_better", "ties", "b_better")] == [10, 200, 0]
     assert row["mean_a"] > row["mean_b"]
     assert (row["better"], round(row["p_holm"], 3)) == ("A", 0.002)
+
+
+def test_a_column_is_compared_by_its_name_only() -> None:
+    tables = {name: pd.DataFrame({"id": range(3), 0: range(3)}) for name in "AB"}
+    with pytest.raises(TypeError, match="`measures` to contain only names, but got 0"):
+        compare_scores(tables, measures=[0], id_column="id")  # type: ignore[list-item]
