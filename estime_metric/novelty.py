@@ -70,6 +70,7 @@ _INVISIBLE = regex.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\
 _LINKS = frozenset(["of", "the", "and", "for", "in", "on", "at", "de", "la", "del", "van", "von"])
 
 _LONGEST_RUN = 8  # words of a name whose initials are tried
+_LONGEST_NUMBER = 12  # words of a number, such as "two hundred and five thousand"
 _SPACES = (" ", "\u00a0", "-", "\u2010", "\u2011")
 
 #: A letter of a script with spaces between words.
@@ -182,13 +183,13 @@ class SourceWording:
             else:
                 shares.append(shares[-1] if shares else 1.0)
         squares = sum(length**2 for length in fragment_lengths(words, self.words))
-        kinds = [fact.kind for fact in self.new_facts(prediction)]
-        says_names = not words or has_capitals(tokens_of(prediction))
+        tokens = tokens_of(prediction)
+        names, numbers = self._facts.new_names_and_numbers(prediction, tokens)
         return {
             **dict(zip(NOVELTY, shares, strict=False)),
             "copied_density": squares / max(1, len(words)),
-            "new_names": float(kinds.count(NEW_NAME)) if says_names else math.nan,
-            "new_numbers": float(kinds.count(NEW_NUMBER)),
+            "new_names": float(len(names)) if not words or has_capitals(tokens) else math.nan,
+            "new_numbers": float(len(numbers)),
         }
 
     def new_facts(self, prediction: str) -> list[NewFact]:
@@ -342,27 +343,39 @@ class SourceFacts:
 
     def new_facts(self, prediction: str) -> list[NewFact]:
         """See `SourceWording.new_facts`."""
-        tokens = tokens_of(prediction)
-        numbers = [token for token in tokens if self._is_new_number(token)]
-        names: list[list[Token]] = []
-        if has_capitals(tokens):
-            names = self._new_names(prediction, tokens)
-        ignored = _announcements(prediction, names)
-        facts: dict[object, NewFact] = {}
-        for name in names:
-            key = " ".join(token.form for token in name)
-            nearest = self._nearest_name(key)
-            facts.setdefault(key, NewFact(name[0].start, name[-1].end, NEW_NAME, nearest))
-        for token in numbers:
-            if not any(start <= token.start < end for start, end in ignored):
-                fact = NewFact(token.start, token.end, NEW_NUMBER, self._nearest_number(token))
-                facts.setdefault(token.values or token.form, fact)
-        return sorted(facts.values(), key=lambda fact: fact.start)
+        names, numbers = self.new_names_and_numbers(prediction, tokens_of(prediction))
+        facts = [
+            NewFact(name[0].start, name[-1].end, NEW_NAME, self._nearest_name(form))
+            for form, name in names.items()
+        ]
+        facts += [
+            NewFact(token.start, token.end, NEW_NUMBER, self._nearest_number(token))
+            for token in numbers
+        ]
+        return sorted(facts, key=lambda fact: fact.start)
+
+    def new_names_and_numbers(
+        self, prediction: str, tokens: Sequence[Token]
+    ) -> tuple[dict[str, list[Token]], list[Token]]:
+        """The new names of a summary, by their forms, and its new numbers, each where it first occurs.
+        ``tokens`` are its `tokens_of`.
+        """
+        names: dict[str, list[Token]] = {}
+        runs = self._new_names(prediction, tokens)
+        for run in runs:
+            names.setdefault(" ".join(token.form for token in run), run)
+        ignored = _announcements(prediction, runs)
+        numbers: dict[object, Token] = {}
+        for token in tokens:
+            is_ignored = any(start <= token.start < end for start, end in ignored)
+            is_named = not token.values and token.form in names  # a code, such as "A320", is a name
+            if self._is_new_number(token) and not is_ignored and not is_named:
+                numbers.setdefault(token.values or token.form, token)
+        return names, list(numbers.values())
 
     def written_spans(self, prediction: str) -> list[tuple[int, int]]:
         """See `SourceWording.written_spans`."""
         tokens = tokens_of(prediction)
-        names = self._new_names(prediction, tokens) if has_capitals(tokens) else []
         spelled_out = self._spelled_out(prediction, tokens)
         written = [
             (token.start, token.end)
@@ -370,7 +383,7 @@ class SourceFacts:
             if (token.values and not token.values.isdisjoint(self._values))
             or (token.is_capitalized and (token.start in spelled_out or self._has_name(token)))
         ]
-        return [*written, *_announcements(prediction, names)]
+        return [*written, *_announcements(prediction, self._new_names(prediction, tokens))]
 
     def _is_new_number(self, token: Token) -> bool:
         if token.values:
@@ -379,7 +392,9 @@ class SourceFacts:
         return is_code and token.form not in self._words
 
     def _new_names(self, prediction: str, tokens: Sequence[Token]) -> list[list[Token]]:
-        """The runs of new words with a capital that nothing else explains."""
+        """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
+        if not has_capitals(tokens):
+            return []
         spelled_out = self._spelled_out(prediction, tokens)
         runs: list[list[Token]] = []
         for token in tokens:
@@ -452,7 +467,7 @@ def tokens_of(text: str) -> list[Token]:
     index = 0
     while index < len(matches):
         match = matches[index]
-        values, length = _number_at(text, matches[index:])
+        values, length = _number_at(text, matches[index : index + _LONGEST_NUMBER])
         end = matches[index + length - 1].end()
         written = text[match.start() : end]
         capitals = "".join(character for character in written if character.isupper())
@@ -503,7 +518,7 @@ def _plain(written: str) -> str:
 
 def _number_at(text: str, matches: Sequence[regex.Match[str]]) -> tuple[frozenset[float], int]:
     """The values of the number that begins with the first match, and how many matches it has; no value, 1 for a word."""
-    first, *following = matches[:12]
+    first, *following = matches
     words = [
         _joined_word(text, before, match) for before, match in zip(matches, following, strict=False)
     ]
