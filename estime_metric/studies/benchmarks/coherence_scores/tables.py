@@ -49,7 +49,7 @@ def make_tables(scored: Scored[CoherenceScores], frames: Frames) -> list[Table]:
         Table(
             "table3",
             f"Table 3 {paper}: agreement of coherence measures with judged coherence, Kendall's τ-b.",
-            {"": _beside(computed, "measure")},
+            {"": _with_printed(computed, "measure")},
             [_SYSTEMS, _NOT_RUN, *remarks],
             decimals=2,
         ),
@@ -57,7 +57,7 @@ def make_tables(scored: Scored[CoherenceScores], frames: Frames) -> list[Table]:
         Table(
             "table3-intervals",
             f"Table 3 {paper}: 95% intervals, documents and systems resampled.",
-            {"": _beside(ends, "measure")},
+            {"": _with_printed(ends, "measure")},
             [_SYSTEMS],
         ),
     ]
@@ -86,7 +86,7 @@ def make_tables(scored: Scored[CoherenceScores], frames: Frames) -> list[Table]:
             Table(
                 "table1",
                 f"Table 1 {paper}: what knowing the system alone gets; (r): ties broken at random.",
-                {"": _beside(pd.concat([frames[CONFOUNDERS], own]), "confounder")},
+                {"": _with_printed(pd.concat([frames[CONFOUNDERS], own]), "confounder")},
                 [_SYSTEMS, note],
                 decimals=2,
             )
@@ -94,7 +94,7 @@ def make_tables(scored: Scored[CoherenceScores], frames: Frames) -> list[Table]:
     return made
 
 
-def _beside(frame: pd.DataFrame, first: str) -> pd.DataFrame:
+def _with_printed(frame: pd.DataFrame, first: str) -> pd.DataFrame:
     """A row for each measure; each statistic, and next to it what the paper prints."""
     wide = frame.pivot(index=first, columns="statistic", values=["value", "paper"])
     wide = wide.loc[frame[first].unique()]

@@ -112,21 +112,21 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         signature += f"|{stated[0]}"
 
     def compute(data: Summaries, _: object) -> dict[str, Floats]:
-        beside = _beside(data, scores)
-        if (beside["row"] == "left_only").all():
+        joined = _joined(data, scores)
+        if (joined["row"] == "left_only").all():
             raise ValueError(
                 f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
                 f"the first is {cell_names(scores[KEY][:1])}, the first summary {cell_names(data.table[KEY][:1])}."
             )
-        return {column.name: beside[header].to_numpy() for header, column in columns.items()}
+        return {column.name: joined[header].to_numpy() for header, column in columns.items()}
 
     def notes(data: Summaries) -> tuple[str, ...]:
         """Which summaries lack a score, and which rows are of no summary."""
-        beside = _beside(data, scores)
-        lacking = beside["row"].eq("left_only")
-        parts = {f"no row for {lacking.sum()} of {len(data)} summaries": beside.loc[lacking]}
+        joined = _joined(data, scores)
+        lacking = joined["row"].eq("left_only")
+        parts = {f"no row for {lacking.sum()} of {len(data)} summaries": joined.loc[lacking]}
         for column in measures:
-            empty = beside.loc[~lacking & beside[column].isna()]
+            empty = joined.loc[~lacking & joined[column].isna()]
             parts[f"no value of {column} for {len(empty)} summaries"] = empty
         named = scores.assign(system=known_systems(scores["system"], data.systems))
         strange = named[~pd.MultiIndex.from_frame(named[KEY]).isin(data.keys)]
@@ -141,7 +141,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
     )
 
 
-def _beside(data: Summaries, scores: pd.DataFrame) -> pd.DataFrame:
+def _joined(data: Summaries, scores: pd.DataFrame) -> pd.DataFrame:
     """The scores of each summary of the data; ``row`` says which have none (``left_only``)."""
     named = scores.assign(system=known_systems(scores["system"], data.systems))
     return data.table[KEY].merge(named, how="left", on=KEY, indicator="row")

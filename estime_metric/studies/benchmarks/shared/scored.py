@@ -253,13 +253,13 @@ def with_paper(frame: pd.DataFrame, paper: pd.DataFrame, on: Sequence[str] = ())
     """
     figures = paper.drop(columns=frame.columns.difference(["measure", *on]), errors="ignore")
     printed = frame["measure"].str.replace(r" \[[^\[]*\]$", "", regex=True)
-    beside = frame.assign(printed=printed).merge(
+    joined = frame.assign(printed=printed).merge(
         figures.rename(columns={"measure": "printed"}), how="left", on=["printed", *on]
     )
     keys = ["measure", *on]
     shown = pd.MultiIndex.from_frame(frame.assign(measure=printed)[keys])
     alone = paper[~pd.MultiIndex.from_frame(paper[keys]).isin(shown)]
-    return pd.concat([beside.drop(columns="printed"), alone], ignore_index=True)
+    return pd.concat([joined.drop(columns="printed"), alone], ignore_index=True)
 
 
 def drawn_weights(items: int, resamples: int, seed: int) -> Floats:

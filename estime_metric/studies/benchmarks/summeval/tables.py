@@ -33,14 +33,14 @@ def make_tables(scored: Scored[SummEval], frames: Frames) -> list[Table]:
             "table1",
             "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ "
             f"and Kendall's τ-c, {len(data)} summaries.",
-            {quality: _beside(rows, quality, "summary") for quality in QUALITIES},
+            {quality: _with_printed(rows, quality, "summary") for quality in QUALITIES},
             [_about_p_values(rows), *_notes(scored)],
         ),
         Table(
             "table2",
             f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
             f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents.",
-            {"": _beside(rows, "consistency", "system")},
+            {"": _with_printed(rows, "consistency", "system")},
             [*_notes(scored), *([] if data.named_systems else [unnamed])],
         ),
     ]
@@ -51,7 +51,7 @@ def make_tables(scored: Scored[SummEval], frames: Frames) -> list[Table]:
     return made
 
 
-def _beside(rows: pd.DataFrame, quality: str, level: str) -> pd.DataFrame:
+def _with_printed(rows: pd.DataFrame, quality: str, level: str) -> pd.DataFrame:
     """Each measure's correlations with a quality, the paper's figures next to them."""
     part = rows[(rows["quality"] == quality) & (rows["level"] == level)]
     rho, tau = (part[part["method"] == method] for method in SYMBOLS)
