@@ -29,10 +29,6 @@ from estime_metric.studies.meta.correlations import (
     correlate,
 )
 from estime_metric.studies.meta.grid import Grid, join
-from estime_metric.studies.meta.lengths import (
-    correlation_with_length,
-    count_lengths,
-)
 from estime_metric.studies.meta.reading import read_grids
 from estime_metric.studies.meta.resampling import (
     RESAMPLES,
@@ -41,8 +37,6 @@ from estime_metric.studies.meta.resampling import (
     evaluate_all,
 )
 from estime_metric.studies.meta.shuffle import (
-    LengthCurve,
-    ShuffledText,
     accuracy_by_length_difference,
     shuffle_accuracy,
     shuffle_text,
@@ -66,8 +60,6 @@ __all__ = [
     "Correlation",
     "Difference",
     "Grid",
-    "LengthCurve",
-    "ShuffledText",
     "UndefinedCorrelationError",
     "accuracy_by_length_difference",
     "bias_matrix",
@@ -78,8 +70,6 @@ __all__ = [
     "capitalization",
     "compare_all",
     "correlate",
-    "correlation_with_length",
-    "count_lengths",
     "evaluate_all",
     "from_property",
     "join",

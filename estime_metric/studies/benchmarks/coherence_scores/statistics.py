@@ -141,7 +141,7 @@ def accuracy_across(scores: pd.DataFrame) -> float:
     curve = accuracy_by_length_difference(
         scores["original"], scores["shuffled"], np.zeros(texts), pairs=max(texts * (texts - 1), 1)
     )
-    return float(curve.means[0]) if len(curve.means) else float("nan")
+    return float(curve["accuracy"].iloc[0]) if len(curve) else float("nan")
 
 
 def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0) -> pd.DataFrame:

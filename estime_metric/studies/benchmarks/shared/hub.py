@@ -9,18 +9,12 @@ from estime_metric._extras import needs_extra
 from estime_metric.engine.encoder.loading import hub_answers
 
 
-def import_datasets() -> Any:
-    """The package ``datasets``; ImportError that names the extra if it is not installed."""
-    with needs_extra("evaluate", "Datasets need `datasets`"):
-        import datasets
-    return datasets
-
-
 def load_dataset(name: str, *edition: str, split: str, revision: str | None, advice: str) -> Any:
     """A split of a dataset of the Hub, or of a local folder with its layout; ``advice`` says what else
     a user can do if it cannot be loaded (OSError). ImportError without ``datasets``.
     """
-    datasets = import_datasets()
+    with needs_extra("evaluate", "Datasets need `datasets`"):
+        import datasets
     from huggingface_hub import constants
 
     is_local = Path(name).is_dir()
