@@ -241,7 +241,7 @@ def show(title: str, table: pd.DataFrame, decimals: int = 3) -> None:
             columns[heading] = [fixed(cell, decimals) for cell in cells]
         else:
             columns[heading] = cells.tolist()
-    width = max(Console().width, 120)  # whole names in a log too
+    width = max(Console().width, 160)  # whole names in a log too
     print_columns(columns, texts=texts, title=title, console=Console(width=width))
 
 

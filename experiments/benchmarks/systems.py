@@ -10,7 +10,18 @@ import pandas as pd
 from estime_metric.compare.differences import compare_scores
 from estime_metric.novelty import novelty
 from experiments.benchmarks import frank, ragtruth
-from experiments.benchmarks.common import PUBLISHED, RUN, Run, records, show, wide, with_sources
+from experiments.benchmarks.common import (
+    PUBLISHED,
+    RUN,
+    Run,
+    interval_texts,
+    records,
+    show,
+    wide,
+    with_interval,
+    with_sources,
+)
+from experiments.benchmarks.statistics import partial_correlations
 
 #: Measures were chosen on the documents of the first part; the others are for reports.
 CHOOSING, REPORTING = "choosing", "reporting"
@@ -147,19 +158,34 @@ def sizes(pairs: pd.DataFrame) -> pd.DataFrame:
     return grouped.agg(agree="sum", pairs="size").reset_index()
 
 
+def pooled(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Of each measure and dataset: Spearman's ``rho`` with the judgements over all summaries of all
+    systems, with its 95% interval over documents.
+    """
+    rows = []
+    for data, summaries in table.groupby("data", sort=False):
+        weights = run.weights(summaries["document"])
+        judged, codes = summaries["judgement"].to_numpy(), np.zeros(len(summaries), dtype=np.int64)
+        for measure, values in scores.loc[summaries.index].dropna(axis="columns").items():
+            drawn = partial_correlations(weights, values.to_numpy(), judged, codes, "spearman")
+            rows.append({"data": data, "measure": measure, **with_interval(drawn, "rho")})
+    return pd.DataFrame(rows)
+
+
 def systems(folder: Path, /, *, run: Run = RUN) -> None:
     """Count how often significant differences between two systems have the order of people's judgements.
 
     Prints, for each measure, how many significant differences have people's order, of all documents and
     of those for choosing and for reporting, by how much more one system copies, and, if both copy alike,
-    by the size of the difference. Writes systems.csv, systems-sizes.csv and systems-pairs.csv. Files of
-    --scores name documents FOLDER/ID.
+    by the size of the difference; and Spearman's rho over all summaries. Writes systems.csv,
+    systems-sizes.csv, systems-rho.csv and systems-pairs.csv. Files of --scores name documents FOLDER/ID.
 
     Args:
         folder: Folder with some of the folders summeval, frank and ragtruth.
     """
     table = read(folder)
-    pairs = agreement(table, run.score(table))
+    scores = run.score(table)
+    pairs, correlated = agreement(table, scores), pooled(table, scores, run)
     counted, by_size = counts(pairs), sizes(pairs)
     bands = ["all pairs", *BANDS, "at most 2", "above 2"]
     _show_shares(counted, "right", "significant", "band", bands, "right of significant differences")
@@ -171,7 +197,10 @@ def systems(folder: Path, /, *, run: Run = RUN) -> None:
         list(by_size["size"].unique()),
         "people agree, of differences with p < .05 and a ratio of at most 2",
     )
-    run.save(systems=counted, **{"systems-sizes": by_size, "systems-pairs": pairs})
+    shown = correlated.assign(**{"95%": interval_texts(correlated, "rho")})
+    show("Spearman's rho with judgements", wide(shown, ["rho", "95%"], "data"))
+    extra = {"rho": correlated, "sizes": by_size, "pairs": pairs}
+    run.save(systems=counted, **{f"systems-{name}": value for name, value in extra.items()})
 
 
 def _show_shares(
