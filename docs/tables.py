@@ -1,44 +1,14 @@
-"""Writes the generated parts of docs/measures.md, docs/reference.md and docs/harnesses.md: ``python docs/tables.py``."""
+"""Writes the generated parts of docs/measures.md and docs/harnesses.md: ``python docs/tables.py``."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 from collections.abc import Iterable
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from estime_metric.measures import BASE_MEASURES, MEASURES, Measure
 
 HEAD = "| measure | range | better | meaning |\n|---|---|---|---|\n"
-
-#: Section of the reference -> its modules, with all their public classes and functions, or single objects
-#: of a module (``module:name``), which is not imported.
-REFERENCE = {
-    "Scoring": (
-        "estime_metric.scorer:estime",
-        "estime_metric.scorer:EstimeScorer",
-        "estime_metric.config:EstimeConfig",
-        "estime_metric.result:EstimeResult",
-        "estime_metric.novelty:novelty",
-        "estime_metric.testing:assert_consistent",
-        "estime_metric.engine.embedding:SourceCache",
-    ),
-    "Explanations": ("estime_metric.explanation:Explanation", "estime_metric.show"),
-    "Comparison": ("estime_metric.compare",),
-    "Toolkits": (
-        "estime_metric.integrations.torchmetrics:ESTIME",
-        "estime_metric.integrations.evaluate.metric:Estime",
-        "estime_metric.integrations.evaluate.script:register",
-        "estime_metric.integrations.ray:BatchScorer",
-        "estime_metric.integrations.inspect:estime",
-        "estime_metric.integrations.trl:estime_reward",
-    ),
-    "Files and jobs": ("estime_metric.jobs",),
-    "Meta-evaluation": ("estime_metric.studies.meta",),
-}
 
 
 def row(measure: Measure) -> str:
@@ -52,40 +22,6 @@ def row(measure: Measure) -> str:
 def table(names: Iterable[str]) -> str:
     """The table of some measures."""
     return HEAD + "".join(row(MEASURES[name]) for name in names)
-
-
-def documented(target: str) -> dict[str, str]:
-    """Full name -> docstring of the objects that an entry of REFERENCE stands for."""
-    module, _, name = target.partition(":")
-    if not name:
-        public = {
-            name: getattr(import_module(module), name) for name in import_module(module).__all__
-        }
-        return {
-            f"{module}.{name}": inspect.getdoc(public[name]) or ""
-            for name in public
-            if inspect.isroutine(public[name]) or inspect.isclass(public[name])
-        }
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ValueError(f"Expected a module, but got {module!r}.")
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
-            return {f"{module}.{name}": ast.get_docstring(node) or ""}
-    raise ValueError(f"Expected {module} to define {name!r}.")
-
-
-def reference() -> str:
-    """The sections with the public names."""
-    sections = []
-    for heading, targets in REFERENCE.items():
-        lines = [f"## {heading}\n"]
-        for target in targets:
-            for name, docstring in documented(target).items():
-                summary, _, _ = docstring.partition("\n\n")
-                lines.append(f"- `{name}`: {' '.join(summary.split())}")
-        sections.append("\n".join(lines))
-    return "\n\n".join(sections) + "\n"
 
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -113,7 +49,6 @@ PAGES = {
         "in every row": lambda: table(BASE_MEASURES),
         "on request": lambda: table([name for name in MEASURES if name not in BASE_MEASURES]),
     },
-    "reference.md": {"public names": reference},
     "harnesses.md": {file: partial(example, file) for file in RECIPES},
 }
 
