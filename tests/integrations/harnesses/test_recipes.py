@@ -15,18 +15,12 @@ import pytest
 import tokenizers
 import transformers
 
-from docs import tables
 from docs.examples import lm_eval_functions
 from docs.examples.trainer_metrics import estime_compute_metrics
 from estime_metric import EstimeResult, EstimeScorer
 from tests.command import json_rows
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import run_section
-
-
-def test_a_recipe_is_short() -> None:
-    for recipe in tables.RECIPES:
-        assert len((tables.EXAMPLES / recipe).read_text(encoding="utf-8").splitlines()) <= 40
+from tests.integrations.harnesses.pages import PAGE, run_section
 
 
 @pytest.fixture
@@ -124,9 +118,7 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     (printed,) = run_section(
         "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
     )
-    article, *summaries = re.findall(
-        r"^(?:article =|   ) \"(.+)\"", (tables.EXAMPLES.parent / "harnesses.md").read_text(), re.M
-    )[-3:]
+    article, *summaries = re.findall(r"^(?:article =|   ) \"(.+)\"", PAGE.read_text(), re.M)[-3:]
     scorer = EstimeScorer(model="embedded-small")
     result = scorer.score(summaries, [article] * 2)
     means = re.search(r"^([\d.]+) ([\d.]+) ([\d.]+)$", printed, re.M).groups()
