@@ -33,7 +33,6 @@ from estime_metric.studies.meta.reading import read_grids
 from estime_metric.studies.meta.resampling import (
     RESAMPLES,
     bootstrap,
-    bootstrap_groups,
     evaluate_all,
 )
 from estime_metric.studies.meta.shuffle import (
@@ -65,7 +64,6 @@ __all__ = [
     "bias_matrix",
     "bootstrap",
     "bootstrap_difference",
-    "bootstrap_groups",
     "break_ties",
     "capitalization",
     "compare_all",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -128,3 +128,16 @@ def join(
         judgement=judgement,
         dropped=tuple(problems),
     )
+
+
+def by_system(grid: Grid) -> list[Grid]:
+    """The part of each system, whose level ``summary`` is the correlation within this system."""
+    return [
+        replace(
+            grid,
+            systems=(system,),
+            scores=grid.scores[:, [index]],
+            judgements=grid.judgements[:, [index]],
+        )
+        for index, system in enumerate(grid.systems)
+    ]

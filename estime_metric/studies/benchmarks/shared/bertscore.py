@@ -12,7 +12,6 @@ import numpy as np
 from estime_metric.studies.benchmarks.shared.baselines import References, Texts, column_of
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
-    Advance,
     Block,
     ColumnValues,
     Prepared,
@@ -58,16 +57,13 @@ class BertScorer:
         self,
         summaries: Texts,
         references: Sequence[Texts],
-        *,
-        advance: Advance | None = None,
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
         Precision is the mean of the best cosines of the summary's tokens, recall the mean for the
         reference's tokens, F1 their harmonic mean; no special tokens, no weights by inverse
         document frequency, no rescaling; the mean over the references. A text without tokens has 0
-        in all three. ``advance`` is called with the number of summaries done. ValueError for a text
-        longer than the encoder can read.
+        in all three. ValueError for a text longer than the encoder can read.
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = zip(summaries, references, strict=True)
@@ -81,8 +77,6 @@ class BertScorer:
                 similarities = [_compare(encoded[summary], encoded[other]) for other in others]
                 for name, values in zip(NAMES, zip(*similarities, strict=True), strict=True):
                     scores[name].append(float(np.mean(values)))
-            if advance is not None:
-                advance(len(together))
         return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
     def _encode(self, texts: list[str]) -> list[Tensor]:
@@ -121,8 +115,8 @@ def bertscore_block(
     def prepare() -> Prepared:
         scorer = BertScorer(model, device=device)
 
-        def compute(data: Summaries, advance: Advance) -> ColumnValues:
-            scores = scorer.score(data.summaries, references(data), advance=advance)
+        def compute(data: Summaries) -> ColumnValues:
+            scores = scorer.score(data.summaries, references(data))
             return {column_of(name): values for name, values in scores.items()}
 
         return Prepared(f"{scorer.signature}|references:mean", compute)

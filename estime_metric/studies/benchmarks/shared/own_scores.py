@@ -103,7 +103,7 @@ def own_block(table: pd.DataFrame, name: str, lower: Sequence[str] = ()) -> Bloc
     def scores_of(data: Summaries) -> pd.DataFrame:
         return by_summary(table, measures, repr(name), data.systems)
 
-    def compute(data: Summaries, _: object) -> dict[str, Floats]:
+    def compute(data: Summaries) -> dict[str, Floats]:
         scores = scores_of(data)
         if not data.keys.isin(scores.index).any():
             raise ValueError(
