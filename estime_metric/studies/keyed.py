@@ -73,10 +73,11 @@ def keyed(
 
 def numeric_columns(table: pd.DataFrame, skipped: Collection[str] = ()) -> tuple[str, ...]:
     """The columns in which at least half of the cells that are not empty are numbers, so that a stray
-    word is an error and not a column of text. ``NAME_layerLAYER`` is skipped if ``NAME`` is.
+    word is an error and not a column of text. ``NAME_layerLAYER`` is skipped if ``NAME`` is, and so is
+    an index that pandas has written unasked.
     """
     columns = []
-    for name in table.columns.difference(KEY, sort=False):
+    for name in table.columns.difference([*KEY, "Unnamed: 0"], sort=False):
         filled = table[name].dropna()
         numbers = pd.to_numeric(filled, errors="coerce").notna()
         if measure_of(str(name)) not in skipped and len(filled) and numbers.mean() >= 0.5:

@@ -16,6 +16,7 @@ from estime_metric.studies.meta import (
     bootstrap_difference,
     compare_all,
 )
+from estime_metric.studies.meta.grid import by_system
 from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.studies.meta.significance import (
     TESTS,
@@ -88,16 +89,16 @@ def test_what_is_undefined_is_counted_and_not_hidden() -> None:
 
 def test_intervals_of_each_system() -> None:
     grid = made_up(12, 5, seed=2)
-    computed = meta.bootstrap_groups(grid, method="kendall_b", n=40, seed=7)
-    assert tuple(computed["group"]) == grid.systems
+    options = {"levels": ["summary"], "methods": ["kendall_b"], "resample": "documents"}
+    computed = meta.evaluate_all(by_system(grid), **options, n=40, seed=7)
 
-    def by_system(scores: np.ndarray, judgements: np.ndarray) -> list[float]:
+    def alone(scores: np.ndarray, judgements: np.ndarray) -> list[float]:
         groups = oracle.groups(scores, judgements, "intra_system", "kendall_b")
         return [oracle.correlation(x, y, "kendall_b") for x, y in groups]
 
-    np.testing.assert_allclose(computed["value"], by_system(grid.scores, grid.judgements))
+    np.testing.assert_allclose(computed["value"], alone(grid.scores, grid.judgements))
     samples = [
-        by_system(*sample)
+        alone(*sample)
         for sample in oracle.resample(grid.scores, grid.judgements, "documents", 40, 7)
     ]
     assert list(computed["undefined"]) == np.isnan(samples).sum(axis=0).tolist()

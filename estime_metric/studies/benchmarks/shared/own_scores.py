@@ -84,12 +84,7 @@ def own_block(table: pd.DataFrame, name: str, lower: Sequence[str] = ()) -> Bloc
     """
     if "score" in table and name not in table:  # as the authors of a benchmark publish theirs
         table = table.rename(columns={"score": name})
-    measures = [
-        column
-        for column in numeric_columns(table, NO_SCORES)
-        if not column.startswith("Unnamed:")  # an index that pandas has written
-    ]
-    if not measures:
+    if not (measures := numeric_columns(table, NO_SCORES)):
         raise ValueError(
             f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
         )

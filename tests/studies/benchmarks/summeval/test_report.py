@@ -45,7 +45,7 @@ GONE = ScoreColumn("gone", "BLEU", REFERENCE_BASED)
 def made_block(columns: Sequence[ScoreColumn], seed: int = 2) -> Block:
     """A block of random scores."""
 
-    def compute(data: SummEval, _: object) -> dict[str, np.ndarray]:
+    def compute(data: SummEval) -> dict[str, np.ndarray]:
         rng = np.random.default_rng(seed)
         return {column.name: rng.integers(0, 6, len(data)) for column in columns}
 
