@@ -43,6 +43,7 @@ def test_every_option_can_be_set_at_load_time_and_in_compute(texts: dict, bert_f
         "tagger": lambda words: ["long" if len(word) > 4 else "short" for word in words],
         "keep_tags": ["long", "short"],
         "drop_tags": ["short"],
+        "min_tokens": 20,
         "measures": ["winners", "soft"],
         "min_tokens": 30,
         "soft_model": bert_folder,
