@@ -1,9 +1,8 @@
-"""Writes the generated parts of docs/measures.md and docs/harnesses.md: ``python docs/tables.py``."""
+"""Writes the tables of docs/measures.md: ``python docs/tables.py``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 
 from estime_metric.measures import BASE_MEASURES, MEASURES, Measure
@@ -24,32 +23,12 @@ def table(names: Iterable[str]) -> str:
     return HEAD + "".join(row(MEASURES[name]) for name in names)
 
 
-EXAMPLES = Path(__file__).parent / "examples"
-
-
-def example(file: str) -> str:
-    """A file of docs/examples, as a code block below a link to it."""
-    path = EXAMPLES / file
-    language = {".py": "python", ".yaml": "yaml"}[path.suffix]
-    code = path.read_text(encoding="utf-8")
-    return f'[{file}](examples/{file}):\n\n```{language} title="{file}"\n{code}```\n'
-
-
-#: The recipes that docs/harnesses.md shows.
-RECIPES = (
-    "trainer_metrics.py",
-    "lm_eval_functions.py",
-    "lm_eval_task.yaml",
-    "mlflow_scorer.py",
-)
-
 #: Page -> name of a generated part -> what is in it. The part is between two comments with its name.
 PAGES = {
     "measures.md": {
         "in every row": lambda: table(BASE_MEASURES),
         "on request": lambda: table([name for name in MEASURES if name not in BASE_MEASURES]),
     },
-    "harnesses.md": {file: partial(example, file) for file in RECIPES},
 }
 
 

@@ -45,7 +45,6 @@ def test_every_option_can_be_set_at_load_time_and_in_compute(texts: dict, bert_f
         "drop_tags": ["short"],
         "min_tokens": 20,
         "measures": ["winners", "soft"],
-        "min_tokens": 30,
         "soft_model": bert_folder,
         "soft_revision": "main",
         "dtype": "bfloat16",
