@@ -19,10 +19,7 @@ from tokenizers import processors
 
 from estime_metric.studies.coherence_measures.bartscore import bart_scores
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
-from estime_metric.studies.coherence_measures.scoring import (
-    CoherenceOptions,
-    coherence_scores,
-)
+from estime_metric.studies.coherence_measures.scoring import CoherenceOptions, coherence_scores
 from tests.families import SENTENCES, byte_level
 
 POSITIONS = 96
