@@ -20,7 +20,7 @@ LISTED = 15  # pairs of systems with sentences; further ones are counted
 #: Of the significant differences of `inconsistency` between two of SummEval's 16 systems, over all
 #: 100 documents, as `compare_scores` finds them: in how many people's mean judgement of consistency has
 #: the same order, and how many there are, if the system with the lower value has more than `COPIES_MORE`
-#: times the `copied_density` of the other, and if it does not. See docs/research/systems.md.
+#: times the `copied_density` of the other, and if it does not. See docs/benchmarks.md.
 COPIES_MORE = 2.0
 AGREED_ABOVE, AGREED_BELOW = (62, 63), (17, 33)
 
