@@ -184,6 +184,8 @@ def test_systems_by_hand() -> None:
     assert by_size.empty
     ratios = pairs.query("part == 'all' and measure == 'good'").set_index(["system_a", "system_b"])
     assert ratios["ratio"].to_dict() == {("a", "b"): 3.2, ("a", "c"): np.inf, ("b", "c"): np.inf}
+    means = systems.means(table, table[["judgement"]].rename(columns="(-){}".format))
+    assert means["judgement"].tolist() == [-1, -2, 0]  # (-)measures are reported as they are
 
 
 def test_systems_of_summeval() -> None:
