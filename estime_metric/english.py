@@ -11,11 +11,10 @@ _FUNCTION_WORDS = """
     of at by for with about to from in on into onto upon via per
     am is are was were be been being have has had having do does did doing done
     will would shall should can could might must
-    also just very too own s t d m o ll re ve didn doesn don isn wasn weren hasn haven hadn wouldn
-    couldn shouldn aren
+    also just very too own s d m o ll re ve nt ca wo sha
 """
 #: Words that say more about grammar than about facts: articles, pronouns, prepositions, conjunctions, auxiliary
-#: verbs, and what an apostrophe cuts off. Negations, words of time and place such as ``before``, and
+#: verbs, and what an apostrophe cuts off, such as ``nt`` and the ``ca`` of "can't". Other negations, words of time and place such as ``before``, and
 #: ``may`` and ``us``, which may be a month and a country, are not among them.
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 

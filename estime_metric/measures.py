@@ -27,6 +27,7 @@ STATISTICS = (
     "winner_ties",  # winners that rounding can decide
     "overlap",  # units that occur in the source, so that they are checked
     "tokens",  # units
+    "missing",  # units that the summary has fewer than `min_tokens`
     "new_words",  # fraction of the words that do not occur in the source
     "new_bigrams",  # fraction of the bigrams that do not occur in the source
     "new_trigrams",  # fraction of the trigrams that do not occur in the source
@@ -51,10 +52,11 @@ TIES = {
     "coherence": "best_ties",
 }
 
-#: The constants of `inconsistency`; docs/research/formula.md says how they were chosen.
+#: The constants of `inconsistency`; docs/benchmarks.md says how they were chosen.
 TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
 ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
 NEW_SHARE = 0.1  # of new trigrams in the weighted mean
+NUMBER_WEIGHT = 0.1  # of what is supported, a new number removes this share
 
 #: The recommended measure for selecting and comparing, which is shown first.
 RECOMMENDED = "inconsistency"
@@ -147,14 +149,22 @@ def _measure(**fields: Any) -> Callable[[Formula], Formula]:
 
 
 @_measure(
-    needs=("new_words", "graded_alarms", "tokens", "new_trigrams", "overlap"),
+    needs=(
+        "new_words",
+        "graded_alarms",
+        "tokens",
+        "new_trigrams",
+        "new_numbers",
+        "missing",
+        "overlap",
+    ),
     kind="share",
     low=0,
     high=1,
     higher_is_better=False,
     meaning=(
-        f"`{1 - NEW_SHARE:g} * min(1, new_words + {ALARM_WEIGHT:g} * graded_alarms / tokens)"
-        f" + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
+        f"`1 - (1 - x) * {1 - NUMBER_WEIGHT:g} ** new_numbers`, where `x` is `{1 - NEW_SHARE:g} * min(1, new_words +"
+        f" {ALARM_WEIGHT:g} * graded_alarms / tokens) + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
     ),
     source="this package",
 )
@@ -163,14 +173,18 @@ def inconsistency(
     graded_alarms: Tensor,
     tokens: Tensor,
     new_trigrams: Tensor,
+    new_numbers: Tensor,
+    missing: Tensor,
     overlap: Tensor,
 ) -> Tensor:
-    """New words and trigrams, and words whose context is different in the source. A summary that
-    the encoder cannot read, so that nothing was checked, is not the best one.
+    """New words, trigrams and numbers, and words whose context is different in the source; each of the
+    ``missing`` units counts as a new word. A summary that the encoder cannot read, so that nothing was
+    checked, is not the best one.
     """
-    unsupported = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
-    score = (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
-    return score.where(overlap > 0, 1.0)
+    wrong_words = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
+    supported = 1 - ((1 - NEW_SHARE) * wrong_words + NEW_SHARE * new_trigrams)
+    supported = supported * (1 - NUMBER_WEIGHT) ** new_numbers * tokens / (tokens + missing)
+    return (1 - supported).where(overlap > 0, 1.0)
 
 
 @_measure(
@@ -180,9 +194,8 @@ def inconsistency(
     high="tokens",
     higher_is_better=False,
     meaning=(
-        "the sum of `1 / (1 + exp(m / T))` over the checked tokens. `m` is the similarity to the same token minus "
-        "the similarity to the best different token, divided by the larger of the two; `T` is "
-        f"{TEMPERATURE:g}. The sum is continuous, so it has no ties"
+        "sum of `1 / (1 + exp(m / T))` over the checked tokens; `m` is the similarity to the same token minus the "
+        f"similarity to the best different token, divided by the larger; `T` is {TEMPERATURE:g}"
     ),
     source="this package",
     checked_only=True,
@@ -198,7 +211,7 @@ def graded_alarms(graded_alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's words that do not occur in the source; computed without the encoder",
+    meaning="fraction of the summary's words that do not occur in the source",
     source="this package",
 )
 def new_words(new_words: Tensor) -> Tensor:
@@ -212,7 +225,7 @@ def new_words(new_words: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's word bigrams that do not occur in the source; computed without the encoder",
+    meaning="fraction of the summary's word bigrams that do not occur in the source",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_bigrams(new_bigrams: Tensor) -> Tensor:
@@ -226,7 +239,7 @@ def new_bigrams(new_bigrams: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's word trigrams that do not occur in the source; computed without the encoder",
+    meaning="fraction of the summary's word trigrams that do not occur in the source",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_trigrams(new_trigrams: Tensor) -> Tensor:
@@ -241,8 +254,8 @@ def new_trigrams(new_trigrams: Tensor) -> Tensor:
     high=None,
     higher_is_better=None,
     meaning=(
-        "mean over the summary's words of the length, in words, of the extractive fragment (a run copied from the "
-        "source) that the word belongs to; computed without the encoder"
+        "mean over the summary's words of the length, in words, of the run copied from the source that the word "
+        "belongs to"
     ),
     source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
 )
@@ -259,7 +272,7 @@ def copied_density(copied_density: Tensor) -> Tensor:
     higher_is_better=False,
     meaning=(
         "number of names that the source has in no written form, each once; undefined if capitals say nothing in the "
-        "summary; computed without the encoder"
+        "summary"
     ),
     source="this package",
 )
@@ -275,8 +288,7 @@ def new_names(new_names: Tensor) -> Tensor:
     high=None,
     higher_is_better=False,
     meaning=(
-        "number of numbers, in digits or words, that the source has in no written form, each once; computed without "
-        "the encoder"
+        "number of numbers, in digits or words, that the source has in no written form, each once"
     ),
     source="this package",
 )

@@ -62,13 +62,17 @@ def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None
         assert not names or any(name.startswith("--") for name in names), names
 
 
+def option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     """Only which measures are computed differs: `explain` and the benchmarks do not choose them, and
     ``calibrate`` computes the one that ``--score`` names.
     """
-    shared = {f"--{field.name}" for field in dataclasses.fields(ScoringOptions)}
+    shared = {option(field.name) for field in dataclasses.fields(ScoringOptions)}
     assert {"--model", "--distance", "--layers", "--config"} < shared
-    described = {f"--{field.name}" for field in dataclasses.fields(EstimeConfig) if field.metadata}
+    described = {option(field.name) for field in dataclasses.fields(EstimeConfig) if field.metadata}
     assert described - {"--measures"} == shared - {"--config"}
     options = {command: set().union(*options_of(command)) for command in commands()}
     scoring = {command for command, names in options.items() if "--distance" in names}

@@ -49,6 +49,7 @@ def test_every_option_can_be_set_at_load_time_and_in_compute(texts: dict, bert_f
         "tagger": by_length,
         "keep_tags": ["long", "short"],
         "drop_tags": ["short"],
+        "min_tokens": 20,
         "measures": ["winners", "soft"],
         "soft_model": bert_folder,
         "soft_revision": "main",
