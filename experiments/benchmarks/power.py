@@ -62,7 +62,7 @@ def plot(table: pd.DataFrame) -> Figure:
     panels = figure.subplots(len(CASES), len(AFTER), sharex=True, sharey=True)
     for (case, after), axes in zip(product(CASES, AFTER), panels.flat, strict=True):
         shown = table[(table["case"] == case) & (table["after"] == after)]
-        make_grid(axes, "articles", "power", f"{BEFORE:.0%} to {after:.0%}, {case}")
+        make_grid(axes, "articles", "power", f"{BEFORE:.0%} to {after:.0%},\n{case}")
         for measure, marker in zip(MEASURES, "os^D", strict=True):
             powers = shown[shown["measure"] == measure]
             axes.plot(powers["articles"], powers["power"], f"{marker}-", ms=4, label=measure)
