@@ -34,10 +34,33 @@ ORDINALS = (
     | {f"{word}th": CARDINALS[word] for word in _SMALL.split()[13:]}
     | {f"{word[:-1]}ieth": CARDINALS[word] for word in TENS.split()}
 )
-SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+SCALES = {
+    "dozen": 12,
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+}
 
 #: Letters directly behind digits that can stand for a scale.
 SCALE_LETTERS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "tn": 1e12}
+
+#: Roman numeral -> its value; single letters are mostly something else.
+ROMAN_NUMERALS = {
+    "ii": 2,
+    "iii": 3,
+    "iv": 4,
+    "vi": 6,
+    "vii": 7,
+    "viii": 8,
+    "ix": 9,
+    "xi": 11,
+    "xii": 12,
+    "xiii": 13,
+    "xiv": 14,
+    "xv": 15,
+}
 
 #: Words that mostly are something else than a number or a month, so alone they never stand for one.
 AMBIGUOUS = frozenset({"zero", "one", "second", "may", "march"})

@@ -26,6 +26,7 @@ from estime_metric.english import (
     NOT_NEW,
     ORDINALS,
     PEOPLES,
+    ROMAN_NUMERALS,
     SCALE_LETTERS,
     SCALES,
     TENS,
@@ -93,9 +94,11 @@ _WRITTEN = (
     rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{_UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\p{{Cf}}_]--[{_UNSPACED}]]*+"
 )
 
-#: Digits, with thousands joined and decimals, and the letters behind them; letters with a point behind each; a word.
+_THOUSANDS = ",\u00a0\u2009\u202f"  # between thousands: a comma, or a space at which no line breaks
+
+#: Digits, with thousands joined and decimals (but not "10.30am"), and the letters behind them; letters with a point behind each; a word.
 _TOKEN = regex.compile(
-    rf"(?<!{_LETTER})(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?)(?P<behind>{_LETTER}*)"
+    rf"(?<!{_LETTER})(?P<digits>(?:\d{{1,3}}(?:[{_THOUSANDS}]\d{{3}})+(?!\d)|\d+)(?:(?<!\d\.\d+)\.\d+(?!\.?\d|\s?[ap]\.?m\b))?)(?P<behind>{_LETTER}*)"
     r"|(?P<dotted>(?<![\w.])(?:\p{L}\p{Ll}?\.){2,}(?:\p{L}(?!\w))?)"
     rf"|(?P<word>{_WRITTEN})",
     regex.VERSION1,
@@ -354,7 +357,9 @@ class SourceFacts:
             if token.is_capitalized
             for form in related_forms(token.form)
         }
-        self._values = frozenset().union(*(token.values for token in self.tokens))
+        self._values = frozenset().union(*(token.values for token in self.tokens)) | {
+            ROMAN_NUMERALS[token.form] for token in self.tokens if _is_roman_numeral(token)
+        }
         self._capitals = {token.capitals for token in self.tokens if token.capitals}
         self._initials = {
             initials
@@ -454,6 +459,7 @@ class SourceFacts:
         return (
             is_initialism
             or token.form in self._words
+            or (_is_roman_numeral(token) and ROMAN_NUMERALS[token.form] in self._values)
             or not self._names.isdisjoint(related_forms(token.form))
         )
 
@@ -506,6 +512,10 @@ def tokens_of(text: str) -> list[Token]:
     return tokens
 
 
+def _is_roman_numeral(token: Token) -> bool:
+    return token.form in ROMAN_NUMERALS and token.form == token.capitals
+
+
 def related_forms(form: str) -> set[str]:
     """A word, and the names that it can belong to: "venezuelan" and "venezuela"."""
     forms = {form, PEOPLES.get(form.removesuffix("s"), form)} | {
@@ -546,7 +556,9 @@ def _number_at(text: str, matches: Sequence[regex.Match[str]]) -> tuple[frozense
         _joined_word(text, before, match) for before, match in zip(matches, following, strict=False)
     ]
     if digits := first["digits"]:
-        number = float(digits.replace(",", ""))
+        number = float(regex.sub(rf"[{_THOUSANDS}]", "", digits))
+        if first["behind"] == "s":  # "the 1990s" are "the 90s"
+            return frozenset({number, number % 100}), 1
         if first["behind"]:
             scale = SCALE_LETTERS.get(first["behind"].casefold(), 1)
             return frozenset({number, number * scale}), 1
