@@ -97,7 +97,7 @@ def peers(*, data: Path = DATA) -> None:
     for part, taken in (("first", seconds["first"] / ARTICLES), ("further", further)):
         table[part] = taken.median()
         table[f"{part}, times embedded"] = taken.div(taken["embedded"], axis=0).median()
-    show(f"Seconds of a summary of BUMP, from {ARTICLES} articles", table, 2)
+    show(f"Seconds of a summary of BUMP, from {ARTICLES} articles", table, 3)
 
 
 def _run(program: Program, pairs: Pairs) -> Callable[[], object]:
