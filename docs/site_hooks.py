@@ -1,6 +1,4 @@
-"""What the site has that a reader of the repository sees in another way: the full reference in place of
-its list of names, and pages that are outside of docs/.
-"""
+"""What only the site has: the API reference, and pages of files that are outside of docs/."""
 
 from __future__ import annotations
 
@@ -18,24 +16,60 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-    "experiments/speed/README.md": "research/speed.md",
-    "experiments/formula/README.md": "research/record.md",
+    "experiments/speed/README.md": "records/speed.md",
+    "experiments/formula/README.md": "records/formula.md",
 }
 _IN_REPOSITORY = {page: file for file, page in OUTSIDE.items()}
 
+#: Section of the reference -> classes, functions, and modules with all that their ``__all__`` names.
+REFERENCE = {
+    "Scoring": (
+        "scorer.estime",
+        "scorer.EstimeScorer",
+        "config.EstimeConfig",
+        "result.EstimeResult",
+        "novelty.novelty",
+        "testing.assert_consistent",
+        "engine.embedding.SourceCache",
+        "engine.embedding.unload_encoders",
+        "engine.encoder.loading.EncoderUnavailableError",
+    ),
+    "Explanations": ("explanation.Explanation", "show", "demo.app.launch"),
+    "Comparison": ("compare", "show.plot.plot_copying"),
+    "Toolkits": (
+        "integrations.torchmetrics.ESTIME",
+        "integrations.evaluate.metric.Estime",
+        "integrations.evaluate.script.register",
+        "integrations.ray.BatchScorer",
+        "integrations.inspect.estime",
+        "integrations.trl.estime_reward",
+    ),
+    "Files and jobs": ("jobs",),
+    "Meta-evaluation": ("studies.meta",),
+}
+
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
-_NAME = re.compile(r"^- `(estime_metric\.[\w.]+)`: .*$", re.MULTILINE)
+
+
+def reference() -> str:
+    """The page that mkdocstrings fills from the docstrings."""
+    sections = [
+        "\n\n".join([f"## {heading}", *(f"::: estime_metric.{name}" for name in names)])
+        for heading, names in REFERENCE.items()
+    ]
+    return "\n\n".join(["# API reference", *sections])
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the pages that are outside of docs/."""
+    """Adds the pages that are not in docs/."""
+    files.append(File.generated(config, "reference.md", content=reference()))
     for file, page in OUTSIDE.items():
         files.append(File.generated(config, page, content=(ROOT / file).read_text("utf-8")))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """The text of a page: its links lead to pages of the site, and names to their documentation."""
+    """The text of a page, with links that lead to pages of the site."""
     on_site = page.file.src_uri
     in_repository = _IN_REPOSITORY.get(on_site, f"docs/{on_site}")
 
@@ -44,5 +78,4 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         target = OUTSIDE.get(target, target.removeprefix("docs/"))
         return posixpath.relpath(target, posixpath.dirname(on_site) or ".")
 
-    markdown = _LINK.sub(link, markdown)
-    return _NAME.sub(r"::: \1", markdown) if on_site == "reference.md" else markdown
+    return _LINK.sub(link, markdown)

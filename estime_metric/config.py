@@ -52,6 +52,7 @@ class EstimeOptions(TypedDict, total=False):
     tagger: Literal["nltk"] | str | Callable[[list[str]], Sequence[Any]] | None
     keep_tags: Iterable[str] | None
     drop_tags: Iterable[str] | None
+    min_tokens: int | None
     measures: str | Iterable[str]
     soft_model: str | None
     soft_revision: str | None
@@ -97,6 +98,11 @@ class EstimeConfig:
             ``None`` keeps all units; an empty set keeps none.
         drop_tags: units with these part-of-speech tags are excluded from both texts (appendix E),
             even if ``keep_tags`` contains them.
+        min_tokens: number of tokens below which a summary counts as unfinished: each missing token
+            weighs as much as a new word in ``inconsistency``, which becomes ``1 - (1 - inconsistency)
+            * tokens / min_tokens``. Otherwise a few words that the source has would win a curve; half
+            of the mean length of the references is a good value. With the unit ``"word"`` it is a
+            number of words. ``None`` sets no limit.
         measures: further measures to report, in addition to ``BASE_MEASURES``. They do not change
             the values of the others.
         soft_model: encoder that provides the input embeddings for ``soft`` (same format as
@@ -162,6 +168,12 @@ class EstimeConfig:
     tagger: str | Callable[[list[str]], Sequence[Any]] | None = None
     keep_tags: frozenset[str] | None = None
     drop_tags: frozenset[str] | None = None
+    min_tokens: int | None = field(
+        default=None,
+        metadata={
+            "help": "Each token that a summary has fewer counts as a new word in inconsistency. (default: none)"
+        },
+    )
     measures: tuple[str, ...] = field(
         default=(),
         metadata={
@@ -215,8 +227,9 @@ class EstimeConfig:
         self._set("dtype", checks.dtype_name(self.dtype, DTYPES))
         if self.device is not None:
             self._set("device", str(self.device))
-        if self.token_budget is not None:
-            self._set("token_budget", checks.integer("token_budget", self.token_budget, least=1))
+        for name in ("min_tokens", "token_budget"):
+            if (value := getattr(self, name)) is not None:
+                self._set(name, checks.integer(name, value, least=1))
 
     def __getstate__(self) -> dict[str, Any]:
         # A set is pickled in another order in each process: `datasets` looks results up by a hash of this.
@@ -314,6 +327,8 @@ class EstimeConfig:
             parts["soft"] = (
                 "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
             )
+        if self.min_tokens is not None:
+            parts["min_tokens"] = str(self.min_tokens)
         parts["version"] = __version__
         return Signature(
             "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
@@ -328,6 +343,8 @@ OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
 OTHER_NAMES = {
     "batch_size": "token_budget",
     "max_tokens": "token_budget",
+    "min_length": "min_tokens",
+    "min_words": "min_tokens",
     "lang": "model",
     "language": "model",
     "preset": "distance",

@@ -11,11 +11,10 @@ _FUNCTION_WORDS = """
     of at by for with about to from in on into onto upon via per
     am is are was were be been being have has had having do does did doing done
     will would shall should can could might must
-    also just very too own s t d m o ll re ve didn doesn don isn wasn weren hasn haven hadn wouldn
-    couldn shouldn aren
+    also just very too own s d m o ll re ve nt ca wo sha
 """
 #: Words that say more about grammar than about facts: articles, pronouns, prepositions, conjunctions, auxiliary
-#: verbs, and what an apostrophe cuts off. Negations, words of time and place such as ``before``, and
+#: verbs, and what an apostrophe cuts off, such as ``nt`` and the ``ca`` of "can't". Other negations, words of time and place such as ``before``, and
 #: ``may`` and ``us``, which may be a month and a country, are not among them.
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
@@ -35,10 +34,33 @@ ORDINALS = (
     | {f"{word}th": CARDINALS[word] for word in _SMALL.split()[13:]}
     | {f"{word[:-1]}ieth": CARDINALS[word] for word in TENS.split()}
 )
-SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+SCALES = {
+    "dozen": 12,
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+}
 
 #: Letters directly behind digits that can stand for a scale.
 SCALE_LETTERS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "tn": 1e12}
+
+#: Roman numeral -> its value; single letters are mostly something else.
+ROMAN_NUMERALS = {
+    "ii": 2,
+    "iii": 3,
+    "iv": 4,
+    "vi": 6,
+    "vii": 7,
+    "viii": 8,
+    "ix": 9,
+    "xi": 11,
+    "xii": 12,
+    "xiii": 13,
+    "xiv": 14,
+    "xv": 15,
+}
 
 #: Words that mostly are something else than a number or a month, so alone they never stand for one.
 AMBIGUOUS = frozenset({"zero", "one", "second", "may", "march"})

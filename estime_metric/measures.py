@@ -27,6 +27,7 @@ STATISTICS = (
     "winner_ties",  # winners that rounding can decide
     "overlap",  # units that occur in the source, so that they are checked
     "tokens",  # units
+    "missing",  # units that the summary has fewer than `min_tokens`
     "new_words",  # fraction of the words that do not occur in the source
     "new_bigrams",  # fraction of the bigrams that do not occur in the source
     "new_trigrams",  # fraction of the trigrams that do not occur in the source
@@ -51,10 +52,11 @@ TIES = {
     "coherence": "best_ties",
 }
 
-#: The constants of `inconsistency`; docs/research/formula.md says how they were chosen.
+#: The constants of `inconsistency`; docs/benchmarks.md says how they were chosen.
 TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
 ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
 NEW_SHARE = 0.1  # of new trigrams in the weighted mean
+NUMBER_WEIGHT = 0.1  # of what is supported, a new number removes this share
 
 #: The recommended measure for selecting and comparing, which is shown first.
 RECOMMENDED = "inconsistency"
@@ -147,14 +149,22 @@ def _measure(**fields: Any) -> Callable[[Formula], Formula]:
 
 
 @_measure(
-    needs=("new_words", "graded_alarms", "tokens", "new_trigrams", "overlap"),
+    needs=(
+        "new_words",
+        "graded_alarms",
+        "tokens",
+        "new_trigrams",
+        "new_numbers",
+        "missing",
+        "overlap",
+    ),
     kind="share",
     low=0,
     high=1,
     higher_is_better=False,
     meaning=(
-        f"`{1 - NEW_SHARE:g} * min(1, new_words + {ALARM_WEIGHT:g} * graded_alarms / tokens)"
-        f" + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
+        f"`1 - (1 - x) * {1 - NUMBER_WEIGHT:g} ** new_numbers`, where `x` is `{1 - NEW_SHARE:g} * min(1, new_words +"
+        f" {ALARM_WEIGHT:g} * graded_alarms / tokens) + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
     ),
     source="this package",
 )
@@ -163,14 +173,18 @@ def inconsistency(
     graded_alarms: Tensor,
     tokens: Tensor,
     new_trigrams: Tensor,
+    new_numbers: Tensor,
+    missing: Tensor,
     overlap: Tensor,
 ) -> Tensor:
-    """New words and trigrams, and words whose context is different in the source. A summary that
-    the encoder cannot read, so that nothing was checked, is not the best one.
+    """New words, trigrams and numbers, and words whose context is different in the source; each of the
+    ``missing`` units counts as a new word. A summary that the encoder cannot read, so that nothing was
+    checked, is not the best one.
     """
-    unsupported = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
-    score = (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
-    return score.where(overlap > 0, 1.0)
+    wrong_words = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
+    supported = 1 - ((1 - NEW_SHARE) * wrong_words + NEW_SHARE * new_trigrams)
+    supported = supported * (1 - NUMBER_WEIGHT) ** new_numbers * tokens / (tokens + missing)
+    return (1 - supported).where(overlap > 0, 1.0)
 
 
 @_measure(
@@ -180,9 +194,8 @@ def inconsistency(
     high="tokens",
     higher_is_better=False,
     meaning=(
-        "the sum of `1 / (1 + exp(m / T))` over the checked tokens. `m` is the similarity to the same token minus "
-        "the similarity to the best different token, divided by the larger of the two; `T` is "
-        f"{TEMPERATURE:g}. The sum is continuous, so it has no ties"
+        "sum of `1 / (1 + exp(m / T))` over the checked tokens; `m` is the similarity to the same token minus the "
+        f"similarity to the best different token, divided by the larger; `T` is {TEMPERATURE:g}"
     ),
     source="this package",
     checked_only=True,
@@ -198,7 +211,7 @@ def graded_alarms(graded_alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's words that do not occur in the source; computed without the encoder",
+    meaning="share of the words that the source does not have",
     source="this package",
 )
 def new_words(new_words: Tensor) -> Tensor:
@@ -212,7 +225,7 @@ def new_words(new_words: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's word bigrams that do not occur in the source; computed without the encoder",
+    meaning="share of the word bigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_bigrams(new_bigrams: Tensor) -> Tensor:
@@ -226,7 +239,7 @@ def new_bigrams(new_bigrams: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's word trigrams that do not occur in the source; computed without the encoder",
+    meaning="share of the word trigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_trigrams(new_trigrams: Tensor) -> Tensor:
@@ -240,10 +253,7 @@ def new_trigrams(new_trigrams: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=None,
-    meaning=(
-        "mean over the summary's words of the length, in words, of the extractive fragment (a run copied from the "
-        "source) that the word belongs to; computed without the encoder"
-    ),
+    meaning="mean over the words of the length, in words, of the copied run that the word belongs to",
     source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
 )
 def copied_density(copied_density: Tensor) -> Tensor:
@@ -257,10 +267,7 @@ def copied_density(copied_density: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=False,
-    meaning=(
-        "number of names that the source has in no written form, each once; undefined if capitals say nothing in the "
-        "summary; computed without the encoder"
-    ),
+    meaning="names that the source has in no written form, each once; undefined if capitals say nothing in the summary",
     source="this package",
 )
 def new_names(new_names: Tensor) -> Tensor:
@@ -274,10 +281,7 @@ def new_names(new_names: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=False,
-    meaning=(
-        "number of numbers, in digits or words, that the source has in no written form, each once; computed without "
-        "the encoder"
-    ),
+    meaning="numbers, in digits or words, that the source has in no written form, each once",
     source="this package",
 )
 def new_numbers(new_numbers: Tensor) -> Tensor:
@@ -291,7 +295,7 @@ def new_numbers(new_numbers: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="number of summary tokens whose best match in the source is a different token",
+    meaning="tokens whose best match in the source is a different token",
     source=(
         "Vasilyev & Bohannon 2021, Eq. 1; if no word overlaps, the count over all words, as in blanc 0.3.4"
     ),
@@ -308,7 +312,7 @@ def alarms(alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="`alarms / overlap`: fraction of the checked tokens that raise an alarm",
+    meaning="`alarms / overlap`: share of the checked tokens that raise an alarm",
     source="this package",
     checked_only=True,
 )
@@ -323,7 +327,7 @@ def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms extrapolated to all summary tokens: `alarms * tokens / overlap`",
+    meaning="`alarms * tokens / overlap`: alarms extrapolated to all tokens",
     source="blanc 0.3.4",
     checked_only=True,
 )
@@ -338,10 +342,7 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=False,
-    meaning=(
-        "number of source positions that match a summary token better than the closest occurrence of the same "
-        "token does, summed over the summary"
-    ),
+    meaning="source positions that match a token better than the closest occurrence of the same token does, summed over the summary",
     source="Vasilyev & Bohannon 2021, Eq. 3",
     checked_only=True,
 )
@@ -356,7 +357,7 @@ def winners(winners: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms plus tokens that do not occur in the source: `alarms + tokens - overlap`",
+    meaning="`alarms + tokens - overlap`: alarms plus tokens that the source does not have",
     source="this package",
 )
 def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
@@ -384,7 +385,7 @@ def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=None,
-    meaning="number of summary tokens that occur in the source; only these are checked",
+    meaning="tokens that occur in the source; only these are checked",
     source="Vasilyev & Bohannon 2021, section 2",
 )
 def overlap(overlap: Tensor) -> Tensor:
@@ -398,7 +399,7 @@ def overlap(overlap: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=None,
-    meaning="number of summary tokens",
+    meaning="tokens of the summary",
     source="Vasilyev & Bohannon 2021, section 2",
 )
 def tokens(tokens: Tensor) -> Tensor:
@@ -412,7 +413,7 @@ def tokens(tokens: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=None,
-    meaning="`overlap / tokens`: fraction of the summary that was checked",
+    meaning="`overlap / tokens`: share of the summary that was checked",
     source="this package",
 )
 def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
@@ -426,9 +427,7 @@ def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=None,
-    meaning=(
-        "1 if the summary has no tokens, otherwise 0; its sum is the number of blank summaries"
-    ),
+    meaning="1 if the summary has no tokens, otherwise 0",
     source="this package",
 )
 def blank(tokens: Tensor) -> Tensor:
@@ -442,7 +441,7 @@ def blank(tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms over all summary tokens; a token that does not occur in the source always counts as an alarm",
+    meaning="alarms over all tokens; a token that the source does not have is one",
     source="blanc 0.3.4",
 )
 def alarms_alltokens(alarms_alltokens: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ from estime_metric.english import (
     NOT_NEW,
     ORDINALS,
     PEOPLES,
+    ROMAN_NUMERALS,
     SCALE_LETTERS,
     SCALES,
     TENS,
@@ -63,8 +64,17 @@ _WORD = regex.compile(
 )
 
 #: Characters that are not shown, and which the tokenizers of encoders drop: the soft hyphen, spaces
-#: without width, marks of direction.
-_INVISIBLE = regex.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+#: and joiners without width, marks of direction.
+_NOT_SHOWN = regex.compile(r"\p{Cf}")
+
+#: Ligatures and full-width forms -> the letters, digits and signs that they show.
+_SHOWN_AS = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in (*range(0xFB00, 0xFB07), *range(0xFF01, 0xFF5F))
+}
+
+#: A negation at the end of a word or, in a text that is split into tokens, alone: "didn't", "did n't".
+_NEGATION = regex.compile(r"(?<![^\p{L}\s])n['\u2019]t\b")
 
 #: Words without a capital within a name: "University of the Arts".
 _LINKS = frozenset(["of", "the", "and", "for", "in", "on", "at", "de", "la", "del", "van", "von"])
@@ -76,11 +86,21 @@ _SPACES = (" ", "\u00a0", "-", "\u2010", "\u2011")
 #: A letter of a script with spaces between words.
 _LETTER = rf"(?:(?![{_UNSPACED}])[\p{{L}}\p{{M}}_])"
 
-#: Digits, with thousands joined and decimals, and the letters behind them; letters with a point behind each; a word.
+#: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation.
+_WRITTEN = (
+    r"\p{L}+(?=[nN]['\u2019][tT]\b)"
+    r"|[A-Za-z0-9_]++(?![\p{L}\p{N}\p{M}\p{Cf}])"
+    rf"|[{_UNSPACED}]\p{{M}}*"
+    rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{_UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\p{{Cf}}_]--[{_UNSPACED}]]*+"
+)
+
+_THOUSANDS = ",\u00a0\u2009\u202f"  # between thousands: a comma, or a space at which no line breaks
+
+#: Digits, with thousands joined and decimals (but not "10.30am"), and the letters behind them; letters with a point behind each; a word.
 _TOKEN = regex.compile(
-    rf"(?<!{_LETTER})(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?)(?P<behind>{_LETTER}*)"
+    rf"(?<!{_LETTER})(?P<digits>(?:\d{{1,3}}(?:[{_THOUSANDS}]\d{{3}})+(?!\d)|\d+)(?:(?<!\d\.\d+)\.\d+(?!\.?\d|\s?[ap]\.?m\b))?)(?P<behind>{_LETTER}*)"
     r"|(?P<dotted>(?<![\w.])(?:\p{L}\p{Ll}?\.){2,}(?:\p{L}(?!\w))?)"
-    rf"|(?P<word>{_WORD.pattern})",
+    rf"|(?P<word>{_WRITTEN})",
     regex.VERSION1,
 )
 
@@ -228,16 +248,20 @@ class SourceWording:
 def lower_words(text: str) -> list[str]:
     """The words of a text, lower-cased, in Unicode form NFC and without characters that are not
     shown: runs of letters, digits and ``_``; in scripts without spaces, such as Chinese, single
-    characters.
+    characters. Ligatures and full-width forms are the letters that they show, and a negation
+    (``n't``) is a word, whether or not a space separates it.
 
     Example:
         >>> lower_words("It's 1,200 well-kept cars.")
         ['it', 's', '1', '200', 'well', 'kept', 'cars']
+        >>> lower_words("didn't") == lower_words("did n't") == ["did", "nt"]
+        True
         >>> lower_words("北京2008年")
         ['北', '京', '2008', '年']
     """
-    shown = text if text.isascii() else unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-    words: list[str] = _WORD.findall(shown.lower())
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _NOT_SHOWN.sub("", text).translate(_SHOWN_AS))
+    words: list[str] = _WORD.findall(_NEGATION.sub(" nt", text.lower()))
     return words
 
 
@@ -333,7 +357,9 @@ class SourceFacts:
             if token.is_capitalized
             for form in related_forms(token.form)
         }
-        self._values = frozenset().union(*(token.values for token in self.tokens))
+        self._values = frozenset().union(*(token.values for token in self.tokens)) | {
+            ROMAN_NUMERALS[token.form] for token in self.tokens if _is_roman_numeral(token)
+        }
         self._capitals = {token.capitals for token in self.tokens if token.capitals}
         self._initials = {
             initials
@@ -433,6 +459,7 @@ class SourceFacts:
         return (
             is_initialism
             or token.form in self._words
+            or (_is_roman_numeral(token) and ROMAN_NUMERALS[token.form] in self._values)
             or not self._names.isdisjoint(related_forms(token.form))
         )
 
@@ -485,6 +512,10 @@ def tokens_of(text: str) -> list[Token]:
     return tokens
 
 
+def _is_roman_numeral(token: Token) -> bool:
+    return token.form in ROMAN_NUMERALS and token.form == token.capitals
+
+
 def related_forms(form: str) -> set[str]:
     """A word, and the names that it can belong to: "venezuelan" and "venezuela"."""
     forms = {form, PEOPLES.get(form.removesuffix("s"), form)} | {
@@ -511,7 +542,9 @@ def _plain(written: str) -> str:
     """A word without capitals, marks and points, its abbreviation written out."""
     letters = unicodedata.normalize("NFKD", written).casefold()
     form = "".join(
-        letter for letter in letters if unicodedata.category(letter)[0] != "M" and letter != "."
+        letter
+        for letter in letters
+        if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf") and letter != "."
     )
     return ABBREVIATIONS.get(form, form)
 
@@ -523,7 +556,9 @@ def _number_at(text: str, matches: Sequence[regex.Match[str]]) -> tuple[frozense
         _joined_word(text, before, match) for before, match in zip(matches, following, strict=False)
     ]
     if digits := first["digits"]:
-        number = float(digits.replace(",", ""))
+        number = float(regex.sub(rf"[{_THOUSANDS}]", "", digits))
+        if first["behind"] == "s":  # "the 1990s" are "the 90s"
+            return frozenset({number, number % 100}), 1
         if first["behind"]:
             scale = SCALE_LETTERS.get(first["behind"].casefold(), 1)
             return frozenset({number, number * scale}), 1

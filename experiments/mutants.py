@@ -1,9 +1,10 @@
 """Single changes of the package that its tests do not notice.
 
-    python -m experiments.mutants estime_metric/engine tests/engine --number 30 --seed 0
+    python -m experiments.mutants estime_metric/novelty.py tests/test_novelty.py --number 30 --seed 1
 
-Changes one operator, number or condition at a time, chosen by a hash of its text, in a copy of the clone, and runs the
-tests until one fails. Prints the survivors: each is a gap in the tests or a change without consequences.
+Changes one operator, number or condition at a time, chosen by a hash of its text, in a copy of the current folder,
+a clone, and runs the tests until one fails. Prints the survivors: each is a gap in the tests or a change without
+consequences. Run it in two clones to compare their tests: code that is equal in both is changed alike.
 """
 
 from __future__ import annotations
@@ -15,49 +16,63 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from cyclopts import App
 
-ROOT = Path(__file__).parents[1]
-SWAPS = [
-    *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.FloorDiv, ast.Mult), (ast.Lt, ast.LtE)),
-    *((ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)),
-    (ast.And, ast.Or),
-]
-#: Operator -> its replacement.
-OTHER = {new: old for old, new in SWAPS} | dict(SWAPS)
+ROOT = Path.cwd()
+#: Operator -> what it becomes; the first of a comparison.
+OTHER = {
+    **{"Add": "Sub", "Sub": "Add", "Mult": "Div", "Div": "Mult", "FloorDiv": "Mult"},
+    **{"Lt": "LtE", "LtE": "Lt", "Gt": "GtE", "GtE": "Gt", "Eq": "NotEq", "NotEq": "Eq"},
+    **{"Is": "IsNot", "IsNot": "Is", "In": "NotIn", "NotIn": "In", "And": "Or", "Or": "And"},
+}
 
 app = App(name="python -m experiments.mutants", help=__doc__, result_action="return_value")
 
 
+def expressions(tree: ast.AST) -> Iterator[ast.expr]:
+    """All expressions, except in messages of errors."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):
+            yield node
+        if not isinstance(node, ast.Raise):
+            yield from expressions(node)
+
+
+def other(node: ast.expr) -> dict[str, object]:
+    """The attribute of an expression that is changed, with its new value."""
+    match node:
+        case ast.Constant(value=bool() as value):
+            return {"value": not value}
+        case ast.Constant(value=int() | float() as value):
+            return {"value": value + 1}
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return {"operand": ast.UnaryOp(ast.Not(), operand)}
+        case ast.Compare(ops=[operator, *others]) if name := OTHER.get(type(operator).__name__):
+            return {"ops": [getattr(ast, name)(), *others]}
+        case ast.BinOp(op=op) | ast.BoolOp(op=op) if name := OTHER.get(type(op).__name__):
+            return {"op": getattr(ast, name)()}
+    return {}
+
+
 def mutations(text: str) -> Iterator[tuple[str, str]]:
-    """A line that describes each change of a module, and the changed module. Messages of errors are not changed."""
+    """A line that describes each change of a module, and the changed module."""
     tree = ast.parse(text)
-    kept = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Raise)
-        for part in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        before = dict(vars(node))
-        if id(node) in kept or not isinstance(node, ast.expr):
-            continue
-        elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            node.value = not node.value if isinstance(node.value, bool) else node.value + 1
-        elif isinstance(node, ast.Compare) and type(node.ops[0]) in OTHER:
-            node.ops = [OTHER[type(node.ops[0])](), *node.ops[1:]]
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            node.operand = ast.UnaryOp(ast.Not(), node.operand)
-        elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in OTHER:
-            node.op = OTHER[type(node.op)]()
-        else:
-            continue
-        after, changed = ast.unparse(node), ast.unparse(tree)
-        vars(node).update(before)
-        yield f"{node.lineno}: {ast.unparse(node)}  ->  {after}", changed
+    for node in expressions(tree):
+        before, was, new = dict(vars(node)), ast.unparse(node), other(node)
+        if new:
+            vars(node).update(new)
+            line, changed = f"{node.lineno}: {was}  ->  {ast.unparse(node)}", ast.unparse(tree)
+            vars(node).update(before)
+            yield line, changed
+
+
+def order(seed: int, file: Path, line: str) -> bytes:
+    """The place of a change, by its text without the line's number: edits elsewhere change no choice."""
+    return hashlib.sha256(f"{seed} {file} {line.partition(':')[2]}".encode()).digest()
 
 
 @app.default
@@ -66,44 +81,43 @@ def main(module: Path, *tests: str, number: int = 30, seed: int = 0) -> None:
 
     Args:
         module: A module of the package, or a folder of modules.
-        tests: Files and folders of tests, as for pytest.
+        tests: Files and folders of tests, as for pytest, whose options follow ``--``.
         number: How many changes are tried.
         seed: Another seed, other changes.
     """
-    files = [file for file in ROOT.rglob("*.py") if file.is_relative_to(ROOT / module)]
-    candidates = [
-        (file.relative_to(ROOT), line, changed)
+    os.nice(10)
+    files = [file.relative_to(ROOT) for file in sorted(ROOT.rglob("estime_metric/**/*.py"))]
+    changes = [
+        (file, line, changed)
         for file in files
-        for line, changed in mutations(file.read_text("utf-8"))
+        if file.is_relative_to(module)
+        for line, changed in mutations((ROOT / file).read_text("utf-8"))
     ]
-    candidates.sort(  # without line numbers, so that an edit elsewhere changes no choice
-        key=lambda item: hashlib.sha256(
-            f"{seed} {item[0]} {item[1].partition(':')[2]}".encode()
-        ).digest()
-    )
+    changes.sort(key=lambda change: order(seed, *change[:2]))
+    options = ["-qx", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider"]
     with tempfile.TemporaryDirectory() as scratch:
         clone = Path(scratch, "clone")
         shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         Path(scratch, "shared").symlink_to(ROOT.parent / "shared")
-        options = ["-qx", "-m", "not slow", "-p", "no:cacheprovider"]
         environment = {**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"}
 
-        def fails() -> bool:
-            command = ["timeout", "900", sys.executable, "-m", "pytest", *options, *tests]
+        def fails(limit: float) -> bool:
+            command = ["timeout", f"{limit}", sys.executable, "-m", "pytest", *options, *tests]
             run = subprocess.run(command, cwd=clone, env=environment, capture_output=True)
             return run.returncode != 0
 
-        if fails():
+        start = time.monotonic()
+        if fails(3600):
             sys.exit("The tests fail without a change.")
-        tried = candidates[:number]
+        limit = 60 + 3 * (time.monotonic() - start)  # a loop that does not end is noticed
         survivors = 0
-        for file, line, changed in tried:
+        for file, line, changed in changes[:number]:
             (clone / file).write_text(changed, "utf-8")
-            if not fails():
+            if not fails(limit):
                 survivors += 1
                 print(f"{file}:{line}", flush=True)
             shutil.copy(ROOT / file, clone / file)
-    print(f"{survivors} of {len(tried)} survive ({len(candidates)} changes, seed {seed})")
+    print(f"{survivors} of {len(changes[:number])} survive ({len(changes)} changes, seed {seed})")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ def explained(
         "graded_alarms": math.fsum(each.graded_alarm for each in units),
         "overlap": sum(each.verdict != "absent" for each in units),
         "tokens": len(units),
+        "missing": 0,
         **SourceWording.of(source).novelty(prediction),
     }
     return Explanation(prediction, source, tuple(units), unit, 1, signature, statistics)

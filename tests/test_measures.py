@@ -15,6 +15,7 @@ from estime_metric.measures import (
     ALARM_WEIGHT,
     MEASURES,
     NEW_SHARE,
+    NUMBER_WEIGHT,
     STATISTICS,
     compute,
 )
@@ -36,6 +37,7 @@ PAIR = row(
     ties=1,
     overlap=8,
     tokens=10,
+    missing=5,
     alarms_alltokens=5,
     cosines=6.5,
     coherence=0.25,
@@ -50,7 +52,10 @@ UNREADABLE = row(tokens=3)
 #: The value of each measure for `PAIR`, a summary without units, and `FOREIGN`.
 BY_HAND = {
     "inconsistency": (
-        (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT * 2.4 / 10) + NEW_SHARE * 0.75,
+        1
+        - (1 - (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT * 2.4 / 10) - NEW_SHARE * 0.75)
+        * (1 - NUMBER_WEIGHT)
+        * (10 / 15),
         1,
         1,
     ),
@@ -125,6 +130,8 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
         cosines=draw(st.floats(-tokens, tokens)),
         coherence=draw(st.floats(-1, 1)),
         copied_density=draw(st.floats(0, 200)),
+        new_numbers=draw(st.integers(0, 200)),
+        missing=draw(st.integers(0, 200)),
     )
 
 

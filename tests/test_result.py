@@ -47,6 +47,8 @@ def result() -> EstimeResult:
         winners=[[4, 8], [0, 0], [9, 0]],
         overlap=[[4, 4], [0, 0], [5, 5]],
         tokens=[[6, 6], [2, 2], [8, 8]],
+        missing=[[0, 0], [0, 0], [0, 0]],
+        new_numbers=[[0, 0], [0, 0], [1, 1]],
         ties=[[1, 0], [0, 0], [1, 3]],
     )
     return EstimeResult(counts, CONFIG)

@@ -241,3 +241,23 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str) -> None
     _, in_order, swapped = result.values("winners").tolist()
     assert in_order != swapped  # the same words in another context have other matches
     assert scorer.score([f"the {word}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_each_missing_token_counts_as_a_new_word_in_inconsistency_alone(
+    bert_folder: str, unit: str
+) -> None:
+    options = {"model": bert_folder, "unit": unit, "layers": [1, 2]}
+    source = " ".join(SENTENCES)
+    summaries = [SENTENCES[0], " ".join(SENTENCES[:2]), SENTENCES[3].split()[0], ""]
+    free = EstimeScorer(**options).score(summaries, [source] * 4)  # type: ignore[arg-type]
+    least = int(free["tokens", 1][0])
+    bound = EstimeScorer(**options, min_tokens=least).score(summaries, [source] * 4)  # type: ignore[arg-type]
+    for layer in (1, 2):
+        share = (free["tokens", layer] / least).clamp(max=1)
+        expected = 1 - (1 - free["inconsistency", layer]) * share
+        torch.testing.assert_close(bound["inconsistency", layer], expected, rtol=0, atol=1e-12)
+        for name in {*free.config.reported_measures} - {"inconsistency"}:
+            assert torch.equal(bound[name, layer].nan_to_num(-1), free[name, layer].nan_to_num(-1))
+    assert bound.signature.parts["min_tokens"] == str(least)
+    assert "min_tokens" not in free.signature.parts

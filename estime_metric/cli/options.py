@@ -142,6 +142,7 @@ class ScoringOptions(EncoderOptions):
     layers: Text = None
     unit: Text = None
     distance: int | None = None
+    min_tokens: int | None = None
     config: Annotated[
         Path | None,
         Parameter(

@@ -41,7 +41,11 @@ def count_statistics(
         on_device |= count_order(pairs)
     if "soft" in config.measures:
         on_device |= sum_cosines(pairs, input_embeddings)
-    counted = {**count_units(pairs), **count_novelty(pairs), **_to_cpu(on_device)}
+    counted = {
+        **count_units(pairs, config.min_tokens or 0),
+        **count_novelty(pairs),
+        **_to_cpu(on_device),
+    }
     if config.unit == "word":
         counted |= count_words_without_overlap(counted)
     if config.needs_every_unit:
@@ -60,13 +64,14 @@ def count_statistics(
     )
 
 
-def count_units(pairs: Sequence[MatchedPair]) -> Family:
-    """``overlap`` and ``tokens``: how many units of a summary occur in its source, and how many
-    there are.
+def count_units(pairs: Sequence[MatchedPair], least: int) -> Family:
+    """``overlap``, ``tokens`` and ``missing``: how many units of a summary occur in its source, how many
+    there are, and how many there are fewer than ``least``.
     """
     return {
         "overlap": _column([int(pair.prediction.occurring.sum()) for pair in pairs]),
         "tokens": _column([len(pair.prediction.units) for pair in pairs]),
+        "missing": _column([max(0, least - len(pair.prediction.units)) for pair in pairs]),
     }
 
 

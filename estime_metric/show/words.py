@@ -110,6 +110,11 @@ def counts(explanation: Explanation) -> list[Count]:
             "fraction of the word trigrams that do not occur in the source",
         ),
         Count(
+            "new numbers",
+            f"{explanation.value('new_numbers'):.0f}",
+            "numbers that the source has in no written form",
+        ),
+        Count(
             "copied density",
             f"{explanation.value('copied_density'):.2f}",
             "mean length, in words, of the copied run that a word belongs to",

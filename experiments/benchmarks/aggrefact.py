@@ -1,23 +1,16 @@
 """AggreFact (Tang et al. 2023): summaries of several datasets, labelled consistent or not, by the class
-of their system, and the words that annotators of CLIFF (Cao & Wang 2021) marked.
+of their system.
 """
 
-import ast
 import io
-import re
-from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from experiments.benchmarks import frank
 from experiments.benchmarks.common import PUBLISHED, RUN, Run, find_file, records, show
 from experiments.benchmarks.detection import MEAN, detect, with_ends
 from experiments.benchmarks.statistics import choose_threshold
-from experiments.benchmarks.words import Flags, Place, judged_words, show_words
 
 #: Thresholds are chosen on the first split, results are reported on the second.
 SPLITS = ("val", "test")
@@ -56,20 +49,17 @@ xsum   Wang20    recent       0.756     0.560     0.698       0.721      0.756
 xsum   XSumFaith older        0.834     0.597     0.533       0.675      0.605
 xsum   XSumFaith transformers 0.855     0.601     0.514       0.646      0.596
 """
-#: Where ranges of margins begin, as shares of the best similarity.
-MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, np.inf)
 
 
 def read(folder: Path) -> pd.DataFrame:
     """The labelled summaries of systems that have a class. Further columns are the ``dataset``, its
     ``origin`` (one of `ORIGINS`), the ``group`` of the system (one of `CLASSES`), the ``split``, the
-    ``label``, 1 for a consistent summary, otherwise 0, ``spans``, the list of texts that annotators
-    marked (in CLIFF, otherwise ``None``), and the ``part``, a row of the authors' table 8. The
-    ``document`` is the dataset, a slash, its name.
+    ``label``, 1 for a consistent summary, otherwise 0, and the ``part``, a row of the authors' table 8.
+    The ``document`` is the dataset, a slash, its name.
 
     Args:
         folder: a copy of the authors' repository, or a folder with ``cliff/cliff.jsonl`` (``doc_id``,
-            ``dataset``, ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), the
+            ``dataset``, ``system``, ``split``, ``source``, ``summary``, ``label``), the
             folder ``frank`` that `frank.read` reads, or both. Of FRANK, only CNN/DailyMail is used,
             because AggreFact has its summaries of XSum under XSumFaith; a summary without an error in
             any sentence is consistent.
@@ -101,7 +91,7 @@ def _part(dataset: str, origin: str, group: str) -> str:
 def _read_cliff(folder: Path) -> pd.DataFrame:
     table = records(folder / "cliff.jsonl").astype({"doc_id": str, "system": str})
     table = table.rename(columns={"doc_id": "document", "dataset": "origin"})
-    return table.assign(dataset="CLIFF").drop(columns="errors", errors="ignore")
+    return table.assign(dataset="CLIFF").drop(columns=["errors", "spans"], errors="ignore")
 
 
 def _read_frank(folder: Path) -> pd.DataFrame:
@@ -112,34 +102,18 @@ def _read_frank(folder: Path) -> pd.DataFrame:
             ["document", "system", "source", "summary", "factuality"]
         ]
         label = (table.pop("factuality") == 1).astype(int)
-        parts.append(
-            table.assign(dataset="FRANK", origin="cnndm", split=split, label=label, spans=None)
-        )
+        parts.append(table.assign(dataset="FRANK", origin="cnndm", split=split, label=label))
     return pd.concat(parts)
 
 
 def _read_authors(path: Path) -> pd.DataFrame:
-    """The authors' table, with the spans of their list of CLIFF's errors if it is there."""
+    """The authors' table."""
     texts = {"id": str, "doc": str, "summary": str}
     table = pd.read_csv(path, keep_default_na=False, dtype=texts)
-    keys = ["origin", "id", "model_name"]
-    marked = path.parent / "error_type_mapping" / "CLIFF_error_types.csv"
-    table["spans"] = None
-    if marked.is_file():
-        errors = pd.read_csv(marked, keep_default_na=False, dtype=str)
-        spans = {
-            key: ast.literal_eval(cell) if cell else []
-            for *key_cells, cell in errors[[*keys, "annotated_span"]].itertuples(index=False)
-            for key in [tuple(key_cells)]
-        }
-        table["spans"] = [
-            spans.get(tuple(key)) if dataset == "CLIFF" else None
-            for dataset, *key in table[["dataset", *keys]].itertuples(index=False)
-        ]
     scores = [name for name in table if name.endswith("_score")]
     named = {name: PUBLISHED + name.removesuffix("_score") for name in scores}
     columns = {"id": "document", "doc": "source", "model_name": "system", "cut": "split"}
-    kept = [*columns, "dataset", "origin", "summary", "label", "spans", *scores]
+    kept = [*columns, "dataset", "origin", "summary", "label", *scores]
     return table[kept].rename(columns={**columns, **named})
 
 
@@ -175,86 +149,19 @@ def classify(summaries: pd.DataFrame) -> pd.DataFrame:
     return test.assign(predicted=test["score"] > threshold)
 
 
-def locate(text: str, spans: Sequence[str]) -> list[Place]:
-    """Where spans are in a text, in characters; one that does not occur is excluded.
-
-    If a span occurs several times, the occurrence after the previous span is used, whole words first.
-
-    Example:
-        >>> locate("a cat and a cat", ["and", "cat", "dog"])
-        [(6, 9), (12, 15)]
-    """
-    places: list[Place] = []
-    cursor = 0
-    for span in filter(None, spans):
-        whole = re.compile(rf"(?<!\w){re.escape(span)}(?!\w)")
-        hit = whole.search(text, cursor) or whole.search(text) or re.search(re.escape(span), text)
-        if hit:
-            places.append(hit.span())
-            cursor = hit.end()
-    return places
-
-
-def flagged_verdicts(words: pd.DataFrame) -> Flags:
-    """Alarms, which could be any word of the source; absent words; and both."""
-    absent, alarm = words["verdict"] == "absent", words["verdict"] == "alarm"
-    everything = pd.Series(True, words.index)
-    return {
-        "alarms": (alarm, ~absent),
-        "absent": (absent, everything),
-        "both": (absent | alarm, everything),
-    }
-
-
-def aggrefact(
-    folder: Path, /, *, words: bool = False, split: Literal["val", "test"] = "test", run: Run = RUN
-) -> None:
+def aggrefact(folder: Path, /, *, run: Run = RUN) -> None:
     """Detect inconsistent summaries: AggreFact, Tang et al. 2023.
 
     For each dataset and system class, chooses a threshold on val and prints the balanced accuracy on
-    test, next to five published detectors. Writes aggrefact.csv, with areas under the ROC curve too, or
-    aggrefact-words.csv. Files of --scores name documents DATASET/ID.
+    test, next to five published detectors. Writes aggrefact.csv, with areas under the ROC curve too.
+    Files of --scores name documents DATASET/ID.
 
     Args:
         folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders
             cliff and frank.
-        words: Evaluate individual words of CLIFF instead of summaries: compare alarms and absent words
-            with the words that annotators marked.
-        split: Split of CLIFF for --words: val for making choices, test for reporting.
     """
     table = read(folder)
-    if words:
-        cliff = table[table["spans"].notna() & (table["split"] == split)].reset_index(drop=True)
-        run.save(**{"aggrefact-words": show_cliff(cliff, run)})
-        return
     frame = analyze(table, run.score(table), run)
     show("AggreFact: balanced accuracy on test", with_ends(frame, "accuracy"))
     show("AggreFact: area under the ROC curve on test", with_ends(frame, "area"))
     run.save(aggrefact=frame)
-
-
-def show_cliff(cliff: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Prints how well flagged words of CLIFF find the marked ones, by origin, and the share of alarms that
-    are marked by their margin; gives the first table.
-    """
-    pairs = zip(cliff["summary"], cliff["spans"], strict=True)
-    judged = judged_words(run.explain(cliff), [locate(*pair) for pair in pairs])
-    of_word = cliff.loc[judged["summary"], ["origin", "label"]].set_index(judged.index)
-    parts = {"all": judged}
-    for origin, name in ORIGINS.items():
-        is_inside = of_word["origin"] == origin
-        parts[name] = judged[is_inside]
-        parts[f"{name}, only summaries with an error"] = judged[is_inside & (of_word["label"] == 0)]
-    parts = {name: part for name, part in parts.items() if len(part)}
-    rows: dict[str, Any] = {}
-    for name, part in parts.items():
-        alarms = part[part["verdict"] == "alarm"]
-        ranges = pd.cut(alarms["margin"].abs(), MARGINS, right=False)
-        rows[name] = alarms["marked"].groupby(ranges, observed=False).mean().tolist()
-    headings = [f"{least:.0%} to {end:.0%}" for least, end in pairwise(MARGINS[:-1])]
-    margins = pd.DataFrame.from_dict(
-        rows, orient="index", columns=[*headings, f"from {MARGINS[-2]:.0%}"]
-    )
-    table = show_words(parts, flagged_verdicts)
-    show("Share of alarms that are marked, by their margin", margins)
-    return table

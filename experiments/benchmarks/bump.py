@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from estime_metric.cli import options
 from estime_metric.show.tables import p_value
@@ -119,42 +118,30 @@ def consistency(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataF
     return pd.DataFrame(rows)
 
 
-def paired_tests(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Each measure that is not published against each published one, over the pairs that both score:
-    the ``difference`` of the consistencies in points with its 95% interval and the two-sided
-    ``p_bootstrap`` of the paired bootstrap over articles; ``only_first`` and ``only_second``, the pairs
-    in which one of the two alone prefers the reference; and the exact two-sided ``p_mcnemar``, which
-    treats pairs as independent. ``nearest``: whether no published measure is closer.
+def differences(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Each measure that is not published against the published one with the nearest consistency, the
+    ``other``, over the pairs that both score: the ``difference`` of the consistencies in points with the
+    95% interval and the two-sided ``p_value`` of the paired bootstrap over articles.
     """
     weights = run.weights(table["article"].iloc[::2])
     by_pair = _by_pair(scores)
     published = [name.removeprefix(PUBLISHED) for name in table if name.startswith(PUBLISHED)]
     rows: list[dict[str, Any]] = []
     for measure in (name for name in by_pair if name not in published):
+        against = []
         for other in published:
-            both = np.hstack([by_pair[measure], by_pair[other]])
-            known = np.isfinite(both).all(axis=1)
-            own, others = both[known, :2], both[known, 2:]
-            drawn = _share(own, weights[:, known]) - _share(others, weights[:, known])
-            prefers, other_prefers = own[:, 0] > own[:, 1], others[:, 0] > others[:, 1]
-            only_first = int((prefers & ~other_prefers).sum())
-            only_second = int((other_prefers & ~prefers).sum())
-            discordant = only_first + only_second
-            mcnemar = stats.binomtest(only_first, discordant).pvalue if discordant else 1.0
-            rows.append(
-                {
-                    "measure": measure,
-                    "other": other,
-                    **with_interval(drawn, "difference"),
-                    "p_bootstrap": p_of_sign(drawn[1:][np.isfinite(drawn[1:])]),
-                    "only_first": only_first,
-                    "only_second": only_second,
-                    "p_mcnemar": mcnemar,
-                }
+            known = np.isfinite([by_pair[measure], by_pair[other]]).all(axis=(0, 2))
+            own, others = (
+                _share(by_pair[name][known], weights[:, known]) for name in (measure, other)
             )
-    frame = pd.DataFrame(rows)
-    distance = frame["difference"].abs()
-    return frame.assign(nearest=distance == distance.groupby(frame["measure"]).transform("min"))
+            against.append({"other": other, "drawn": own - others})
+        if against:
+            nearest = min(against, key=lambda one: abs(one["drawn"][0]))
+            drawn = nearest.pop("drawn")
+            p_value = p_of_sign(drawn[1:][np.isfinite(drawn[1:])])
+            interval = with_interval(drawn, "difference")
+            rows.append({"measure": measure, **nearest, **interval, "p_value": p_value})
+    return pd.DataFrame(rows)
 
 
 def bump(
@@ -169,8 +156,8 @@ def bump(
     """Choose between a summary and the same with one error: BUMP, Ma et al. 2023.
 
     Prints the consistency, which is the share of pairs in which the summary without the error has the
-    better score, next to published measures, by type of error too, and paired tests against the nearest
-    published measure. Writes bump.csv and bump-tests.csv. Files of --scores name the columns pair and
+    better score, next to published measures, by type of error too, and the difference from the nearest
+    published measure. Writes bump.csv and bump-differences.csv. Files of --scores name the columns pair and
     version (reference, edited).
 
     Args:
@@ -181,7 +168,7 @@ def bump(
     """
     table = read(folder, task, split, limit)
     scores = run.score(table)
-    shares, tests = consistency(table, scores, run), paired_tests(table, scores, run)
+    shares, nearest = consistency(table, scores, run), differences(table, scores, run)
     of_all = shares[shares["error"] == "all"].set_index("measure")
     overall = of_all[["consistency"]].assign(
         **{"95%": interval_texts(of_all, "consistency", 1)},
@@ -193,16 +180,12 @@ def bump(
     show(f"BUMP: {len(table) // 2} pairs of {articles} articles, in percent", overall, 1)
     by_type = wide(shares[shares["error"] != "all"], ["consistency"], "error")["consistency"]
     show("Consistency by type of error", by_type, 1)
-    nearest = tests[tests["nearest"]].drop_duplicates("measure").set_index("measure")
-    shown = nearest[["other", "difference"]].assign(
+    shown = nearest.set_index("measure")[["other", "difference"]].assign(
         **{"95%": interval_texts(nearest, "difference", 1)},
-        p_bootstrap=nearest["p_bootstrap"].map(p_value),
-        only_first=nearest["only_first"],
-        only_second=nearest["only_second"],
-        p_mcnemar=nearest["p_mcnemar"].map(p_value),
+        p=nearest["p_value"].map(p_value).tolist(),
     )
-    show("Against the nearest published measure", shown, 1)
-    run.save(bump=shares, **{"bump-tests": tests})
+    show("Minus the nearest published measure", shown, 1)
+    run.save(bump=shares, **{"bump-differences": nearest})
 
 
 def _order(error: str) -> tuple[bool, int, str]:

@@ -22,11 +22,10 @@ from rich.console import Console
 from estime_metric.checks import check_choice
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote
-from estime_metric.explanation import Explanation
 from estime_metric.jobs import score_files
 from estime_metric.jobs.job import Job
-from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, measure_of, reported_name
-from estime_metric.novelty import lower_words, novelty
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
+from estime_metric.novelty import NOVELTY, lower_words, novelty
 from estime_metric.scorer import EstimeScorer
 from estime_metric.show.tables import fixed, interval_cell, print_columns
 from estime_metric.studies.columns import NOT_MEASURES
@@ -34,11 +33,12 @@ from estime_metric.studies.keyed import by_summary, numeric_columns, read_keyed
 from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
-from estime_metric.table.table import encode_json_lines, read
+from estime_metric.table.table import encode_json_lines, measure_columns, read
 
 #: What the names of columns of published scores begin with; higher is better.
 PUBLISHED = "published: "
 NEW_NGRAMS = ["new_words", "new_bigrams", "new_trigrams"]
+_TEXTS = ["source", "summary"]
 #: Columns of files of scores that are not measures.
 NOT_SCORES = (*NOT_MEASURES, "label", "factuality", "judgement", "n_missing")
 
@@ -75,29 +75,27 @@ def published_scores(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def trivial_scores(table: pd.DataFrame) -> pd.DataFrame:
-    """Baselines without an encoder: words that do not occur in the source, the shares of such words,
-    bigrams and trigrams and their mean, copying, and the length.
+    """Baselines without an encoder: the measures of `novelty`, the mean of the three shares, the new names
+    and numbers with the share of new words as a tie-break, the number of new words, and the length.
     """
     columns = novelty(list(table["summary"]), list(table["source"]))
-    texts = pd.DataFrame({name: columns[name] for name in (*NEW_NGRAMS, "copied_density")})
+    texts = pd.DataFrame(columns, table.index).fillna({"new_names": 0.0})
     known = {source: frozenset(lower_words(source)) for source in table["source"].unique()}
     words = [lower_words(summary) for summary in table["summary"]]
-    absent = [
-        sum(word not in known[source] for word in own)
-        for own, source in zip(words, table["source"], strict=True)
-    ]
-    return pd.DataFrame(
-        {
-            "(-)absent words": 0.0 - np.array(absent),
-            "(-)new words": 0.0 - texts["new_words"],
-            "(-)new bigrams": 0.0 - texts["new_bigrams"],
-            "(-)new trigrams": 0.0 - texts["new_trigrams"],
-            "(-)new n-grams, mean": 0.0 - np.mean(texts[NEW_NGRAMS].to_numpy(), axis=1),
-            "copied_density": texts["copied_density"],
-            "(-)length": 0.0 - np.array([len(own) for own in words]),
-        },
-        dtype=np.float64,
+    pairs = zip(words, table["source"], strict=True)
+    lower = texts.drop(columns="copied_density").assign(
+        **{
+            "mean of new n-grams": texts[NEW_NGRAMS].mean(axis=1),
+            # Of two summaries with equally many, the one with the smaller share is better.
+            "new facts, then words": 2 * (texts["new_names"] + texts["new_numbers"])
+            + texts["new_words"],
+            "number of new words": [
+                sum(word not in known[source] for word in own) for own, source in pairs
+            ],
+            "length": [len(own) for own in words],
+        }
     )
+    return (0.0 - lower.add_prefix("(-)")).assign(copied_density=texts["copied_density"])
 
 
 @Parameter(name="*")
@@ -122,46 +120,50 @@ class Run:
     seed: options.Seed = 0
     metric: options.ScoringOptions = options.SCORING
 
-    def score(self, table: pd.DataFrame, *, further: bool = True) -> pd.DataFrame:
-        """The scores of all summaries: ESTIME, trivial baselines, own scores, published ones. Measures
-        that need more than the embeddings of a pair are left out unless ``further``.
-        """
+    def score(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The scores of all summaries: ESTIME, trivial baselines, own scores, published ones."""
         files = {path: read_keyed(path) for path in self.scores}
         for name in self.lower:
             check_choice("lower", name, [column for own in files.values() for column in own])
         own = [self._own_scores(table, own, path.stem) for path, own in files.items()]
-        parts = [self._estime(table, further), trivial_scores(table), *own, published_scores(table)]
+        parts = [self._estime(table), trivial_scores(table), *own, published_scores(table)]
         return pd.concat(parts, axis=1)
 
-    def _estime(self, table: pd.DataFrame, further: bool) -> pd.DataFrame:
-        """Scores from a job whose output is named after the texts and the settings."""
-        measures = [
+    def _estime(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The scores of ESTIME by the names of its measures. Jobs score the pairs that no file of scores
+        with the same signature in the output folder has; the files of a job are named after the
+        signature and its pairs.
+        """
+        scorer = EstimeScorer(**self.metric.settings())
+        config = scorer.resolved_config
+        measures = [name for name in config.reported_measures if name in HIGHER_IS_BETTER]
+        names = [
             name
-            for name in HIGHER_IS_BETTER
-            if name not in NEW_NGRAMS and (further or name not in FURTHER_MEASURES)
+            for name in measure_columns(measures, config.layer_tuple)
+            if measure_of(name) not in NOVELTY
         ]
-        scorer = EstimeScorer(measures=measures, **self.metric.settings())
-        # Equal sources one after the other: they are encoded once.
-        texts = table[["source", "summary"]].sort_values("source", kind="stable")
-        lines = encode_json_lines(texts.to_dict("records"))
-        identity = f"{scorer.signature} {measures}".encode() + lines
-        name = hashlib.sha256(identity).hexdigest()[:12]
-        pairs, output = (self.output / f"{kind}-{name}.jsonl" for kind in ("pairs", "scores"))
         self.output.mkdir(parents=True, exist_ok=True)
-        pairs.write_bytes(lines)
-        score_files(Job(inputs=(pairs,), output=output), scorer, existing="resume", progress=True)
-        scored = read(output).set_index("line").reindex(range(1, len(texts) + 1))
-        scored = scored.set_index(texts.index).sort_index()
-        layers = scorer.resolved_config.layer_tuple
-        return pd.DataFrame(
-            {
-                label(measure, layer): oriented(
-                    scored[reported_name(measure, layer, layers)], measure
-                )
-                for measure in measures
-                for layer in layers
-            }
-        )
+        signed = f"scores-{_digest(str(scorer.signature).encode())}"
+        # Equal sources one after the other: they are encoded once.
+        wanted = table[_TEXTS].drop_duplicates().sort_values("source", kind="stable")
+        known = self._known(signed)
+        missing = wanted[~pd.MultiIndex.from_frame(wanted).isin(known.index)]
+        if len(missing):
+            lines = encode_json_lines(missing.to_dict("records"))
+            name = f"{signed}-{_digest(lines)}"
+            pairs = self.output / f"pairs-{name}.jsonl"
+            pairs.write_bytes(lines)
+            job = Job(inputs=(pairs,), output=self.output / f"{name}.jsonl", keep_texts=True)
+            score_files(job, scorer, existing="resume", progress=True)
+            known = self._known(signed)
+        scored = known.loc[pd.MultiIndex.from_frame(table[_TEXTS]), names].set_axis(table.index)
+        return pd.DataFrame(dict(map(oriented, scored.items())))
+
+    def _known(self, signed: str) -> pd.DataFrame:
+        """All scores of a signature in the output folder, by source and summary."""
+        paths = sorted(self.output.glob(f"{signed}-*.jsonl"))
+        tables = [pd.DataFrame(columns=_TEXTS), *map(read, paths)]
+        return pd.concat(tables).drop_duplicates(_TEXTS).set_index(_TEXTS)
 
     def _own_scores(self, table: pd.DataFrame, own: pd.DataFrame, name: str) -> pd.DataFrame:
         """The scores of a file, in columns ``MEASURE [NAME]``; a column ``score`` is called ``NAME``."""
@@ -178,12 +180,6 @@ class Run:
             called = name if column == "score" else f"{column} [{name}]"
             named[f"{'(-)' * is_lower}{called}"] = 0.0 - values if is_lower else values
         return pd.DataFrame(named, table.index)
-
-    def explain(self, table: pd.DataFrame) -> list[Explanation]:
-        """The explanations of all summaries."""
-        scorer = EstimeScorer(**self.metric.settings())
-        pairs = list(table["summary"]), list(table["source"])
-        return scorer.explain_pairs(*pairs, progress=True)
 
     def weights(self, groups: pd.Series) -> Floats:
         """How often the sample itself, and then each resample of whole groups, contains each row; float64
@@ -205,16 +201,17 @@ class Run:
 RUN = Run()
 
 
-def label(measure: str, layer: int) -> str:
-    """A measure's row in the tables: ``(-)ESTIME-21`` is the paper's name for alarms."""
-    name = "ESTIME" if measure == "alarms" else measure
-    return f"{'' if HIGHER_IS_BETTER[measure] else '(-)'}{name}-{layer}"
-
-
-def oriented(values: pd.Series, measure: str) -> pd.Series:
-    """The values of a measure, higher is better."""
+def oriented(column: tuple[Any, pd.Series]) -> tuple[str, pd.Series]:
+    """The name and the values of a measure, higher is better."""
+    name, values = column
     numbers = values.astype(np.float64)
-    return numbers if HIGHER_IS_BETTER[measure] else 0.0 - numbers  # no minus zero
+    if HIGHER_IS_BETTER[measure_of(name)]:
+        return name, numbers
+    return f"(-){name}", 0.0 - numbers  # no minus zero
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def with_interval(drawn: Floats, name: str = "value") -> dict[str, float]:
@@ -244,7 +241,7 @@ def show(title: str, table: pd.DataFrame, decimals: int = 3) -> None:
             columns[heading] = [fixed(cell, decimals) for cell in cells]
         else:
             columns[heading] = cells.tolist()
-    width = max(Console().width, 120)  # whole names in a log too
+    width = max(Console().width, 160)  # whole names in a log too
     print_columns(columns, texts=texts, title=title, console=Console(width=width))
 
 

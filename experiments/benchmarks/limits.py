@@ -1,5 +1,5 @@
-"""What scores of inconsistent summaries gain by a copied sentence, and by the removal of an error: the
-summaries of RAGTruth with an error, edited.
+"""How scores of inconsistent summaries change by a copied sentence, by the removal of an error, and by
+marks that say nothing: the summaries of RAGTruth with an error, edited.
 """
 
 import re
@@ -15,12 +15,18 @@ from experiments.benchmarks import ragtruth
 from experiments.benchmarks.common import RUN, Run, interval_texts, show, with_interval
 
 ANNOUNCEMENT = "This is the summary of the article."
-#: Edits, in the order of tables.
-ONE, THREE, ANNOUNCED, DELETED = EDITS = (
+THOUGHT = "<think>The user wants a summary. I should keep to the article.</think>"
+#: Edits, in the order of tables: of what a summary says, then of how it is written.
+ONE, THREE, ANNOUNCED, DELETED, TOKENIZED, LINES, MARKDOWN, OPENING, THINKING = EDITS = (
     "first sentence of the source appended",
     "first three sentences of the source appended",
     f'"{ANNOUNCEMENT}" appended',
     "one marked span deleted",
+    "tokenized, with -lrb- and -rrb-",
+    "<n> after each sentence",
+    "Markdown: a heading, and a list of sentences",
+    "opening: Here is a summary of the article in 79 words:",
+    "<think>...</think> before the summary",
 )
 #: In place of an edit: the summary as it was written.
 WRITTEN = "as written"
@@ -61,10 +67,29 @@ def versions(summary: str, source: str, places: list[tuple[int, int]]) -> Iterat
     yield ONE, f"{summary} {sentences[0]}"
     yield THREE, " ".join([summary, *sentences[:3]])
     yield ANNOUNCED, f"{summary} {ANNOUNCEMENT}"
+    own = re.split(r"(?<=[.!?])\s+", summary.strip())
+    yield TOKENIZED, tokenized(summary)
+    yield LINES, "".join(f"{sentence} <n> " for sentence in own).strip()
+    yield MARKDOWN, "\n".join(["## Summary", "", *(f"- {sentence}" for sentence in own)])
+    yield OPENING, f"Here is a summary of the article in {len(summary.split())} words:\n\n{summary}"
+    yield THINKING, f"{THOUGHT}\n\n{summary}"
     for start, end in places:
         rest = " ".join((summary[:start] + summary[end:]).split())
         if rest:
             yield DELETED, rest
+
+
+def tokenized(text: str) -> str:
+    """A text as tokenizers of news datasets write it.
+
+    Example:
+        >>> tokenized("He didn't go (yet).")
+        "He did n't go -lrb- yet -rrb- ."
+    """
+    mark = r"[^\w\s'-]"
+    negation = r"(?=n't\b|'(?:s|re|ve|ll|d|m)\b)"
+    text = re.sub(rf"{negation}|(?={mark}(?!\w))|(?<=(?<!\w){mark})", " ", text)
+    return " ".join(text.replace("(", "-lrb-").replace(")", "-rrb-").split())
 
 
 def changes(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
@@ -98,8 +123,8 @@ def changes(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame
 
 
 def limits(folder: Path, /, *, limit: options.PositiveCount | None = None, run: Run = RUN) -> None:
-    """Measure how much scores of inconsistent summaries fall by a copied sentence, and by the removal
-    of an error. Writes limits.csv.
+    """Measure how scores of inconsistent summaries change by a copied sentence, by the removal of an
+    error, and by marks such as <n>. Writes limits.csv.
 
     Args:
         folder: Folder of RAGTruth, with documents.jsonl and ragtruth.jsonl.

@@ -65,6 +65,20 @@ def areas(labels: Codes, scores: Floats, weights: Floats) -> Floats:
     return ratio(above, consistent.sum(axis=1) * other.sum(axis=1))
 
 
+def areas_within(labels: Codes, scores: Floats, weights: Floats, groups: Codes) -> Floats:
+    """Area under the ROC curve over the pairs of summaries of one group, (n,); ``groups`` are numbers
+    from 0, (k,).
+    """
+    sums, pairs = [], []
+    for group in range(int(groups.max(initial=-1)) + 1):
+        inside = groups == group
+        of_group = weights[:, inside]
+        counts = [(of_group * (labels[inside] == label)).sum(axis=1) for label in (0, 1)]
+        pairs.append(counts[0] * counts[1])
+        sums.append(np.nan_to_num(areas(labels[inside], scores[inside], of_group)) * pairs[-1])
+    return ratio(np.sum(sums, axis=0), np.sum(pairs, axis=0))
+
+
 def partial_correlations(
     weights: Floats, first: Floats, second: Floats, categories: Codes, method: str
 ) -> Floats:

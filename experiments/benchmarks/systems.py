@@ -10,7 +10,18 @@ import pandas as pd
 from estime_metric.compare.differences import compare_scores
 from estime_metric.novelty import novelty
 from experiments.benchmarks import frank, ragtruth
-from experiments.benchmarks.common import PUBLISHED, RUN, Run, records, show, wide, with_sources
+from experiments.benchmarks.common import (
+    PUBLISHED,
+    RUN,
+    Run,
+    interval_texts,
+    records,
+    show,
+    wide,
+    with_interval,
+    with_sources,
+)
+from experiments.benchmarks.statistics import partial_correlations
 
 #: Measures were chosen on the documents of the first part; the others are for reports.
 CHOOSING, REPORTING = "choosing", "reporting"
@@ -69,8 +80,10 @@ def _read_ragtruth(folder: Path) -> pd.DataFrame:
 def agreement(table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """A row for each measure, dataset, ``part`` (``all`` for all documents) and pair of systems: the
     ``ratio`` of copying, the mean ``copied_density`` of the system that copies more, divided by the
-    other's; ``significant``, whether `compare_scores` calls one of them better; and ``right``, whether
-    people's mean judgement over the same documents is higher for that one too.
+    other's; the absolute ``difference`` of the measure and its ``p_value``, without Holm's correction;
+    ``significant``, whether `compare_scores` calls one of them better; ``agree``, whether people's mean
+    judgement over the same documents is higher for the one with the better score; and ``right``, whether
+    both.
     """
     copied = novelty(list(table["summary"]), list(table["source"]))["copied_density"]
     rows = []
@@ -97,15 +110,19 @@ def _compared(summaries: pd.DataFrame, scores: pd.DataFrame) -> list[dict[str, o
         for row in pairs.itertuples():
             both = [row.system_a, row.system_b]
             less, more = sorted(copied[both])
-            better = people[both].idxmax() if abs(np.diff(people[both])[0]) > 1e-9 else None
+            judged_better = people[row.system_a] - people[row.system_b]
+            agree = abs(judged_better) > 1e-9 and judged_better * row.difference > 0
             rows.append(
                 {
                     "measure": measure,
                     "system_a": row.system_a,
                     "system_b": row.system_b,
                     "ratio": more / less if less else np.inf,
+                    "difference": abs(row.difference),
+                    "p_value": row.p_value,
                     "significant": row.better is not None,
-                    "right": row.better is not None and row.better == better,
+                    "agree": agree,
+                    "right": row.better is not None and agree,
                 }
             )
     return rows
@@ -126,24 +143,83 @@ def counts(pairs: pd.DataFrame) -> pd.DataFrame:
     return sums.reset_index()
 
 
+def sizes(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Of each measure, dataset and part, over the pairs of systems with a ratio of copying of at most 2
+    and a p below .05 without Holm's correction: how many there are, ``all``, and how many of these
+    ``agree`` with people, and the same of those with a difference above the median of these and of the
+    others.
+    """
+    near = pairs[(pairs["ratio"] <= 2) & (pairs["p_value"] < 0.05)]
+    keys = ["data", "part", "measure"]
+    is_large = near["difference"] > near.groupby(keys)["difference"].transform("median")
+    size = np.where(is_large, "above the median", "up to the median")
+    everything = pd.concat([near.assign(size="all"), near.assign(size=size)])
+    grouped = everything.groupby([*keys, "size"], sort=False)["agree"]
+    return grouped.agg(agree="sum", pairs="size").reset_index()
+
+
+def pooled(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Of each measure and dataset: Spearman's ``rho`` with the judgements over all summaries of all
+    systems, with its 95% interval over documents.
+    """
+    rows = []
+    for data, summaries in table.groupby("data", sort=False):
+        weights = run.weights(summaries["document"])
+        judged, codes = summaries["judgement"].to_numpy(), np.zeros(len(summaries), dtype=np.int64)
+        for measure, values in scores.loc[summaries.index].dropna(axis="columns").items():
+            drawn = partial_correlations(weights, values.to_numpy(), judged, codes, "spearman")
+            rows.append({"data": data, "measure": measure, **with_interval(drawn, "rho")})
+    return pd.DataFrame(rows)
+
+
+def means(table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Of each dataset and system: the mean of each measure over all its summaries."""
+    values = scores.mul([-1 if name.startswith("(-)") else 1 for name in scores])
+    values.columns = values.columns.str.removeprefix("(-)")
+    return values.groupby([table["data"], table["system"]], sort=False).mean().reset_index()
+
+
 def systems(folder: Path, /, *, run: Run = RUN) -> None:
     """Count how often significant differences between two systems have the order of people's judgements.
 
     Prints, for each measure, how many significant differences have people's order, of all documents and
-    of those for choosing and for reporting, by how much more one system copies. Writes systems.csv and
-    systems-pairs.csv. Files of --scores name documents FOLDER/ID.
+    of those for choosing and for reporting, by how much more one system copies, and, if both copy alike,
+    by the size of the difference; Spearman's rho over all summaries; and usual values. Writes
+    systems.csv, systems-sizes.csv, systems-rho.csv, systems-pairs.csv and systems-means.csv. Files of
+    --scores name documents FOLDER/ID.
 
     Args:
         folder: Folder with some of the folders summeval, frank and ragtruth.
     """
     table = read(folder)
-    pairs = agreement(table, run.score(table, further=False))
-    counted = counts(pairs)
-    right, significant = counted["right"].astype(str), counted["significant"].astype(str)
-    texts = counted.assign(text=right + " of " + significant)
-    order = ["all pairs", *BANDS, "at most 2", "above 2"]
+    scores = run.score(table)
+    pairs, correlated = agreement(table, scores), pooled(table, scores, run)
+    counted, by_size = counts(pairs), sizes(pairs)
+    bands = ["all pairs", *BANDS, "at most 2", "above 2"]
+    _show_shares(counted, "right", "significant", "band", bands, "right of significant differences")
+    _show_shares(
+        by_size,
+        "agree",
+        "pairs",
+        "size",
+        list(by_size["size"].unique()),
+        "people agree, of differences with p < .05 and a ratio of at most 2",
+    )
+    shown = correlated.assign(**{"95%": interval_texts(correlated, "rho")})
+    show("Spearman's rho with judgements", wide(shown, ["rho", "95%"], "data"))
+    usual = means(table, scores)
+    by_data = usual.groupby("data", sort=False)[["inconsistency", "copied_density"]]
+    show("lowest and highest mean of a system", by_data.agg(["min", "max"]))
+    extra = {"rho": correlated, "sizes": by_size, "pairs": pairs, "means": usual}
+    run.save(systems=counted, **{f"systems-{name}": value for name, value in extra.items()})
+
+
+def _show_shares(
+    table: pd.DataFrame, hits: str, cases: str, by: str, order: list[str], title: str
+) -> None:
+    """Prints ``HITS of CASES`` of each measure, a column per value of ``by``, for each dataset and part."""
+    texts = table.assign(text=table[hits].astype(str) + " of " + table[cases].astype(str))
     for (data, part), rows in texts.groupby(["data", "part"], sort=False):
-        shown = wide(rows, ["text"], "band")["text"]
-        shown = shown[[band for band in order if band in shown]]
-        show(f"{data}, documents: {part}; right of significant differences", shown)
-    run.save(systems=counted, **{"systems-pairs": pairs})
+        shown = wide(rows, ["text"], by)["text"]
+        columns = [value for value in order if value in shown]
+        show(f"{data}, documents: {part}; {title}", shown[columns])

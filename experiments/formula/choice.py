@@ -4,7 +4,7 @@
     python -m experiments.formula choose DATA parts/embedded parts/embedded-small
     python -m experiments.formula report DATA parts/embedded parts/embedded-small
 
-DATA contains ``bump``, ``frank``, ``cliff`` and ``summeval``.
+DATA contains ``bump``, ``frank``, ``cliff``, ``summeval`` and ``ragtruth``.
 """
 
 from __future__ import annotations
@@ -20,20 +20,30 @@ import pandas as pd
 from cyclopts import App, Parameter
 from scipy.special import expit
 
-from estime_metric.novelty import SourceWording
+from estime_metric.novelty import novelty
 from estime_metric.scorer import EstimeScorer
 from estime_metric.table.arrays import Floats
 from experiments.benchmarks.aggrefact import ORIGINS
-from experiments.formula.judged import CHOICE, REPORT, SETS, JudgedSet, read_pairs, sets_of, shown
+from experiments.formula.judged import (
+    CHOICE,
+    FIFTH,
+    REPORT,
+    SETS,
+    JudgedSet,
+    read_pairs,
+    sets_of,
+    shown,
+)
 
 TEMPERATURES = (0.02, 0.05, 0.1, 0.2)
 ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
 SIZES = (2, 3)
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
 ABSENT = ("tokens", "words")
+NUMBER_WEIGHTS = (0.02, 0.05, 0.1)
 
 #: What is kept of each pair; the margins of its checked units follow one another in ``margins``.
-COLUMNS = ("tokens", "absent", "new_words", "new_bigrams", "new_trigrams", "checked")
+COLUMNS = ("tokens", "absent", "checked")
 
 app = App(name="python -m experiments.formula", help=__doc__, result_action="return_value")
 
@@ -45,7 +55,7 @@ def measure(
     model: Annotated[str, Parameter(alias="-m")],
     out: Annotated[Path, Parameter(alias="-o")],
 ) -> None:
-    """Explain every pair once, and keep what any formula of the rule needs."""
+    """Explain every pair once, and keep what any formula of the rule needs of its tokens."""
     keep_parts(read_pairs(data), EstimeScorer(model=model, distance=2), out)
 
 
@@ -53,15 +63,13 @@ def keep_parts(pairs: pd.DataFrame, scorer: EstimeScorer, out: Path) -> None:
     """Explains every pair and writes `COLUMNS` and the relative margins of all checked units."""
     table, margins = [], []
     explained = scorer.explain_pairs(list(pairs["summary"]), list(pairs["source"]), progress=True)
-    for explanation, source in zip(explained, pairs["source"], strict=True):
+    for explanation in explained:
         checked = [unit for unit in explanation.units if unit.verdict != "absent"]
         margins += [
             np.inf if unit.relative_margin is None else unit.relative_margin for unit in checked
         ]
         units = len(explanation.units)
-        new = SourceWording.of(source).novelty(explanation.prediction)
-        shares = (new["new_words"], new["new_bigrams"], new["new_trigrams"])
-        table.append([units, units - len(checked), *shares, len(checked)])
+        table.append([units, units - len(checked), len(checked)])
     out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
         out.with_suffix(".npz"), table=table, margins=margins, signature=scorer.signature
@@ -70,23 +78,29 @@ def keep_parts(pairs: pd.DataFrame, scorer: EstimeScorer, out: Path) -> None:
 
 @dataclass(frozen=True)
 class Formula:
-    """One candidate: temperature, weight of an alarm, what is absent, size and share of the n-grams."""
+    """One candidate: temperature, weight of an alarm, what is absent, size and share of the n-grams, and
+    the share of what is supported that a new number removes.
+    """
 
     temperature: float
     weight: float
     absent: str
     size: int
     share: float
+    numbers: float = 0.0
 
     def __str__(self) -> str:
-        return f"T {self.temperature:g}, w {self.weight:g}, absent {self.absent}, n {self.size}, s {self.share:g}"
+        return (
+            f"T {self.temperature:g}, w {self.weight:g}, absent {self.absent}, n {self.size}, "
+            f"s {self.share:g}, c {self.numbers:g}"
+        )
 
 
-CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1)
+CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1, 0.1)
 
 
 def candidates() -> list[Formula]:
-    """Every combination; with a share of 0 the size does not matter, so it is listed once."""
+    """Every combination without numbers; with a share of 0 the size does not matter, so it is listed once."""
     grid = itertools.product(TEMPERATURES, ALARM_WEIGHTS, ABSENT, SIZES, SHARES)
     return [
         formula
@@ -96,15 +110,18 @@ def candidates() -> list[Formula]:
 
 
 class Parts:
-    """What `measure` kept for one encoder; all values are of shape (pairs,)."""
+    """What `measure` kept for one encoder, and the `novelty` of the same pairs; all values are of shape
+    (pairs,).
+    """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, words: pd.DataFrame) -> None:
         stored = np.load(file.with_suffix(".npz"))
         self.name, self.signature = file.stem, str(stored["signature"])
-        self.columns = dict(zip(COLUMNS, stored["table"].T, strict=True))
+        counted = dict(zip(COLUMNS, stored["table"].T, strict=True))
+        self.columns = counted | {str(name): values.to_numpy() for name, values in words.items()}
         self._margins = stored["margins"]
         pairs = np.arange(len(stored["table"]))
-        self._owner = np.repeat(pairs, self.columns["checked"].astype(np.int64))
+        self._owner = np.repeat(pairs, counted["checked"].astype(np.int64))
 
     def graded(self, temperature: float) -> Floats:
         """The graded alarms of each summary."""
@@ -128,18 +145,21 @@ class Parts:
         )
         new = self.columns["new_bigrams" if formula.size == 2 else "new_trigrams"]
         values = (1 - formula.share) * unsupported + formula.share * new
-        return np.where(self.columns["tokens"] > 0, values, 1.0)
+        values = 1 - (1 - values) * (1 - formula.numbers) ** self.columns["new_numbers"]
+        return np.where(self.columns["checked"] > 0, values, 1.0)
 
 
 def figures(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:
     """Set -> its figure on the half itself and on each resample, of shape (1 + resamples,); higher is better."""
     scores = {name: -values[judged.rows] for name, judged in sets.items()}
     separations = [sets["cliff"].separation(scores["cliff"], origin) for origin in ORIGINS]
+    fifth = {FIFTH: sets[FIFTH].separation(scores[FIFTH], FIFTH)} if FIFTH in sets else {}
     return {
         "bump": 2 * sets["bump"].consistency(scores["bump"]) - 1,
         "frank": sets["frank"].partial(scores["frank"], "spearman"),
         "cliff": np.mean(separations, axis=0),
         "summeval": sets["summeval"].rank_correlation(scores["summeval"]),
+        **fifth,
     }
 
 
@@ -166,19 +186,56 @@ def apply_rule(means: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[
     return best, chosen, near
 
 
+def gains(
+    sets: Mapping[str, JudgedSet], encoder: Parts, weight: float
+) -> dict[str, tuple[float, float]]:
+    """How much a weight of new numbers adds to the figure of each set, and to their mean, and the
+    standard error of this.
+    """
+    with_numbers, without = (
+        figures(sets, encoder.values(replace(CHOSEN, numbers=numbers))) for numbers in (weight, 0)
+    )
+    more = {name: with_numbers[name] - without[name] for name in without}
+    more["mean"] = mean_of_sets(more, list(more))
+    return {name: (float(drawn[0]), float(drawn[1:].std(ddof=1))) for name, drawn in more.items()}
+
+
+def passes(gained: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether the mean gains more than its standard error, and no set loses more than its own."""
+    gain, error = gained["mean"]
+    return gain > error and all(gain >= -error for gain, error in gained.values())
+
+
+def _print_gains(sets: Mapping[str, JudgedSet], encoders: Iterable[Parts]) -> None:
+    rows = {}
+    for encoder in encoders:
+        for weight in NUMBER_WEIGHTS:
+            gained = gains(sets, encoder, weight)
+            texts = {name: f"{gain:+.4f} ({error:.4f})" for name, (gain, error) in gained.items()}
+            rows[f"{encoder.name}, c {weight:g}"] = texts | {"passes": passes(gained)}
+    print("gain by new numbers (standard error)")
+    print(pd.DataFrame(rows).T.to_string())
+
+
+def _parts(pairs: pd.DataFrame, files: Iterable[Path]) -> list[Parts]:
+    words = pd.DataFrame(novelty(list(pairs["summary"]), list(pairs["source"])))
+    return [Parts(file, words) for file in files]
+
+
 @app.command
 def choose(data: Path, *parts: Path) -> None:
-    """Apply the rule on the halves for choices: print the best candidates, the chosen one, and the
-    choices with one set excluded.
+    """Apply the rules on the halves for choices: print the best candidates, the chosen one, the choices
+    with one set excluded, and what each weight of new numbers gains.
 
     Args:
         parts: what `measure` wrote, a file for each encoder.
     """
-    sets = sets_of(read_pairs(data), CHOICE)
-    encoders = [Parts(file) for file in parts]
+    pairs = read_pairs(data)
+    sets, encoders = sets_of(pairs, CHOICE), _parts(pairs, parts)
+    four = {name: sets[name] for name in SETS}
     figures_by_formula: dict[Formula, dict[str, Floats]] = {}
     for formula in candidates():
-        by_encoder = [figures(sets, encoder.values(formula)) for encoder in encoders]
+        by_encoder = [figures(four, encoder.values(formula)) for encoder in encoders]
         figures_by_formula[formula] = {
             name: np.mean([encoder[name] for encoder in by_encoder], 0) for name in SETS
         }
@@ -205,6 +262,7 @@ def choose(data: Path, *parts: Path) -> None:
             for formula, by_name in figures_by_formula.items()
         }
         print(f"without {excluded}: {apply_rule(without)[1]}")
+    _print_gains(sets, encoders)
 
 
 @app.command
@@ -215,25 +273,26 @@ def report(data: Path, *parts: Path) -> None:
     Args:
         parts: what `measure` wrote, a file for each encoder.
     """
-    sets = sets_of(read_pairs(data), REPORT)
-    for encoder in map(Parts, parts):
+    pairs = read_pairs(data)
+    sets, encoders = sets_of(pairs, REPORT), _parts(pairs, parts)
+    for encoder in encoders:
         columns, tokens = encoder.columns, np.maximum(encoder.columns["tokens"], 1)
         new = [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")]
+        without_numbers = replace(CHOSEN, numbers=0.0)
         values = {
             f"inconsistency ({CHOSEN})": encoder.values(CHOSEN),
-            "without n-grams": encoder.values(replace(CHOSEN, share=0.0)),
-            "graded alarms per token": encoder.graded(CHOSEN.temperature) / tokens,
+            "without numbers": encoder.values(without_numbers),
+            "without numbers and n-grams": encoder.values(replace(without_numbers, share=0.0)),
+            "graded_alarms / tokens": encoder.graded(CHOSEN.temperature) / tokens,
             "alarms": encoder.alarms(),
-            "(absent + .5 alarms) / tokens": (columns["absent"] + 0.5 * encoder.alarms()) / tokens,
-            "absent tokens": columns["absent"] / tokens,
-            "new words": new[0],
-            "new bigrams": new[1],
-            "new trigrams": new[2],
-            "mean of the three": np.mean(new, axis=0),
+            "new_words": new[0],
+            "new_trigrams": new[2],
+            "mean of new n-grams": np.mean(new, axis=0),
         }
         rows = {label: _reported(sets, label_values) for label, label_values in values.items()}
         print(f"\n{encoder.name}: {encoder.signature}")
         print(pd.DataFrame(rows).T.to_string())
+    _print_gains(sets, encoders)
 
 
 def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, str]:

@@ -1,5 +1,6 @@
-"""The judged pairs by which the formula was chosen: four sets, each with a half for choices and a
-half for reports, and what scores reach on resamples of their documents.
+"""The judged pairs by which the formula was chosen: four sets, each with a half for choices and a half
+for reports, and RAGTruth, by which only the weight of new numbers was chosen, and what scores reach on
+resamples of their documents.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.table.arrays import Floats, group_codes
-from experiments.benchmarks import aggrefact, bump, frank, systems
+from experiments.benchmarks import aggrefact, bump, frank, ragtruth, systems
 from experiments.benchmarks.common import Run, with_interval
 from experiments.benchmarks.statistics import areas, partial_correlations
 
 SETS = ("bump", "frank", "cliff", "summeval")
+#: The set by which only the weight of new numbers was chosen.
+FIFTH = "ragtruth"
 
 #: Halves of the sets, for choices and for the report.
 HALVES = CHOICE, REPORT = "choice", "report"
@@ -24,7 +27,7 @@ RESAMPLES = 1000
 
 
 def read_pairs(data: Path) -> pd.DataFrame:
-    """All pairs of all sets, both halves, from a folder with ``bump``, ``frank``, ``cliff`` and ``summeval``.
+    """All pairs of all sets, both halves, from a folder with `SETS` and `FIFTH`.
 
     A row for each pair: its ``set`` and ``half``; ``document``, what is resampled; ``group``, the
     system, the dataset, or the pair of BUMP; ``summary``, ``source``; ``judged``, higher is better:
@@ -36,6 +39,7 @@ def read_pairs(data: Path) -> pd.DataFrame:
         "frank": _frank(data / "frank"),
         "cliff": _cliff(data),
         "summeval": _summeval(data / "summeval"),
+        FIFTH: _ragtruth(data / FIFTH),
     }
     return pd.concat([table.assign(set=name) for name, table in tables.items()], ignore_index=True)
 
@@ -62,7 +66,7 @@ def _frank(folder: Path) -> pd.DataFrame:
 
 def _cliff(data: Path) -> pd.DataFrame:
     table = aggrefact.read(data)
-    table = table[table["spans"].notna()]
+    table = table[table["dataset"] == "CLIFF"]
     return table.assign(
         half=table["split"].map(_HALF_OF_SPLIT),
         group=table["origin"],
@@ -74,6 +78,11 @@ def _summeval(folder: Path) -> pd.DataFrame:
     table = systems.read_summeval(folder)
     half = table["part"].map({systems.CHOOSING: CHOICE, systems.REPORTING: REPORT})
     return table.assign(half=half, group=table["system"], judged=table["consistency"])
+
+
+def _ragtruth(folder: Path) -> pd.DataFrame:
+    table = ragtruth.read(folder)
+    return table.assign(half=CHOICE, group=FIFTH, judged=table["label"].astype(float))
 
 
 class JudgedSet:

@@ -17,7 +17,7 @@ def check_lengths(name: str, texts: Sequence[str], tokenizer: Any, limit: int | 
         if limit is not None and len(row) > limit:
             raise ValueError(
                 f"Expected argument `{name}` to contain texts of at most {limit} tokens, the positions of the "
-                f"model, but the one at index {index} has {len(row)}. With `truncate=True` it is cut."
+                f"model, but the one at index {index} has {len(row)}."
             )
 
 

@@ -8,15 +8,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from estime_metric._wording import counted, shortened
+from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
-from estime_metric.show.tables import Cell, print_columns
 from estime_metric.table.output import check_writable, is_standard
 from estime_metric.table.rows import other_columns, read_rows, text_problem, valid_lines
 from estime_metric.table.table import LINE, measure_values, write
-
-LISTED = 30  # more summaries than this are not listed on the screen
 
 
 def coherence(
@@ -110,12 +107,6 @@ def coherence(
             for index, line in enumerate(lines)
         ]
         write(output, rows, {"signature": signature})
-    elif len(lines) <= LISTED:
-        shown: dict[str, list[Cell]] = {
-            LINE: [line.number for line in lines],
-            "summary": [shortened(summary, 36) for summary in summaries],
-        }
-        print_columns({**shown, **scores}, texts=list(shown))
     if output is None or not is_standard(output):
         scored, skipped = counted(len(lines), "summary"), counted(len(problems), "row")
         say(f"{scored} scored, {skipped} skipped")

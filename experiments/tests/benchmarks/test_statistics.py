@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.benchmarks import words
+from estime_metric import EstimeScorer
+from experiments.benchmarks import ragtruth
 from experiments.benchmarks.common import Run
 from experiments.benchmarks.detection import cross_validated, detect
 from experiments.benchmarks.statistics import (
     areas,
+    areas_within,
     balanced_accuracies,
     choose_threshold,
     f1_scores,
@@ -28,7 +30,11 @@ def test_accuracy_f1_and_area_by_hand() -> None:
     # Two are flagged, one of them rightly, and there are two.
     assert f1_scores(LABELS, predicted, ONCE) == pytest.approx(2 * 1 / (2 * 1 + 1 + 1))
     # Of six pairs, the first two summaries win 2 each, the third ties once and loses once.
-    assert areas(LABELS, np.array([5.0, 4, 2, 3, 2]), ONCE) == pytest.approx(4.5 / 6)
+    scores = np.array([5.0, 4, 2, 3, 2])
+    assert areas(LABELS, scores, ONCE) == pytest.approx(4.5 / 6)
+    # Within the groups 0, 1, 0, 1, 0: 4 against 3 wins; 5 against 2 wins, 2 against 2 ties.
+    groups = np.array([0, 1, 0, 1, 0])
+    assert areas_within(LABELS, scores, ONCE, groups) == pytest.approx(2.5 / 3)
 
 
 def test_a_weight_is_a_copy() -> None:
@@ -102,17 +108,9 @@ def test_intervals_draw_whole_groups() -> None:
 
 
 def test_words_that_share_a_character_with_a_marked_place_are_marked() -> None:
-    from estime_metric import EstimeScorer
-
     source = "Anna bought the red boat. Peter sold the old house."
     shown = EstimeScorer().explain("Peter bought the red yacht.", source)
-    judged = words.judged_words([shown], [[(0, 3), (21, 26)]])
+    judged = ragtruth.judged_words([shown], [[(0, 3), (21, 26)]])
     assert judged["marked"].tolist() == [True, False, False, False, True, False]
-    assert judged["verdict"].tolist()[0] == "alarm"
-    flags = words.flagged_kinds(judged)
-    assert words.signal(judged, *flags["new word"]) == {
-        "flagged": 1,
-        "precision": 1.0,
-        "recall": 0.5,
-        "lift": 3.0,
-    }
+    assert judged["kind"].tolist()[0] == "alarm"
+    assert ragtruth.signals(judged).loc["new word"].tolist() == [1, 1.0, 0.5, 3.0]

@@ -139,7 +139,7 @@ def test_measures_that_fail_are_rows_of_dashes(made: Made) -> None:
 
 def test_scores_of_a_file_are_a_row_and_a_missing_one_is_said() -> None:
     data = summeval.read(DATA / "summeval")
-    keys = pd.DataFrame(data.keys, columns=list(data.key_names))
+    keys = pd.DataFrame(list(data.keys), columns=list(data.key_names))
     table = keys.assign(guess=np.arange(len(keys)) % 7 / 7).iloc[1:]
     results = run(summeval.BENCHMARK, data, [own_block(table, "mine")], resamples=5)
     main = results.tables["table1"]

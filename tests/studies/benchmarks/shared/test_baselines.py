@@ -78,10 +78,7 @@ def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_val
     assert absent_words(["The red, RED dog!", ""], ["a Dog; the cat", "x"]).tolist() == [2.0, 0.0]
     assert jensen_shannon(["", "a"], ["a", " . "]).tolist() == [1.0, 1.0]
     assert [values.tolist() for values in rouge([""], [["a b"]]).values()] == [[0.0]] * 4
-    counted: list[int] = []
-    assert bleu([""], [["a b"]], advance=counted.append).tolist() == [0.0]
-    rouge(["a"] * 3, [["b"]] * 3, advance=counted.append)
-    assert counted == [1] * 4
+    assert bleu([""], [["a b"]]).tolist() == [0.0]
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ GONE = ScoreColumn("gone", "BLEU", REFERENCE_BASED)
 def made_block(columns: Sequence[ScoreColumn], seed: int = 2) -> Block:
     """A block of random scores."""
 
-    def compute(data: SummEval, _: object) -> dict[str, np.ndarray]:
+    def compute(data: SummEval) -> dict[str, np.ndarray]:
         rng = np.random.default_rng(seed)
         return {column.name: rng.integers(0, 6, len(data)) for column in columns}
 
@@ -150,7 +150,9 @@ def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scored) -> None
 
 
 def test_a_measure_without_one_system_is_a_row_of_dashes_and_one_note(data: SummEval) -> None:
-    table = pd.DataFrame(data.keys, columns=["document", "system"]).assign(judge=range(len(data)))
+    table = pd.DataFrame(list(data.keys), columns=["document", "system"]).assign(
+        judge=range(len(data))
+    )
     partial = own_block(table[table["system"] != "M2"], "mine")
     results = run(BENCHMARK, data, [made_block(COLUMNS), partial], resamples=5)
     for name, section in (("table1", "fluency"), ("table2", "")):
