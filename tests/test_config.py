@@ -66,7 +66,11 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
     schedule = {"window": 200, "margin": 10, "distance": 4}
     tags = {"tagger": "nltk", "keep_tags": {"NN", "VB"}}
     same = EstimeConfig(**schedule, **tags, dtype="bfloat16", device="cuda:1")
-    assert (converted, converted.signature(), hash(converted)) == (same, same.signature(), hash(same))
+    assert (converted, converted.signature(), hash(converted)) == (
+        same,
+        same.signature(),
+        hash(same),
+    )
     assert pickle.loads(pickle.dumps(converted)) == same
     with pytest.raises(dataclasses.FrozenInstanceError):
         converted.window = 3  # type: ignore[misc]

@@ -37,7 +37,10 @@ def test_two_summaries_are_compared_and_no_system_is_called_better(
 ) -> None:
     good, bad = "The cat sat on the mat.", "The dog sat on the cat while the mat slept."
     values = scorer.score_candidates([good, bad], SOURCE).values("inconsistency")
-    for summaries, lower, higher in (((good, bad), "first", "second"), ((bad, good), "second", "first")):
+    for summaries, lower, higher in (
+        ((good, bad), "first", "second"),
+        ((bad, good), "second", "first"),
+    ):
         drawn = handlers.draw(SOURCE, *summaries)
         assert f"The {lower} summary has a lower inconsistency than the {higher}" in drawn
         assert drawn.index("lower inconsistency") < drawn.index("does not show which system")

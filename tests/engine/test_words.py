@@ -164,7 +164,9 @@ def test_a_tagger_returns_a_tag_or_a_pair_for_each_word() -> None:
     words = ["the", "cat"]
     for tagger in (toy_tagger, lambda some: zip(some, toy_tagger(some), strict=True)):
         assert tags_of(words, tagger) == ["DT", "X"]
-    with pytest.raises(ValueError, match=r"`tagger` to return a tag for each of 2 words, but got 1"):
+    with pytest.raises(
+        ValueError, match=r"`tagger` to return a tag for each of 2 words, but got 1"
+    ):
         tags_of(words, lambda _: ["DT"])
     for tag in (None, ("the",)):
         with pytest.raises(TypeError, match=r"`tagger` to return a tag for each word.* but got"):

@@ -170,5 +170,3 @@ def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
     assert default_budget(DEVICE, 100_000) == expected
     elsewhere = [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")]
     assert elsewhere == [2_000, 16_384]
-
-
