@@ -205,8 +205,9 @@ def systems(folder: Path, /, *, run: Run = RUN) -> None:
         list(by_size["size"].unique()),
         "people agree, of differences with p < .05 and a ratio of at most 2",
     )
-    shown = correlated.assign(**{"95%": interval_texts(correlated, "rho")})
-    show("Spearman's rho with judgements", wide(shown, ["rho", "95%"], "data"))
+    values = correlated["rho"].map("{:.3f} ".format)
+    shown = correlated.assign(rho=values + interval_texts(correlated, "rho"))
+    show("Spearman's rho with judgements", wide(shown, ["rho"], "data")["rho"])
     usual = means(table, scores)
     by_data = usual.groupby("data", sort=False)[["inconsistency", "copied_density"]]
     show("lowest and highest mean of a system", by_data.agg(["min", "max"]))

@@ -26,7 +26,9 @@ pytestmark = pytest.mark.usefixtures("evaluate_home")
 def test_what_is_returned(metric: Any, texts: dict[str, list[str]]) -> None:
     names = [*BASE_MEASURES, "soft", "winners", "estime"]
     lists = [f"{name}_scores" for name in ("inconsistency", "alarms", "soft", "winners")]
-    assert list(metric.compute(**texts, measures="soft,winners")) == [*names, *lists, "signature"]
+    scores = metric.compute(**texts, measures="soft,winners")
+    assert list(scores) == [*names, *lists, "signature"]
+    assert scores["estime"] == scores["alarms"]
 
 
 def test_every_option_can_be_set_at_load_time_and_in_compute(texts: dict, bert_folder: str) -> None:
