@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
 from estime_metric.studies.benchmarks.shared.running import run
 from estime_metric.studies.benchmarks.shared.scored import score
@@ -46,27 +45,6 @@ def test_a_file_gives_the_same_scores_in_any_order(
     ordered = score(data, [own_block(table, "mine", ["errors"])])
     assert scores.signatures == ordered.signatures
     assert not any(scores.notes.values())
-
-
-def test_own_scores_are_compared_with_ours(
-    data: SummEval, table: pd.DataFrame, tmp_path: Path, bert_folder: str
-) -> None:
-    path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
-    scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = run(
-        BENCHMARK,
-        data,
-        [estime_block(scorer), *own_blocks([path], ["errors"])],
-        resamples=20,
-    )
-    judged = data.table["fluency"].to_numpy()
-    theirs = stats.spearmanr(-table["errors"], judged).statistic
-    rows = result.tables["differences"].sections["fluency"].set_index("measure")
-    row = rows.loc["(-)errors [mine]"]
-    alarms = scorer.score(data.summaries, data.sources).values("alarms").numpy()
-    assert row["ρ more"] == pytest.approx(theirs - stats.spearmanr(-alarms, judged).statistic)
-    assert 0 <= float(row["p"]) <= 1
-    assert row["documents"] == 4
 
 
 def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> None:
@@ -122,20 +100,6 @@ def test_a_column_named_as_a_row_of_the_paper_has_the_paper_s_figure(
     for label, figure in (("SUPERT", 0.297), ("SummaQA-F1", 0.174)):
         assert rows.loc[f"{label} [mine]", "ρ paper"] == figure
         assert label not in rows.index
-
-
-def test_a_published_file_is_read_as_it_is(
-    data: SummEval, table: pd.DataFrame, tmp_path: Path
-) -> None:
-    """``doc,system,score``, and systems by the names that papers have."""
-    named = table["system"].replace({"M0": "LEAD-3", "M10": "bottom-up"})
-    published = pd.DataFrame({"doc": table["document"], "system": named, "score": table["judge"]})
-    published.to_csv(tmp_path / "SUPERT.csv", index=False)
-    (block,) = own_blocks([tmp_path / "SUPERT.csv"])
-    scores = score(data, [block])
-    assert scores.frame["SUPERT:SUPERT"].tolist() == table["judge"].tolist()
-    assert [column.label for column in scores.columns] == ["SUPERT [SUPERT]"]
-    assert not any(scores.notes.values())
 
 
 def test_tables_that_do_not_fit_are_refused_by_name(
