@@ -267,7 +267,7 @@ def report(data: Path, *parts: Path) -> None:
         new = [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")]
         without_numbers = replace(CHOSEN, numbers=0.0)
         values = {
-            f"inconsistency ({CHOSEN})": encoder.values(CHOSEN),
+            "inconsistency": encoder.values(CHOSEN),
             "without numbers": encoder.values(without_numbers),
             "without numbers and n-grams": encoder.values(replace(without_numbers, share=0.0)),
             "graded_alarms / tokens": encoder.graded(CHOSEN.temperature) / tokens,
