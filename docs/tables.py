@@ -26,7 +26,7 @@ def row(measure: Measure) -> str:
 
 def table(names: Iterable[str]) -> str:
     """The table of some measures."""
-    head = "| measure | range, which is better | meaning |\n|---|---|---|\n"
+    head = "| measure | range, better | meaning |\n|---|---|---|\n"
     return head + "".join(row(MEASURES[name]) for name in names)
 
 

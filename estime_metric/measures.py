@@ -194,8 +194,8 @@ def inconsistency(
     high="tokens",
     higher_is_better=False,
     meaning=(
-        "sum of `1 / (1 + exp(m / T))` over the checked tokens; `m` is the similarity to the same token minus the "
-        f"similarity to the best different token, divided by the larger; `T` is {TEMPERATURE:g}"
+        f"sum of `1 / (1 + exp(m / {TEMPERATURE:g}))` over the checked tokens; `m` is the similarity to the same token "
+        "minus the similarity to the best different one, divided by the larger"
     ),
     source="this package",
     checked_only=True,

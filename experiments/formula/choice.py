@@ -89,12 +89,6 @@ class Formula:
     share: float
     numbers: float = 0.0
 
-    def __str__(self) -> str:
-        return (
-            f"T {self.temperature:g}, w {self.weight:g}, absent {self.absent}, n {self.size}, "
-            f"s {self.share:g}, c {self.numbers:g}"
-        )
-
 
 CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1, 0.1)
 
@@ -224,8 +218,8 @@ def _parts(pairs: pd.DataFrame, files: Iterable[Path]) -> list[Parts]:
 
 @app.command
 def choose(data: Path, *parts: Path) -> None:
-    """Apply the rules on the halves for choices: print the best candidates, the chosen one, the choices
-    with one set excluded, and what each weight of new numbers gains.
+    """Apply the rules on the halves for choices: print the best candidates, the chosen one, and
+    what each weight of new numbers gains.
 
     Args:
         parts: what `measure` wrote, a file for each encoder.
@@ -255,13 +249,6 @@ def choose(data: Path, *parts: Path) -> None:
         }
     print(pd.DataFrame(rows).T.round(4).to_string())
     print(f"chosen: {chosen}")
-    for excluded in SETS:
-        others = [name for name in SETS if name != excluded]
-        without = {
-            formula: mean_of_sets(by_name, others)
-            for formula, by_name in figures_by_formula.items()
-        }
-        print(f"without {excluded}: {apply_rule(without)[1]}")
     _print_gains(sets, encoders)
 
 
@@ -280,7 +267,7 @@ def report(data: Path, *parts: Path) -> None:
         new = [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")]
         without_numbers = replace(CHOSEN, numbers=0.0)
         values = {
-            f"inconsistency ({CHOSEN})": encoder.values(CHOSEN),
+            "inconsistency": encoder.values(CHOSEN),
             "without numbers": encoder.values(without_numbers),
             "without numbers and n-grams": encoder.values(replace(without_numbers, share=0.0)),
             "graded_alarms / tokens": encoder.graded(CHOSEN.temperature) / tokens,

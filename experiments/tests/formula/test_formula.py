@@ -103,4 +103,4 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -
     assert "288 candidates" in printed
     assert "parts, c 0.1" in printed
     choice.app(["report", "data", file])
-    assert capsys.readouterr().out.count(f"inconsistency ({CHOSEN})") == 1
+    assert capsys.readouterr().out.count("inconsistency ") == 1

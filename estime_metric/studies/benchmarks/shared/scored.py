@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 from estime_metric._version import __version__
 from estime_metric.measures import PAPER_MEASURE
-from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import Data, Summaries
+from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn
+from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.columns import KEY
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import draw_items
@@ -173,8 +173,8 @@ def score(
 
     A block that lacks a package or an encoder is noted in ``Scored.problems``; the others are
     computed. The scores are written to ``folder`` after each block; with ``resume``, those in it
-    that were made of the same data with the same signature are reused. ``progress``: a bar for each
-    block on stderr. Raises ValueError for ``resume`` with a folder that does not have readable
+    that were made of the same data with the same signature are reused. ``progress``: the
+    name of each block on stderr. Raises ValueError for ``resume`` with a folder that does not have readable
     scores of this data.
     """
     columns = tuple(column for block in blocks for column in block.columns)
@@ -190,7 +190,9 @@ def score(
                 scored.reused.append(block.name)
                 values: Mapping[str, Any] = scored.frame
             else:
-                values = _computed(block, prepared, data, progress=progress)
+                if progress:
+                    tqdm.write(block.name, file=sys.stderr)
+                values = prepared.compute(data)
         except (ImportError, OSError, ValueError) as error:
             scored.frame = scored.frame.drop(columns=names, errors="ignore")
             scored.problems[block.name] = " ".join(str(error).split())
@@ -202,18 +204,6 @@ def score(
         if folder is not None:
             scored.save(folder)
     return scored
-
-
-def _computed(
-    block: Block, prepared: Prepared, data: Summaries, *, progress: bool
-) -> Mapping[str, Any]:
-    if progress and block.own_bar:
-        tqdm.write(block.name, file=sys.stderr)
-    hidden, total = not progress or block.own_bar, len(data)
-    with tqdm(total=total, desc=block.name, unit="summary", disable=hidden) as bar:
-        values = prepared.compute(data, bar.update)
-        bar.update(total - bar.n)
-    return values
 
 
 def _load(scored: Scored[Data], folder: Path, blocks: Collection[str]) -> None:

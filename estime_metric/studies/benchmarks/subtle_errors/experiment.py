@@ -30,7 +30,6 @@ from estime_metric.studies.meta.concordance import METHODS, tally
 from estime_metric.studies.meta.ranks import ratio
 from estime_metric.studies.report import Table, intervals, p_values
 from estime_metric.table.arrays import Floats
-from estime_metric.table.tests import approximate_randomization
 
 AGREEMENT = "agreement.csv"
 #: What `agree` gives, and for how many pairs, compared with which measure.
@@ -43,7 +42,6 @@ _NUMBERS = [
         for end in ("", "_low", "_high")
     ),
     "spearman_p_value",
-    "p_value",
 ]
 #: Errors in each corrupted summary of the paper's Table 3.
 PAPER_ERRORS = 3
@@ -85,7 +83,7 @@ def analyze(scored: Scored[Versions], *, resamples: int = 1000, seed: int = 0) -
             )
             known = np.isfinite(both).all(axis=1)
             weights = drawn_weights(int(known.sum()), resamples, seed)
-            agreement = agree(both[known], rivals[known], weights, seed)
+            agreement = agree(both[known], rivals[known], weights)
             names = {"column": column.name, "n_errors": str(number), "than": rival.label}
             rows.append({**names, "pairs": int(known.sum()), **agreement})
     frame = scored.tidy(rows, _NUMBERS, n_errors=map(str, data.numbers))
@@ -93,7 +91,7 @@ def analyze(scored: Scored[Versions], *, resamples: int = 1000, seed: int = 0) -
     return {AGREEMENT: with_paper(frame, printed, ["n_errors"]).astype({"pairs": "Int64"})}
 
 
-def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[str, float]:
+def agree(pairs: Floats, rival: Floats, weights: Floats) -> dict[str, float]:
     """Does a measure distinguish clean summaries (1) from the same summaries with errors (0)?
 
     Args:
@@ -101,15 +99,13 @@ def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[
             higher is better.
         rival: the scores of the measure with which it is compared.
         weights: how often the sample itself, and then each resample, contains each pair, (1 + n, d).
-        seed: of the paired test.
 
     Returns:
         ``spearman`` and ``kendall_c``, the correlation with the labels over all summaries, NaN if all
         scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much
         lower its Spearman correlation is than the rival's; ``preferred``, the share of the pairs in
         which the clean summary scores higher, ties as one half; each with the ends of its 95% interval
-        (`with_interval`); ``p_value`` of the mean difference within pairs by approximate
-        randomization, two-sided.
+        (`with_interval`).
     """
     judgements = np.repeat([1.0, 0.0], len(pairs))
     counts, rival_counts = (
@@ -127,7 +123,6 @@ def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[
         "spearman_p_value": correlations.p_value(
             pairs.T, judgements.reshape(2, -1), "summary", "spearman"
         ),
-        "p_value": approximate_randomization(clean, corrupted, seed=seed) if len(pairs) else 1.0,
     }
 
 
@@ -161,7 +156,6 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
                     "ρ behind": rows["behind"],
                     "ρ behind 95%": intervals(rows, "behind", 3),
                     "clean preferred": rows["preferred"],
-                    "difference p": p_values(rows["p_value"]),
                 }
             )
     every, behind = len(data.documents), "ρ of the first row minus ρ of this row"
@@ -197,8 +191,7 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
             paired,
             [
                 f"ρ behind: {behind}. Clean preferred: fraction of the pairs in which the clean summary scores higher; "
-                "ties count as one half. Difference p: paired test of the mean difference by approximate "
-                "randomization, two-sided.",
+                "ties count as one half.",
                 note,
             ],
         ),

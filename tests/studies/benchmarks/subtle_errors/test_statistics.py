@@ -31,7 +31,6 @@ def test_each_statistic_is_scipys(scores: list[tuple[int, int]]) -> None:
     assert row["preferred"] == pytest.approx(
         np.mean([0.5 * (1 + np.sign(a - b)) for a, b in scores])
     )
-    assert 0 < row["p_value"] <= 1
 
 
 def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
@@ -59,15 +58,12 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
     assert (first["behind_low"], first["behind"], first["behind_high"]) == (0, 0, 0)
 
 
-def test_the_paired_test_sees_what_the_correlation_does_not_and_no_pairs_give_nan() -> None:
+def test_pairs_are_seen_that_the_correlation_does_not_see_and_no_pairs_give_nan() -> None:
     clean, weights = np.arange(40.0) * 10, drawn_weights(40, 10, 0)
     lower, equal = np.column_stack([clean, clean - 1]), np.column_stack([clean, clean])
     row = agree(lower, lower, weights)
     assert row["spearman"] < 0.05
     assert row["preferred"] == 1
-    assert row["p_value"] < 0.001
-    none = agree(equal, equal, weights)
-    assert (none["p_value"], none["preferred"]) == (1, 0.5)
+    assert agree(equal, equal, weights)["preferred"] == 0.5
     row = agree(np.zeros((0, 2)), np.zeros((0, 2)), drawn_weights(0, 10, 0))
-    assert row["p_value"] == 1
     assert np.isnan([row["spearman"], row["kendall_c_low"], row["preferred"]]).all()
