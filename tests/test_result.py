@@ -280,7 +280,7 @@ def test_the_table_is_what_is_saved_and_read(
     result.save(tmp_path / f"scores{ending}")
     saved, table = read(tmp_path / f"scores{ending}"), result.table()
     assert saved.columns.tolist() == table.columns.tolist()
-    for name in ("alarms_layer2", "alarm_rate_layer5", "line"):
+    for name in ("alarms_layer2", "alarm_rate_layer5"):
         assert saved[name].tolist() == pytest.approx(table[name].tolist(), nan_ok=True, abs=0)
     assert table["source_id"].tolist() == list(map(source_id, sources))
     assert table.attrs["record"] == {"signature": str(result.signature)}
