@@ -43,31 +43,6 @@ class Count:
     alarming: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One kind of word in the legend: its verdict, how strong its color is (0 to 1), its meaning."""
-
-    verdict: str
-    strength: float
-    meaning: str
-
-
-#: The kinds of words that are colored.
-LEGEND = (
-    Sample("absent", 1.0, "not in the source"),
-    Sample(
-        "alarm",
-        0.8,
-        f"alarm: a different word of the source fits better (graded alarm over {ALARM_FROM:g})",
-    ),
-    Sample(
-        "match",
-        0.3,
-        f"match, but a different word fits nearly as well (graded alarm {LEAST_COLORED:g} to {ALARM_FROM:g})",
-    ),
-)
-
-
 def strength(explanation: Explanation, word: UnitVerdict) -> float:
     """How strongly a word is colored, 0 to 1: its graded alarm, 1 if it is absent or new, 0 below
     `LEAST_COLORED`.

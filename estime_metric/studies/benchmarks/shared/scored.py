@@ -20,9 +20,7 @@ from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.columns import KEY
 from estime_metric.studies.meta.grid import Grid
-from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
-from estime_metric.table.intervals import interval_of
 from estime_metric.table.table import record_of, write
 
 SCORES = "scores.csv"
@@ -250,24 +248,3 @@ def with_paper(frame: pd.DataFrame, paper: pd.DataFrame, on: Sequence[str] = ())
     shown = pd.MultiIndex.from_frame(frame.assign(measure=printed)[keys])
     alone = paper[~pd.MultiIndex.from_frame(paper[keys]).isin(shown)]
     return pd.concat([joined.drop(columns="printed"), alone], ignore_index=True)
-
-
-def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
-    """How often the sample itself, and then each resample, contains each item; float64 of shape (1
-    + resamples, items).
-    """
-    if not items:
-        return np.zeros((1 + resamples, 0))
-    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])
-
-
-def with_interval(drawn: Floats, name: str) -> dict[str, float]:
-    """The value of the sample, the first of ``drawn``, and the ends of the 95% interval of the
-    resamples, the others: ``NAME``, ``NAME_low`` and ``NAME_high``.
-
-    The interval is widened to the value if that is outside: a resample that contains a pair twice
-    ties it with itself, which shifts correlations of a few pairs to one side.
-    """
-    value, around = float(drawn[0]), interval_of(drawn[1:])
-    low, high = min(around.low, value), max(around.high, value)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
