@@ -1,75 +1,45 @@
-"""Writes the generated parts of docs/measures.md and docs/harnesses.md: ``python docs/tables.py``."""
+"""Writes the tables of docs/measures.md: ``python docs/tables.py``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 
 from estime_metric.measures import BASE_MEASURES, MEASURES, Measure
 
-HEAD = "| measure | range | better | meaning |\n|---|---|---|---|\n"
+PAGE = Path(__file__).with_name("measures.md")
+
+#: Name of a table, which is between two comments with this name -> its measures.
+TABLES = {
+    "in every row": BASE_MEASURES,
+    "on request": tuple(name for name in MEASURES if name not in BASE_MEASURES),
+}
 
 
 def row(measure: Measure) -> str:
     """The line of a measure."""
     high = f"`{measure.high}`" if isinstance(measure.high, str) else measure.high
     span = f"{measure.low:g} and up" if high is None else f"{measure.low:g} to {high}"
-    better = {True: "higher", False: "lower", None: ""}[measure.higher_is_better]
-    return f"| `{measure.name}` | {span} | {better} | {measure.meaning} |\n".replace("|  |", "| |")
+    better = {True: ", higher", False: ", lower", None: ""}[measure.higher_is_better]
+    return f"| `{measure.name}` | {span}{better} | {measure.meaning} |\n"
 
 
 def table(names: Iterable[str]) -> str:
     """The table of some measures."""
-    return HEAD + "".join(row(MEASURES[name]) for name in names)
+    head = "| measure | range, better | meaning |\n|---|---|---|\n"
+    return head + "".join(row(MEASURES[name]) for name in names)
 
 
-EXAMPLES = Path(__file__).parent / "examples"
-
-
-def example(file: str) -> str:
-    """A file of docs/examples, as a code block below a link to it."""
-    path = EXAMPLES / file
-    language = {".py": "python", ".yaml": "yaml"}[path.suffix]
-    code = path.read_text(encoding="utf-8")
-    return f'[{file}](examples/{file}):\n\n```{language} title="{file}"\n{code}```\n'
-
-
-#: The recipes that docs/harnesses.md shows.
-RECIPES = (
-    "trainer_metrics.py",
-    "lm_eval_functions.py",
-    "lm_eval_task.yaml",
-    "mlflow_scorer.py",
-)
-
-#: Page -> name of a generated part -> what is in it. The part is between two comments with its name.
-PAGES = {
-    "measures.md": {
-        "in every row": lambda: table(BASE_MEASURES),
-        "on request": lambda: table([name for name in MEASURES if name not in BASE_MEASURES]),
-    },
-    "harnesses.md": {file: partial(example, file) for file in RECIPES},
-}
-
-
-def generated(page: str, text: str) -> str:
-    """The text of the page with its generated parts as they are now; ValueError if one is missing."""
-    for name, part in PAGES[page].items():
+def generated(text: str) -> str:
+    """The text of the page with its tables as they are now; ValueError if one is missing."""
+    for name, measures in TABLES.items():
         mark = f"<!-- {name} -->\n"
         pieces = text.split(mark)
         if len(pieces) != 3:
-            raise ValueError(f"Expected {page} to have two lines {mark.strip()!r}.")
-        text = f"{pieces[0]}{mark}{part()}{mark}{pieces[2]}"
+            raise ValueError(f"Expected the page to have two lines {mark.strip()!r}.")
+        text = f"{pieces[0]}{mark}{table(measures)}{mark}{pieces[2]}"
     return text
 
 
-def main() -> None:
-    """Rewrites the pages."""
-    for page in PAGES:
-        path = Path(__file__).with_name(page)
-        path.write_text(generated(page, path.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    PAGE.write_text(generated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

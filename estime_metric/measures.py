@@ -194,8 +194,8 @@ def inconsistency(
     high="tokens",
     higher_is_better=False,
     meaning=(
-        "sum of `1 / (1 + exp(m / T))` over the checked tokens; `m` is the similarity to the same token minus the "
-        f"similarity to the best different token, divided by the larger; `T` is {TEMPERATURE:g}"
+        f"sum of `1 / (1 + exp(m / {TEMPERATURE:g}))` over the checked tokens; `m` is the similarity to the same token "
+        "minus the similarity to the best different one, divided by the larger"
     ),
     source="this package",
     checked_only=True,
@@ -211,7 +211,7 @@ def graded_alarms(graded_alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's words that do not occur in the source",
+    meaning="share of the words that the source does not have",
     source="this package",
 )
 def new_words(new_words: Tensor) -> Tensor:
@@ -225,7 +225,7 @@ def new_words(new_words: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's word bigrams that do not occur in the source",
+    meaning="share of the word bigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_bigrams(new_bigrams: Tensor) -> Tensor:
@@ -239,7 +239,7 @@ def new_bigrams(new_bigrams: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="fraction of the summary's word trigrams that do not occur in the source",
+    meaning="share of the word trigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
 def new_trigrams(new_trigrams: Tensor) -> Tensor:
@@ -253,10 +253,7 @@ def new_trigrams(new_trigrams: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=None,
-    meaning=(
-        "mean over the summary's words of the length, in words, of the run copied from the source that the word "
-        "belongs to"
-    ),
+    meaning="mean over the words of the length, in words, of the copied run that the word belongs to",
     source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
 )
 def copied_density(copied_density: Tensor) -> Tensor:
@@ -270,10 +267,7 @@ def copied_density(copied_density: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=False,
-    meaning=(
-        "number of names that the source has in no written form, each once; undefined if capitals say nothing in the "
-        "summary"
-    ),
+    meaning="names that the source has in no written form, each once; undefined if capitals say nothing in the summary",
     source="this package",
 )
 def new_names(new_names: Tensor) -> Tensor:
@@ -287,9 +281,7 @@ def new_names(new_names: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=False,
-    meaning=(
-        "number of numbers, in digits or words, that the source has in no written form, each once"
-    ),
+    meaning="numbers, in digits or words, that the source has in no written form, each once",
     source="this package",
 )
 def new_numbers(new_numbers: Tensor) -> Tensor:
@@ -303,7 +295,7 @@ def new_numbers(new_numbers: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="number of summary tokens whose best match in the source is a different token",
+    meaning="tokens whose best match in the source is a different token",
     source=(
         "Vasilyev & Bohannon 2021, Eq. 1; if no word overlaps, the count over all words, as in blanc 0.3.4"
     ),
@@ -320,7 +312,7 @@ def alarms(alarms: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=False,
-    meaning="`alarms / overlap`: fraction of the checked tokens that raise an alarm",
+    meaning="`alarms / overlap`: share of the checked tokens that raise an alarm",
     source="this package",
     checked_only=True,
 )
@@ -335,7 +327,7 @@ def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms extrapolated to all summary tokens: `alarms * tokens / overlap`",
+    meaning="`alarms * tokens / overlap`: alarms extrapolated to all tokens",
     source="blanc 0.3.4",
     checked_only=True,
 )
@@ -350,10 +342,7 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=False,
-    meaning=(
-        "number of source positions that match a summary token better than the closest occurrence of the same "
-        "token does, summed over the summary"
-    ),
+    meaning="source positions that match a token better than the closest occurrence of the same token does, summed over the summary",
     source="Vasilyev & Bohannon 2021, Eq. 3",
     checked_only=True,
 )
@@ -368,7 +357,7 @@ def winners(winners: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms plus tokens that do not occur in the source: `alarms + tokens - overlap`",
+    meaning="`alarms + tokens - overlap`: alarms plus tokens that the source does not have",
     source="this package",
 )
 def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
@@ -396,7 +385,7 @@ def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=None,
-    meaning="number of summary tokens that occur in the source; only these are checked",
+    meaning="tokens that occur in the source; only these are checked",
     source="Vasilyev & Bohannon 2021, section 2",
 )
 def overlap(overlap: Tensor) -> Tensor:
@@ -410,7 +399,7 @@ def overlap(overlap: Tensor) -> Tensor:
     low=0,
     high=None,
     higher_is_better=None,
-    meaning="number of summary tokens",
+    meaning="tokens of the summary",
     source="Vasilyev & Bohannon 2021, section 2",
 )
 def tokens(tokens: Tensor) -> Tensor:
@@ -424,7 +413,7 @@ def tokens(tokens: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=None,
-    meaning="`overlap / tokens`: fraction of the summary that was checked",
+    meaning="`overlap / tokens`: share of the summary that was checked",
     source="this package",
 )
 def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
@@ -438,9 +427,7 @@ def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
     low=0,
     high=1,
     higher_is_better=None,
-    meaning=(
-        "1 if the summary has no tokens, otherwise 0; its sum is the number of blank summaries"
-    ),
+    meaning="1 if the summary has no tokens, otherwise 0",
     source="this package",
 )
 def blank(tokens: Tensor) -> Tensor:
@@ -454,7 +441,7 @@ def blank(tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms over all summary tokens; a token that does not occur in the source always counts as an alarm",
+    meaning="alarms over all tokens; a token that the source does not have is one",
     source="blanc 0.3.4",
 )
 def alarms_alltokens(alarms_alltokens: Tensor) -> Tensor:

@@ -1,9 +1,10 @@
 """Trains a summarizer with Lightning, logs ESTIME and ROUGE, and keeps the most consistent
 checkpoint.
 
-Checkpoints are selected by `inconsistency`: lower is better; blank, foreign or broken summaries
-lose. Copying the source is not penalized, so `copied_density`, ROUGE and the length are
-logged too.
+Checkpoints are selected by `inconsistency`: lower is better. A blank summary has the worst value, and
+with `min_tokens` each token that a summary lacks to half the references' mean length counts as a new
+word. Longer copies of the source, and loops of its words, still win, so `copied_density`, ROUGE and
+the length are logged too.
 
 By default it trains a very small model from scratch on generated texts, offline; `--model` loads a
 real one from the Hub. Prints one line of JSON.
@@ -36,11 +37,20 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from estime_metric import ESTIME
+from estime_metric import ESTIME, EstimeScorer
 
 #: What selects the checkpoint, and what is logged in addition.
 SELECTED = "inconsistency"
-WATCHED = (SELECTED, "alarms", "coverage", "copied_density", "blank", "tokens", "rougeL_fmeasure")
+WATCHED = (
+    SELECTED,
+    "copied_density",
+    "new_words",
+    "new_names",
+    "new_numbers",
+    "tokens",
+    "blank",
+    "rougeL_fmeasure",
+)
 
 #: The words of the generated texts: who did what to which thing.
 WORDS = [
@@ -56,7 +66,7 @@ class Summarizer(lightning.LightningModule):
     ``length`` tokens.
 
     ``model`` is on the Hub or in a folder; ``None`` makes a very small one with random weights.
-    ``encoder`` is ESTIME's.
+    ``encoder`` is ESTIME's, and ``min_tokens`` its option.
     """
 
     def __init__(
@@ -64,6 +74,7 @@ class Summarizer(lightning.LightningModule):
         model: str | None = None,
         encoder: str = "embedded",
         length: int = 12,
+        min_tokens: int | None = None,
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
@@ -73,7 +84,7 @@ class Summarizer(lightning.LightningModule):
             if model is None
             else AutoModelForSeq2SeqLM.from_pretrained(model)
         )
-        estime = ESTIME(model=encoder, return_dict=True)
+        estime = ESTIME(model=encoder, min_tokens=min_tokens, return_dict=True)
         self.metrics = MetricCollection(
             {"estime": estime, "rouge": ROUGEScore(rouge_keys="rougeL")}
         )
@@ -179,6 +190,12 @@ def pairs(how_many: int, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
+def half_length(rows: list[dict[str, Any]], encoder: str) -> int:
+    """Half the mean length of the reference summaries, in tokens of ESTIME's encoder."""
+    references, sources = ([row[name] for row in rows] for name in ("summary", "source"))
+    return int(EstimeScorer(model=encoder).score(references, sources).mean("tokens") / 2)
+
+
 def plot(epochs: list[dict[str, float]], file: Path) -> None:
     """Draws what was logged after each epoch, and marks the epoch whose checkpoint is kept."""
     import matplotlib
@@ -225,7 +242,9 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     options = parser.parse_args(arguments)
 
     lightning.seed_everything(0, verbose=False)
-    model = Summarizer(options.model, options.encoder)
+    unseen = pairs(options.validation, seed=1)
+    min_tokens = half_length(unseen, options.encoder)
+    model = Summarizer(options.model, options.encoder, min_tokens=min_tokens)
     watched = {"monitor": f"val/{SELECTED}", "mode": "min"}  # lower is better
     best = ModelCheckpoint(options.folder, "best", **watched, enable_version_counter=False)
     last = ModelCheckpoint(
@@ -243,7 +262,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    validation = DataLoader(pairs(options.validation, seed=1), batch_size=options.batch)
+    validation = DataLoader(unseen, batch_size=options.batch)
     if options.validate:
         trainer.validate(model, validation, ckpt_path=options.validate, verbose=False)
     else:

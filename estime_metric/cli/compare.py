@@ -104,11 +104,10 @@ def compare(
 ) -> int:
     """Compare two or more systems on the same sources: means, differences, intervals and p-values.
 
-    For each pair of systems, the command says whether the first measure differs significantly, which
-    system copies longer runs of words, and how often people agreed with such a difference in a study.
-    It does not say which system is better: a system that copies more has lower scores. P-values of
-    several pairs of systems are corrected by Holm's method. Summaries of one source are drawn and
-    swapped together.
+    For each pair of systems, the command prints the difference with its interval and p-value, and how
+    long the runs of words are that both systems copy. It does not say which system is better: a system
+    that copies more has lower scores. P-values of several pairs of systems are corrected by Holm's
+    method. Summaries of one source are drawn and swapped together.
 
     Files that already contain scores are used unchanged; the scoring options only apply to files
     with unscored pairs. All systems must have the same signature. Unscored pairs are scored in
@@ -406,7 +405,7 @@ def _as_json(compared: "Comparison") -> str:
 
 def _print(compared: "Comparison") -> None:
     from estime_metric.compare.differences import PROPERTIES
-    from estime_metric.compare.words import LISTED, notes
+    from estime_metric.compare.words import notes
 
     systems = compared.systems
     known = [name for name in PROPERTIES if systems[name].notna().any()]
@@ -422,8 +421,7 @@ def _print(compared: "Comparison") -> None:
     )
     for measure in compared.measures:
         _print_means(compared, measure)
-        if len(compared.pairs) <= LISTED * len(compared.measures):
-            _print_differences(compared, measure)
+        _print_differences(compared, measure)
     for line in notes(compared):
         say(line)
 
@@ -445,24 +443,41 @@ def _print_means(compared: "Comparison", measure: str) -> None:
 
 
 def _print_differences(compared: "Comparison", measure: str) -> None:
+    """One line per pair of systems, of the first `LISTED` ones."""
+    from estime_metric.compare.words import LISTED
     from estime_metric.table.intervals import Interval
 
     pairs = compared.pairs[compared.pairs["measure"] == measure].to_dict("records")
+    shown = pairs[:LISTED]
     cells = [
         mean_cells(measure, Interval(row["difference"], row["low"], row["high"], row["examples"]))
-        for row in pairs
+        for row in shown
     ]
+    density = compared.systems["copied_density"]
+    copied = (
+        {} if density.isna().all() else {name: fixed(runs, 1) for name, runs in density.items()}
+    )
+    some = f" ({LISTED} of {len(pairs)})" if len(pairs) > LISTED else ""
     print_columns(
         {
-            "first": [row["system_a"] for row in pairs],
-            "second": [row["system_b"] for row in pairs],
+            "first": [row["system_a"] for row in shown],
+            "second": [row["system_b"] for row in shown],
             "difference": [difference for difference, _ in cells],
             "95% interval": [interval for _, interval in cells],
-            "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in pairs],
+            "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in shown],
             "wins / ties / losses": [
-                f"{row['a_better']}/{row['ties']}/{row['b_better']}" for row in pairs
+                f"{row['a_better']}/{row['ties']}/{row['b_better']}" for row in shown
             ],
+            **(
+                {
+                    "copied density": [
+                        f"{copied[row['system_a']]} / {copied[row['system_b']]}" for row in shown
+                    ]
+                }
+                if copied
+                else {}
+            ),
         },
         texts=["first", "second"],
-        title=f"Differences in {measure}, first minus second",
+        title=f"Differences in {measure}, first minus second{some}",
     )

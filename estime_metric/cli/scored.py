@@ -87,6 +87,9 @@ def print_report(report: Report) -> None:
         lines = _listed(report.blank_lines, report.blank, report)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
         say(f"{counted(report.blank, 'blank summary')} ({worst}): {lines}")
+    if report.uncounted_names:
+        summaries = counted(report.uncounted_names, "summary")
+        say(f"Names could not be counted in {summaries}, because capitals say nothing there.")
     say(report.signature.short)
 
 

@@ -14,7 +14,7 @@ from estime_metric.compare.differences import (
 )
 from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
-from estime_metric.compare.words import notes, sentences, to_dict, to_rows
+from estime_metric.compare.words import notes, to_dict, to_rows
 from estime_metric.table.table import read as read_scores
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "judge",
     "notes",
     "read_scores",
-    "sentences",
     "to_dict",
     "to_rows",
 ]

@@ -1,4 +1,4 @@
-"""What a comparison says in sentences: the differences, the copying, and what limits the numbers."""
+"""What a comparison says besides its numbers, and its rows for a file."""
 
 from __future__ import annotations
 
@@ -10,57 +10,35 @@ import pandas as pd
 from estime_metric._wording import counted
 from estime_metric.compare.differences import PROPERTIES, Comparison
 from estime_metric.measures import RECOMMENDED, measure_of
-from estime_metric.show.tables import decimals_of, fixed
 from estime_metric.table.intervals import FEW_SOURCES, RESAMPLES
 from estime_metric.table.tests import LEVEL, SEED, SWAPS
 
-_ALIKE = 1.05  # a smaller ratio would be printed as 1.0
-LISTED = 15  # pairs of systems with sentences; further ones are counted
+LISTED = 15  # pairs of systems that are listed for a measure; further ones are counted
 
 #: Of the significant differences of `inconsistency` between two of SummEval's 16 systems, over all
 #: 100 documents, as `compare_scores` finds them: in how many people's mean judgement of consistency has
-#: the same order, and how many there are, if the system with the lower value has more than `COPIES_MORE`
-#: times the `copied_density` of the other, and if it does not. See docs/research/systems.md.
-COPIES_MORE = 2.0
+#: the same order, and how many there are, if the system with the lower value has more than twice the
+#: `copied_density` of the other, and if it does not. See docs/benchmarks.md#systems.
 AGREED_ABOVE, AGREED_BELOW = (62, 63), (17, 33)
 
 
-def sentences(comparison: Comparison) -> list[list[str]]:
-    """For each pair of systems, in the order of `Comparison.pairs`, what the first measure says, how
-    long the runs are that the two copy, and how often people agreed with such a difference in the
-    study; the latter two if they are known. For example:
-
-    - pg has lower inconsistency than bart (0.0194 and 0.0629, p 0.0004).
-    - pg copies runs 1.9 times as long: 27 and 14 words.
-    - Such a difference agreed with people in 17 of 33 cases on SummEval (ratio of at most 2), about
-      chance.
-    """
-    rows = comparison.pairs[comparison.pairs["measure"] == comparison.measures[0]]
-    density = comparison.systems["copied_density"]
-    return [
-        _sentences(
-            row,
-            density[[row["system_a"], row["system_b"]]],
-            higher=comparison.higher_is_better[row["measure"]],
-        )
-        for row in rows.to_dict("records")
-    ]
-
-
 def notes(comparison: Comparison) -> list[str]:
-    """What readers of the numbers must know, each sentence once: the `sentences` on the first `LISTED`
-    pairs of systems, why a further measure cannot compare two systems, how the numbers were computed and
+    """What readers of the numbers must know, each sentence once: why a measure cannot compare two
+    systems, how often people agreed with such differences in a study, how the numbers were computed and
     what limits them, and the signature.
     """
-    said = sentences(comparison)
-    agreements = dict.fromkeys(line for lines in said for line in lines[2:])
     pairs = comparison.pairs
-    silent = pairs[(pairs["why_not"] != "") & (pairs["measure"] != comparison.measures[0])]
-    reasons = [_not_compared(row) for row in silent.to_dict("records")]
+    reasons = [
+        f"{row['measure']} cannot compare {row['system_a']} and {row['system_b']}, because "
+        f"{row['why_not']}."
+        for row in pairs[pairs["why_not"] != ""].to_dict("records")
+    ]
+    if len(reasons) > LISTED:
+        reasons[LISTED:] = [f"{len(reasons) - LISTED} more such pairs are not listed."]
+    judged = pairs[pairs["measure"].map(measure_of) == RECOMMENDED]
     return [
-        *_listed([" ".join(lines[:2]) for lines in said], "pairs of systems"),
-        *agreements,
-        *_listed(reasons, "such pairs"),
+        *reasons,
+        *([_agreement()] if judged["better"].notna().any() else []),
         _method(comparison),
         *_notes_on_sources(comparison),
         *(note for name in comparison.measures for note in _notes_on_measure(comparison, name)),
@@ -79,8 +57,8 @@ def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
-    """Everything, for one JSON object: the rows of `Comparison.systems` and of `Comparison.pairs`, how
-    they were computed, and the notes.
+    """Everything, for one JSON object: the rows of `Comparison.systems`, those of `to_rows`, how they
+    were computed, and the notes.
     """
     return {
         "signature": comparison.signature,
@@ -91,7 +69,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "swaps": SWAPS,
         "seed": SEED,
         "systems": _records(comparison.systems.rename_axis("system").reset_index()),
-        "pairs": _records(comparison.pairs),
+        "pairs": to_rows(comparison),
         "notes": notes(comparison),
     }
 
@@ -107,107 +85,24 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _listed(lines: list[str], things: str) -> list[str]:
-    """The first `LISTED` lines, and how many more there are."""
-    more = len(lines) - LISTED
-    return lines if more <= 0 else [*lines[:LISTED], f"{more} more {things} are not listed."]
-
-
-def _sentences(row: dict[str, Any], density: pd.Series, *, higher: bool) -> list[str]:
-    """The sentences on one row of `Comparison.pairs`; ``density`` is `copied_density` of its two
-    systems, and ``higher`` whether higher values are better.
-    """
-    lines = [_difference(row, higher=higher)]
-    if density.notna().all():
-        lines.append(_copying(density))
-        if row["better"] is not None and measure_of(row["measure"]) == RECOMMENDED:
-            lines.append(_agreement(density, row["better"]))
-    return lines
-
-
-def _difference(row: dict[str, Any], *, higher: bool) -> str:
-    """What one measure says of two systems."""
-    measure, first, second = row["measure"], row["system_a"], row["system_b"]
-    if row["why_not"]:
-        return _not_compared(row)
-    is_first = (row["difference"] > 0) == higher
-    leader = first if is_first else second
-    means = [row["mean_a"], row["mean_b"]] if is_first else [row["mean_b"], row["mean_a"]]
-    shown = " and ".join(_unequal(measure, means))
-    other = second if is_first else first
-    comparative = "higher" if higher else "lower"
-    if row["units"] == 1 and row["difference"]:
-        return (
-            f"{leader} has {comparative} {measure} than {other} ({shown}); one source cannot show "
-            "whether the difference is more than chance."
-        )
-    if row["better"] is not None:
-        return f"{leader} has {comparative} {measure} than {other} ({shown}, {_p(row['p_holm'])})."
-    includes = ", but the 95% interval includes 0" if row["p_holm"] < LEVEL else ""
+def _agreement() -> str:
+    """How often people agreed with significant differences of `inconsistency`."""
+    (above, cases_above), (below, cases_below) = AGREED_ABOVE, AGREED_BELOW
     return (
-        f"{first} and {second} do not differ significantly in {measure} "
-        f"({' and '.join(_unequal(measure, [row['mean_a'], row['mean_b']]))}, {_p(row['p_holm'])}"
-        f"{includes})."
+        f"On SummEval, people agreed with {above} of {cases_above} significant differences of "
+        f"{RECOMMENDED} if the system with the lower value copied runs more than twice as long, and with "
+        f"{below} of {cases_below} otherwise."
     )
-
-
-def _not_compared(row: dict[str, Any]) -> str:
-    return (
-        f"{row['measure']} cannot compare {row['system_a']} and {row['system_b']}, because "
-        f"{row['why_not']}."
-    )
-
-
-def _copying(density: pd.Series) -> str:
-    """Which of two systems copies longer runs of words."""
-    longer, shorter = density.sort_values(ascending=False, kind="stable").index
-    more, less = density[longer], density[shorter]
-    words = f"{_words(more)} and {_words(less)} words"
-    if more < _ALIKE * less or not less:
-        return f"{longer} and {shorter} copy runs of {words}."
-    return f"{longer} copies runs {more / less:.1f} times as long: {words}."
-
-
-def _words(density: float) -> str:
-    return f"{density:.0f}" if density >= 10 or not density else f"{density:.1f}"
-
-
-def _agreement(density: pd.Series, better: str) -> str:
-    """How often people agreed with such a difference."""
-    (other,) = density.index.drop(better)
-    if density[better] > COPIES_MORE * density[other]:
-        ratio, (agreed, cases), verdict = "above", AGREED_ABOVE, ""
-    else:
-        ratio, (agreed, cases), verdict = "of at most", AGREED_BELOW, ", about chance"
-    return (
-        f"Such a difference agreed with people in {agreed} of {cases} cases on SummEval (ratio "
-        f"{ratio} {COPIES_MORE:g}){verdict}."
-    )
-
-
-def _unequal(measure: str, means: list[float]) -> list[str]:
-    """Means as they are printed elsewhere, with more digits if they would look equal."""
-    least = decimals_of(measure)
-    for decimals in range(least, 7):
-        shown = [fixed(mean, decimals) for mean in means]
-        if len(set(shown)) > 1:
-            return shown
-    return [fixed(mean, least) for mean in means]
-
-
-def _p(p_value: float) -> str:
-    if math.isnan(p_value):
-        return "p undefined"
-    return "p < 0.0001" if p_value < 1e-4 else f"p {p_value:.2g}"
 
 
 def _method(comparison: Comparison) -> str:
     pairs = len(comparison.pairs) // len(comparison.measures)
     corrected = f", corrected by Holm's method for {pairs} pairs of systems" if pairs > 1 else ""
     return (
-        f"{counted(comparison.examples, 'example')}, matched by column {comparison.matched_by!r}. 95% intervals are from a bootstrap by source "
-        f"({RESAMPLES} resamples); p-values are from approximate randomization ({SWAPS} swaps)"
-        f"{corrected}."
+        f"{counted(comparison.examples, 'example')}, matched by column {comparison.matched_by!r}. A "
+        f"difference is significant if p is below {LEVEL:g} and its 95% interval excludes 0. The intervals "
+        f"are from a bootstrap by source ({RESAMPLES} resamples), p-values from approximate randomization "
+        f"({SWAPS} swaps){corrected}."
     )
 
 

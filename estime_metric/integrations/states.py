@@ -6,7 +6,7 @@ An example is kept as a row, (1 + k,): its id or NaN, then its ``k`` values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -57,27 +57,20 @@ def chosen_indices(indices: Any, summaries: int) -> list[int]:
 
 def _integers(name: str, numbers: Any) -> list[int]:
     """The integers in a tensor of one axis or in a sequence; none may be too large for float64."""
+    try:
+        tensor = torch.as_tensor(numbers, device="cpu")
+    except (TypeError, ValueError, RuntimeError):
+        tensor = None
     if (
-        not isinstance(numbers, Iterable)
-        or isinstance(numbers, (str, bytes))
-        or getattr(numbers, "ndim", 1) != 1
+        tensor is None
+        or tensor.ndim != 1
+        or (len(tensor) and (tensor.is_floating_point() or tensor.dtype is torch.bool))
+        or (tensor.abs() > GREATEST_ID).any()
     ):
-        raise TypeError(
-            f"Expected argument `{name}` to be a list or a tensor of integers, but got {numbers!r}."
+        raise ValueError(
+            f"Expected argument `{name}` to be a list or a tensor of integers up to 2**53, but got {numbers!r}."
         )
-    listed = list(numbers.tolist() if isinstance(numbers, Tensor) else numbers)
-    for index, number in enumerate(listed):
-        if isinstance(number, Tensor) and number.ndim == 0:
-            listed[index] = number = number.item()
-        if (
-            isinstance(number, bool)
-            or not hasattr(number, "__index__")
-            or abs(number) > GREATEST_ID
-        ):
-            raise ValueError(
-                f"Expected argument `{name}` to contain only integers up to 2**53, but got {number!r} at index {index}."
-            )
-    return listed
+    return [int(number) for number in tensor.tolist()]
 
 
 def each_id_once(rows: Tensor, of_texts: Sequence[int]) -> tuple[Tensor, list[int]]:

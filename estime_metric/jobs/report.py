@@ -125,6 +125,11 @@ class Report:
         return int(self._is_blank.sum())
 
     @property
+    def uncounted_names(self) -> int:
+        """In how many summaries names could not be counted, because capitals say nothing there."""
+        return int(self._of_first_layer("new_names").isna().sum())
+
+    @property
     def flagged(self) -> int:
         """How many summaries are flagged."""
         return int(self.table[FLAG].sum())
@@ -212,6 +217,7 @@ class Report:
             "skipped": self.skipped,
             "blank": self.blank,
             "unchecked": self.unchecked,
+            "uncounted_names": self.uncounted_names,
             **({} if self.threshold is None else {"flagged": self.flagged}),
             "few_sources": self.few_sources,
             "unchecked_lines": self.unchecked_lines,

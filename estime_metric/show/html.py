@@ -34,6 +34,26 @@ SCRIPT = _asset("estime.js")
 #: Title of a page.
 TITLE = "ESTIME: alarms and their evidence"
 
+#: Samples of words in the legend: class, strength of the color, meaning.
+_SAMPLES = (
+    ("estime-absent estime-colored", "1.00", "not in the source"),
+    (
+        "estime-alarm estime-colored",
+        "0.80",
+        "alarm: a different word of the source fits better "
+        f"(graded alarm over {show_words.ALARM_FROM:g})",
+    ),
+    (
+        "estime-match estime-colored",
+        "0.30",
+        "match, but a different word fits nearly as well "
+        f"(graded alarm {show_words.LEAST_COLORED:g} to {show_words.ALARM_FROM:g})",
+    ),
+    ("estime-best", None, "best match"),
+    ("estime-same", None, "closest occurrence of the same word"),
+)
+_LEGEND = {"legend": _SAMPLES, "colors": show_words.COLORS}
+
 #: Characters that HTML cannot contain, or only in another form.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
@@ -85,7 +105,7 @@ def to_html(
     ]
     if several:
         counts, signature = show_words.counts(shown[0]), shown[0].signature if is_common else ""
-        parts.insert(0, _render("key", counts=counts, **_legend(), signature=signature))
+        parts.insert(0, _render("key", counts=counts, **_LEGEND, signature=signature))
     return _render(
         "page",
         title=title,
@@ -115,9 +135,7 @@ def notebook(explanation: Explanation) -> str:
     return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
 
 
-def comparison(
-    explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime"
-) -> str:
+def comparison(explanations: Sequence[Explanation], names: Sequence[str]) -> str:
     """Several summaries above their one source: a `fragment` with their counts in a table, and
     names above them.
 
@@ -132,13 +150,13 @@ def comparison(
     if len(names) != len(explanations):
         wanted = f"{len(explanations)}, one for each explanation"
         raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
-    return _fragment(explanations, names, key)
+    return _fragment(explanations, names)
 
 
 def _fragment(
     explanations: Sequence[Explanation],
     names: Sequence[str],
-    key: str,
+    key: str = "estime",
     heading: str = "",
     with_key: bool = True,
     with_signature: bool = True,
@@ -163,7 +181,7 @@ def _fragment(
         source=explanations[0].source,
         source_pieces=list(_source_pieces(explanations)),
         hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
-        **_legend(),
+        **_LEGEND,
         with_key=with_key,
         signature=explanations[0].signature if with_signature else "",
     )
@@ -197,19 +215,6 @@ def _index_row(heading: str, explanation: Explanation) -> dict[str, Any]:
         "inconsistency": show_words.share(explanation.inconsistency),
         "beginning": " ".join(explanation.prediction[:300].split()),
     }
-
-
-def _legend() -> dict[str, Any]:
-    """Samples of words, each with class, strength and meaning, and what the colors mean."""
-    samples = [
-        (f"estime-{sample.verdict} estime-colored", f"{sample.strength:.2f}", sample.meaning)
-        for sample in show_words.LEGEND
-    ]
-    evidence = [
-        ("estime-best", None, "best match"),
-        ("estime-same", None, "closest occurrence of the same word"),
-    ]
-    return {"legend": [*samples, *evidence], "colors": show_words.COLORS}
 
 
 def _render(template: str, **values: Any) -> str:

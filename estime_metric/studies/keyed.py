@@ -26,40 +26,44 @@ _OTHER_NAMES = {name.casefold(): system for system, name in SUMMEVAL_SYSTEMS.ite
 _LISTED = 5  # names that a message lists before it only counts
 
 
+#: Names that a column can have; the first one that a table has is used.
+Names = str | Sequence[str]
+
+
 def read_keyed(
-    path: str | Path, document: str | None = None, system: str | None = None
+    path: str | Path, document: Names = DOCUMENT_COLUMNS, system: Names = SYSTEM_COLUMNS
 ) -> pd.DataFrame:
     """A table with a row per summary; ``document`` and ``system`` are text, whatever the file calls
-    them (`DOCUMENT_COLUMNS`, `SYSTEM_COLUMNS`), and columns of numbers are numbers, in CSV too. The
-    index is the number of each line.
+    them, and columns of numbers are numbers, in CSV too. The index is the number of each line.
 
     Args:
         path: in any format of `estime score`; also its output, whose prefix is removed and whose
             ``signature`` becomes a column.
-        document, system: the columns, if they have other names.
+        document, system: what the columns can be called.
 
     Raises:
         ValueError: no rows, or no such column.
         OSError, ImportError: the file cannot be read.
     """
     path = Path(path)
-    table = read(path)
-    if table.empty:
-        raise ValueError(f"Expected {path.name} to be a table, but it has no rows.")
-    keys = _key_columns(table, path.name, document, system)
+    table = keyed(read(path), path.name, document, system)
     if has_text_cells(path):
-        texts = table.columns.difference([*keys, *table.select_dtypes(("number", "bool"))])
+        texts = table.columns.difference([*KEY, *table.select_dtypes(("number", "bool"))])
         table = table.assign(**{name: converted(table[name]) for name in texts})
-    return keyed(table, path.name, document, system)
+    return table
 
 
 def keyed(
-    table: pd.DataFrame, name: str, document: str | None = None, system: str | None = None
+    table: pd.DataFrame,
+    name: str,
+    document: Names = DOCUMENT_COLUMNS,
+    system: Names = SYSTEM_COLUMNS,
 ) -> pd.DataFrame:
     """A table with the columns ``document`` and ``system`` as `read_keyed` gives them, behind its other
     columns; ``name`` is what messages call it.
     """
-    documents, systems = _key_columns(table, name, document, system)
+    documents = _column_of("documents", table, name, document)
+    systems = _column_of("systems", table, name, system)
     others = table.drop(columns=[documents, systems, *KEY], errors="ignore")
     names = table[systems]
     if systems == "n_errors" and "n_missing" in table:  # the errors that were requested
@@ -69,10 +73,11 @@ def keyed(
 
 def numeric_columns(table: pd.DataFrame, skipped: Collection[str] = ()) -> tuple[str, ...]:
     """The columns in which at least half of the cells that are not empty are numbers, so that a stray
-    word is an error and not a column of text. ``NAME_layerLAYER`` is skipped if ``NAME`` is.
+    word is an error and not a column of text. ``NAME_layerLAYER`` is skipped if ``NAME`` is, and so is
+    an index that pandas has written unasked.
     """
     columns = []
-    for name in table.columns.difference(KEY, sort=False):
+    for name in table.columns.difference([*KEY, "Unnamed: 0"], sort=False):
         filled = table[name].dropna()
         numbers = pd.to_numeric(filled, errors="coerce").notna()
         if measure_of(str(name)) not in skipped and len(filled) and numbers.mean() >= 0.5:
@@ -94,15 +99,9 @@ def by_summary(
 
     Raises:
         TypeError: a cell is neither empty nor a number.
-        ValueError: a column is missing, a name is empty, a summary occurs twice, or a number is
-            infinite.
+        KeyError: a column is missing.
+        ValueError: a name is empty, a summary occurs twice, or a number is infinite.
     """
-    for name in columns:
-        if name not in table:
-            listing = ", ".join(map(str, table.columns)) or "none"
-            raise ValueError(
-                f"Expected {where} to have a column {name!r}, but its columns are {listing}."
-            )
     if len(nameless := table.index[(table[KEY] == "").any(axis=1)]):
         raise ValueError(
             f"Expected {where} to name document and system in each row, but row {listed(nameless)} lacks one."
@@ -118,8 +117,7 @@ def by_summary(
 
 def cell_names(keys: pd.DataFrame | pd.MultiIndex) -> str:
     """Documents and systems, as `listed`."""
-    rows = keys.to_frame() if isinstance(keys, pd.MultiIndex) else keys
-    return listed([f"({document}, {system})" for document, system in rows.to_numpy()])
+    return listed([f"({document}, {system})" for document, system in keys.to_numpy()])
 
 
 def listed(cells: Sequence[Any]) -> str:
@@ -139,23 +137,15 @@ def known_systems(names: pd.Series, systems: Collection[str]) -> pd.Series:
     return names.replace(other_names)
 
 
-def _key_columns(
-    table: pd.DataFrame, name: str, document: str | None, system: str | None
-) -> list[str]:
-    """The columns of the document and of the system."""
-    columns = []
-    for kind, given, choices in (
-        ("document", document, DOCUMENT_COLUMNS),
-        ("system", system, SYSTEM_COLUMNS),
-    ):
-        tried = choices if given is None else (given,)
-        if (column := next((choice for choice in tried if choice in table), None)) is None:
-            raise ValueError(
-                f"Expected {name!r} to have a column of {kind}s ({', '.join(tried)}), but its columns "
-                f"are {', '.join(map(str, table.columns)) or 'none'}."
-            )
-        columns.append(column)
-    return columns
+def _column_of(kind: str, table: pd.DataFrame, name: str, names: Names) -> str:
+    """The first column of some names."""
+    names = [names] if isinstance(names, str) else names
+    if column := next((column for column in names if column in table), None):
+        return column
+    raise ValueError(
+        f"Expected {name!r} to have a column of {kind} ({', '.join(names)}), but its columns "
+        f"are {', '.join(map(str, table.columns)) or 'none'}."
+    )
 
 
 def _numbers(cells: pd.Series, what: str) -> pd.Series:

@@ -43,21 +43,20 @@ ERRORS = (
 )
 
 
-def read(folder: Path, task: int = 1, split: str = "all", limit: int | None = None) -> pd.DataFrame:
-    """The pairs, reference and edited summary in turn: ``document`` is the pair's name, ``system`` one
+def read(folder: Path, split: str = "all", limit: int | None = None) -> pd.DataFrame:
+    """The pairs of task 1, which has an error of each type in each summary, reference and edited summary in turn: ``document`` is the pair's name, ``system`` one
     of `VERSIONS`; further columns are the ``article`` and the type of ``error`` of the pair, as
     corrected by the authors if they did.
 
     Args:
         folder: a copy of the authors' repository, or its folder ``data``.
-        task: 1, with an error of each type in each summary, or 2, with errors of free choice.
         split: ``valid`` (the 50 articles whose id has the smallest SHA-256), ``test`` (the others) or
             ``all``.
         limit: only the first articles of the split.
     """
-    path = find_file(folder, f"task{task}_dataset.json")
+    path = find_file(folder, "task1_dataset.json")
     if path is None:
-        raise FileNotFoundError(f"Expected {str(folder)!r} to have task{task}_dataset.json.")
+        raise FileNotFoundError(f"Expected {str(folder)!r} to have task1_dataset.json.")
     pairs = records(path)
     pairs["article_id"] = pairs["article_id"].astype(str)
     pairs["error"] = pairs["error_type"]
@@ -111,7 +110,7 @@ def consistency(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataF
                     "error": error,
                     "pairs": len(pairs),
                     "ties": int((pairs[:, 0] == pairs[:, 1]).sum()),
-                    **with_interval(_share(pairs, drawn), "consistency"),
+                    **with_interval(share_of_pairs(pairs, drawn), "consistency"),
                     **with_interval(100 * area, "area"),
                 }
             )
@@ -132,7 +131,7 @@ def differences(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataF
         for other in published:
             known = np.isfinite([by_pair[measure], by_pair[other]]).all(axis=(0, 2))
             own, others = (
-                _share(by_pair[name][known], weights[:, known]) for name in (measure, other)
+                share_of_pairs(by_pair[name][known], weights[:, known]) for name in (measure, other)
             )
             against.append({"other": other, "drawn": own - others})
         if against:
@@ -148,7 +147,6 @@ def bump(
     folder: Path,
     /,
     *,
-    task: Literal[1, 2] = 1,
     split: Literal["all", "valid", "test"] = "all",
     limit: options.PositiveCount | None = None,
     run: Run = RUN,
@@ -162,11 +160,10 @@ def bump(
 
     Args:
         folder: A copy of the authors' repository, dataminr-ai/BUMP, or its folder data.
-        task: 1, with an error of each type in each summary, or 2, with errors of free choice.
         split: Articles: valid (the 50 for making choices), test (the others) or all.
         limit: Use only the first articles.
     """
-    table = read(folder, task, split, limit)
+    table = read(folder, split, limit)
     scores = run.score(table)
     shares, nearest = consistency(table, scores, run), differences(table, scores, run)
     of_all = shares[shares["error"] == "all"].set_index("measure")
@@ -198,6 +195,6 @@ def _by_pair(scores: pd.DataFrame) -> dict[str, Floats]:
     return {str(name): values.to_numpy().reshape(-1, 2) for name, values in scores.items()}
 
 
-def _share(pairs: Floats, weights: Floats) -> Floats:
+def share_of_pairs(pairs: Floats, weights: Floats) -> Floats:
     """Percent of the pairs in which the reference has the better score, (n,)."""
     return 100 * ratio(weights @ (pairs[:, 0] > pairs[:, 1]), weights.sum(axis=1))

@@ -45,7 +45,7 @@ def read(folder: Path, split: str = "test", limit: int | None = None) -> pd.Data
     ``factuality``, which is the share of the sentences without an error.
 
     Args:
-        folder: a copy of the authors' repository with its texts, or a folder with ``documents.jsonl``
+        folder: a copy of the authors' repository, or a folder with ``documents.jsonl``
             (``doc_id``, ``source``) and ``frank.jsonl`` (``doc_id``, ``system``, ``dataset``,
             ``split``, ``summary``, ``factuality``, ``metrics``).
         split: one of `SPLITS`.
@@ -66,22 +66,13 @@ def read(folder: Path, split: str = "test", limit: int | None = None) -> pd.Data
 
 
 def _read_authors(folder: Path) -> pd.DataFrame:
-    """The authors' files: judgements, outputs of metrics, and a file of texts or one per document."""
+    """The authors' files: judgements, outputs of metrics, and texts."""
     keys = list(_KEYS)
     judged = records(folder / "human_annotations.json")
     outputs = records(folder / "baseline_factuality_metrics_outputs.json")
     names = outputs.columns.difference([*keys, "dataset", "split"], sort=False)
     metrics = outputs[keys].assign(metrics=outputs[names].to_dict("records"))
-    if (folder / "benchmark_data.json").is_file():
-        texts = records(folder / "benchmark_data.json")[[*keys, "article", "summary"]]
-    else:
-        rows = []
-        for document in judged["hash"].unique():
-            systems = pd.read_json(
-                folder / "articles-wbertscore-json" / f"{document}.json", typ="series", dtype=False
-            )
-            rows += [(document, name, systems["article"], text) for name, text in systems.items()]
-        texts = pd.DataFrame(rows, columns=[*keys, "article", "summary"])
+    texts = records(folder / "benchmark_data.json")[[*keys, "article", "summary"]]
     table = judged.merge(metrics, on=keys, validate="1:1").merge(texts, on=keys, validate="1:1")
     if len(table) < len(judged):
         raise ValueError("Expected metrics and texts of each judged summary.")

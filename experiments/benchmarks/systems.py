@@ -172,16 +172,25 @@ def pooled(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def means(table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Of each dataset and system: the mean of each measure over all its summaries."""
+    values = scores.mul([-1 if name.startswith("(-)") else 1 for name in scores])
+    values.columns = values.columns.str.removeprefix("(-)")
+    return values.groupby([table["data"], table["system"]], sort=False).mean().reset_index()
+
+
 def systems(folder: Path, /, *, run: Run = RUN) -> None:
     """Count how often significant differences between two systems have the order of people's judgements.
 
     Prints, for each measure, how many significant differences have people's order, of all documents and
     of those for choosing and for reporting, by how much more one system copies, and, if both copy alike,
-    by the size of the difference; and Spearman's rho over all summaries. Writes systems.csv,
-    systems-sizes.csv, systems-rho.csv and systems-pairs.csv. Files of --scores name documents FOLDER/ID.
+    by the size of the difference; Spearman's rho over all summaries; and usual values. Writes
+    systems.csv, systems-sizes.csv, systems-rho.csv, systems-pairs.csv and systems-means.csv. Files of
+    --scores name documents FOLDER/ID.
 
     Args:
-        folder: Folder with some of the folders summeval, frank and ragtruth.
+        folder: Folder with some of the folders summeval, with documents.jsonl (doc_id, source) and
+            summeval.jsonl (doc_id, system, summary, consistency), frank and ragtruth, of these benchmarks.
     """
     table = read(folder)
     scores = run.score(table)
@@ -197,9 +206,13 @@ def systems(folder: Path, /, *, run: Run = RUN) -> None:
         list(by_size["size"].unique()),
         "people agree, of differences with p < .05 and a ratio of at most 2",
     )
-    shown = correlated.assign(**{"95%": interval_texts(correlated, "rho")})
-    show("Spearman's rho with judgements", wide(shown, ["rho", "95%"], "data"))
-    extra = {"rho": correlated, "sizes": by_size, "pairs": pairs}
+    values = correlated["rho"].map("{:.3f} ".format)
+    shown = correlated.assign(rho=values + interval_texts(correlated, "rho"))
+    show("Spearman's rho with judgements", wide(shown, ["rho"], "data")["rho"])
+    usual = means(table, scores)
+    by_data = usual.groupby("data", sort=False)[["inconsistency", "copied_density"]]
+    show("lowest and highest mean of a system", by_data.agg(["min", "max"]))
+    extra = {"rho": correlated, "sizes": by_size, "pairs": pairs, "means": usual}
     run.save(systems=counted, **{f"systems-{name}": value for name, value in extra.items()})
 
 

@@ -89,12 +89,6 @@ class Formula:
     share: float
     numbers: float = 0.0
 
-    def __str__(self) -> str:
-        return (
-            f"T {self.temperature:g}, w {self.weight:g}, absent {self.absent}, n {self.size}, "
-            f"s {self.share:g}, c {self.numbers:g}"
-        )
-
 
 CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1, 0.1)
 
@@ -156,7 +150,7 @@ def figures(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:
     fifth = {FIFTH: sets[FIFTH].separation(scores[FIFTH], FIFTH)} if FIFTH in sets else {}
     return {
         "bump": 2 * sets["bump"].consistency(scores["bump"]) - 1,
-        "frank": sets["frank"].partial(scores["frank"], "spearman"),
+        "frank": sets["frank"].partial(scores["frank"]),
         "cliff": np.mean(separations, axis=0),
         "summeval": sets["summeval"].rank_correlation(scores["summeval"]),
         **fifth,
@@ -224,8 +218,8 @@ def _parts(pairs: pd.DataFrame, files: Iterable[Path]) -> list[Parts]:
 
 @app.command
 def choose(data: Path, *parts: Path) -> None:
-    """Apply the rules on the halves for choices: print the best candidates, the chosen one, the choices
-    with one set excluded, and what each weight of new numbers gains.
+    """Apply the rules on the halves for choices: print the best candidates, the chosen one, and
+    what each weight of new numbers gains.
 
     Args:
         parts: what `measure` wrote, a file for each encoder.
@@ -255,13 +249,6 @@ def choose(data: Path, *parts: Path) -> None:
         }
     print(pd.DataFrame(rows).T.round(4).to_string())
     print(f"chosen: {chosen}")
-    for excluded in SETS:
-        others = [name for name in SETS if name != excluded]
-        without = {
-            formula: mean_of_sets(by_name, others)
-            for formula, by_name in figures_by_formula.items()
-        }
-        print(f"without {excluded}: {apply_rule(without)[1]}")
     _print_gains(sets, encoders)
 
 
@@ -280,7 +267,7 @@ def report(data: Path, *parts: Path) -> None:
         new = [columns[name] for name in ("new_words", "new_bigrams", "new_trigrams")]
         without_numbers = replace(CHOSEN, numbers=0.0)
         values = {
-            f"inconsistency ({CHOSEN})": encoder.values(CHOSEN),
+            "inconsistency": encoder.values(CHOSEN),
             "without numbers": encoder.values(without_numbers),
             "without numbers and n-grams": encoder.values(replace(without_numbers, share=0.0)),
             "graded_alarms / tokens": encoder.graded(CHOSEN.temperature) / tokens,
@@ -297,17 +284,14 @@ def report(data: Path, *parts: Path) -> None:
 
 def _reported(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, str]:
     """Column -> value and interval."""
-    frank, cliff = sets["frank"], sets["cliff"]
-    frank_scores, cliff_scores = -values[frank.rows], -values[cliff.rows]
+    cliff = sets["cliff"]
+    scores = -values[cliff.rows]
     by_set = figures(sets, values)
     columns = {
         "BUMP consistency": (by_set["bump"] + 1) / 2,
-        "FRANK partial r": frank.partial(frank_scores, "pearson"),
         "FRANK partial rho": by_set["frank"],
-        "CNN/DM partial r": frank.partial(frank_scores, "pearson", "cnndm"),
-        "CNN/DM partial rho": frank.partial(frank_scores, "spearman", "cnndm"),
-        "CLIFF CNN/DM area": (cliff.separation(cliff_scores, "cnndm") + 1) / 2,
-        "CLIFF XSum area": (cliff.separation(cliff_scores, "xsum") + 1) / 2,
+        "CLIFF CNN/DM area": (cliff.separation(scores, "cnndm") + 1) / 2,
+        "CLIFF XSum area": (cliff.separation(scores, "xsum") + 1) / 2,
         "SummEval consistency rho": by_set["summeval"],
         "mean of the rule": mean_of_sets(by_set),
     }

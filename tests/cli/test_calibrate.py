@@ -47,26 +47,11 @@ def check_threshold(
     if not np.isfinite(interval.mean):
         estimate = "not possible from so few"
     words = " ".join(printed.split())
-    for line in (
-        f"threshold {expected.threshold:.4f}: review summaries with {column} {side} this value",
-        f"(found {expected.found:.3f}, spared {expected.spared:.3f}, flagged {expected.flagged:.3f})",
-        f"for new summaries: {estimate}",
-    ):
-        assert line in words
-
-
-def test_scores_of_a_file(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    labels = rng.random(50) < 0.6
-    scores = (0.4 * rng.random(50) + 0.2 * ~labels).round(3).tolist()
-    rows = [
-        {"inconsistency": score, "label": bool(label), "mine": index}
-        for index, (score, label) in enumerate(zip(scores, labels, strict=True))
-    ]
-    judged = write_jsonl(tmp_path / "judged.jsonl", rows)
-    check_threshold(run(judged).stdout, "inconsistency", scores, labels.tolist())
-    shown = run(judged, "--score", "mine", "--higher").stdout
-    check_threshold(shown, "mine", range(50), labels.tolist(), higher_is_better=True)
+    assert (
+        f"threshold {expected.threshold:.4f}: review summaries with {column} {side} this" in words
+    )
+    assert f"found {expected.found:.3f}, spared {expected.spared:.3f}, flagged" in words
+    assert f"for new summaries: {estimate}" in words
 
 
 @pytest.mark.parametrize("column", ["source", "url"])
@@ -99,9 +84,9 @@ def test_rows_without_a_label_or_a_score_are_named_and_skipped(tmp_path: Path) -
     """As `estime score` does it, in every format, with exit status 1."""
     csv = tmp_path / "judged.csv"
     csv.write_text(
-        "inconsistency,label\n0.1,TRUE\n,1\n0.2,\nx,0\n0.9,False\n0.8,0.0\ninf,1\n1,2,3\n"
+        "inconsistency;label\n0.1;TRUE\n;1\n0.2;\nx;0\n0.9;False\n0.8;0.0\ninf;1\n1;2;3\n"
     )
-    shown = run(csv, status=1)
+    shown = run(csv, "--delimiter", ";", status=1)
     assert shown.stderr.splitlines()[:5] == [
         "skipped judged.csv line 8: has more than the 2 columns of the header (line 9 of the file)",
         "skipped line 2: column 'inconsistency' should be a number, but is missing",
@@ -110,16 +95,6 @@ def test_rows_without_a_label_or_a_score_are_named_and_skipped(tmp_path: Path) -
         "skipped line 7: column 'inconsistency' should be a number, but is 'inf'",
     ]
     assert "3 summaries, 1 consistent" in shown.stdout
-    unusable = [{"inconsistency": 0.1, "label": -1, "source_id": 7}] * 2
-    refused = run(write_jsonl(tmp_path / "judged.jsonl", unusable), status=2).stderr
-    assert "but got none (line 1: column 'label' should be 0 or 1, but is -1)." in refused
-
-
-def test_a_table_with_another_delimiter(tmp_path: Path) -> None:
-    path = tmp_path / "judged.csv"
-    path.write_bytes(b"inconsistency;label\n0.5;0\n")
-    refused = run(path, "--delimiter", ";", status=2).stderr
-    assert "to contain both 0 and 1" in refused
 
 
 @pytest.mark.parametrize("prefix", ["", "my_"])
@@ -137,30 +112,33 @@ def test_the_direction_of_a_measure_is_known_with_its_layer_and_its_prefix(
         )
 
 
-def test_scores_in_the_wrong_direction_get_a_warning(judged: Path, tmp_path: Path) -> None:
-    rows = [{"mine": number, "label": number > 9} for number in range(20)]
+def test_scores_of_others_have_the_direction_that_is_named(tmp_path: Path) -> None:
+    """The wrong one gets a warning."""
+    labels = [number > 9 for number in range(20)]
+    rows = [{"mine": number, "label": label} for number, label in enumerate(labels)]
     path = write_jsonl(tmp_path / "mine.jsonl", rows)
     assert "Pass --higher if higher scores are better" in run(path, "--score", "mine").stderr
-    assert not run(path, "--score", "mine", "--higher").stderr
+    shown = run(path, "--score", "mine", "--higher")
+    check_threshold(shown.stdout, "mine", range(20), labels, higher_is_better=True)
+    assert not shown.stderr
 
 
 def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> None:
-    bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x", "label": 1}])
+    unusable = write_jsonl(tmp_path / "unusable.jsonl", [{"inconsistency": 0.1, "label": -1}] * 2)
     header = tmp_path / "header.csv"
     header.write_text("source,summary,label\n")
-    rated = [{"soft": 0.5, "coherence": 4, "label": 1}]
     scored = tmp_path / "scored.jsonl"
+    rated = [{"soft": 0.5, "coherence": 4, "label": 1}]  # people's ratings are not the measure
     write(scored, rated, {"signature": "ESTIME|made", "measures": {"soft": {}}})
     for arguments, message in (
-        ([judged, "--score", "mine"], "Expected a column 'mine' in judged.jsonl"),
         ([judged], "'estime score judged.jsonl -o FILE' computes it"),
         ([judged, "--score", "soft"], "'estime score judged.jsonl --measures soft -o FILE'"),
         ([scored, "--score", "sotf"], "Did you mean 'soft'?"),
         ([scored, "--score", "coherence"], "Expected a column 'coherence' in scored.jsonl"),
-        ([judged, "--score", "new_words"], "'estime score judged.jsonl -o FILE' computes it"),
-        ([bare, "--score", "label"], "--label to name another column than --score, but both"),
-        ([bare, "--label", "mine"], "Expected a column 'mine' in bare.jsonl"),
+        ([judged, "--score", "label"], "--label to name another column than --score, but both"),
+        ([judged, "--label", "mine"], "Expected a column 'mine' in judged.jsonl"),
         ([header], "it has no rows (the first row is read as the header)"),
+        ([unusable], "but got none (line 1: column 'label' should be 0 or 1, but is -1)."),
     ):
         refused = run(*arguments, status=2)
         assert message in refused.stderr

@@ -109,19 +109,13 @@ def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_
 
 
 #: command, options in addition to those that work (an option given twice takes the last value), what is
-#: said
+#: said: one refusal of each kind
 REFUSED = [
     ("nope", "", "nope"),
     ("score", "--config pairs.jsonl", "to contain a JSON object of options, or the record of"),
     ("score", "--fast", "error: Unknown option: --fast. Did you mean --distance?"),
     ("score", "--layers a", "--layers"),
     ("score --example", "x.jsonl", "Expected either files or --example, but got both"),
-    ("score -m embedded-small", "", "Expected either files or --example, but got neither"),
-    (
-        "score nothing.jsonl",
-        "-m embedded-small",
-        "error: No such file or directory: 'nothing.jsonl'",
-    ),
     ("score nothing*.jsonl", "-m embedded-small", "No such file or directory: 'nothing*.jsonl'"),
     (
         "score",
@@ -135,56 +129,28 @@ REFUSED = [
     ),
     ("score", "-m no/such -o /proc/x.jsonl", "No such file or directory: '/proc/x.jsonl"),
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
-    (
-        "score",
-        "--source-column text",
-        "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
-    ),
+    ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns"),
     ("score", "-m nobody/nothing", "nobody/nothing"),
     (
         "score",
         "--threshold 3",
-        "Expected --threshold to be from 0 to 1, as values of inconsistency are, but got 3.",
+        "Expected --threshold to be from 0 to 1, as values of inconsistency",
     ),
-    *(
-        (f"explain {options}", "", "Expected exactly one of a file")
-        for options in (
-            "--summary x",
-            "--example --summary x --source y",
-            "x.jsonl --example",
-        )
-    ),
+    ("score", "--worst 2 -o -", "Expected -o - or one of --json and --worst, but got both"),
+    ("explain --summary x", "", "Expected exactly one of a file"),
+    ("explain x.jsonl --example", "", "Expected exactly one of a file"),
     ("explain --summary x --source y", "--row 1", "--row with a file"),
-    ("explain x.jsonl", "-m embedded-small", "error: No such file or directory: 'x.jsonl'"),
-    ("explain", "-o x.docx", "to end in .html or .jsonl, but got 'x.docx'"),
     ("explain", "--row 1", "line 1: is not JSON"),
-    (
-        "explain",
-        "--row 7",
-        "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4",
-    ),
-    ("corrupt x.jsonl", "", "--output"),
-    ("corrupt", "-m no/such/folder", "or on the Hugging Face Hub, or 'embedded-small'."),
-    ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
+    ("explain", "--row 7", "the line of a pair, but got 7 of 3 pairs, the last on line 4"),
     ("explain", "--layers 1,2", "Expected --layers to be one layer, but got 1, 2."),
-    ("score", "-s pairs.jsonl -i pairs.jsonl", "Expected tables or text files, but got both"),
-    ("calibrate", "--label none", "Name the right one with --label."),
-    *(("corrupt", f"--errors {errors}", "errors") for errors in ("0", "1,x")),
-    (
-        "coherence",
-        "--measures grammar",
-        "Expected --measures to name some of entity_graph, classifier, bartscore, length, rand",
-    ),
+    ("corrupt x.jsonl", "", "--output"),
+    ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
+    ("corrupt", "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.'),
     (
         "coherence",
         "--measures classifier",
         "Expected --classifier to name a trained classifier, since the measure 'classifier'",
     ),
-    ("corrupt", "--seed -1", 'Invalid value "-1" for --seed. Must be >= 0.'),
-    ("score", "--json -o -", "Expected -o - or one of --json and --worst, but got both"),
-    ("score", "--worst 2 -o -", "Expected -o - or one of --json and --worst, but got both"),
-    ("compare", "--measures soft", "a column 'soft' in "),
-    ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
     (
         "meta-evaluate",
         "--measures soft --significance bootstrap",
@@ -195,18 +161,11 @@ REFUSED = [
         "--lower rouge",
         "--lower and --higher to name measures (alarms, soft), but got 'rouge'",
     ),
-    ("meta-evaluate", "--document-column a,b,c", "one or two names of columns, but got 'a,b,c'"),
     (
         "meta-evaluate",
         "--significance williams --methods pearson",
-        "Expected --levels to be one of system, summary with --significance williams, but got",
+        "to be one of system, summary, but got 'pairwise'",
     ),
-    (
-        "meta-evaluate",
-        "-o table.xlsx",
-        "to be a folder, but got 'table.xlsx'",
-    ),
-    ("benchmark summeval", "--scores no.csv", "no.csv"),
     ("benchmark summeval", "--resume", "Expected --output with --resume"),
 ]
 
@@ -222,42 +181,20 @@ def test_what_cannot_be_done_is_said_in_one_line(
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.chdir(tmp_path)
-    rows = [
-        {"id": number, "source": "The cat sat on the mat.", "summary": "The cat sat."}
-        for number in range(3)
-    ]
-    Path("pairs.jsonl").write_text("\n".join(["{bad", *map(json.dumps, rows)]))
-    Path("scored.jsonl").write_text(
-        json.dumps({"line": 1, "id": "a", "alarms": 1, "signature": "ESTIME|s", "label": 1})
+    row = json.dumps({"id": 1, "source": "The cat sat on the mat.", "summary": "The cat sat."})
+    Path("pairs.jsonl").write_text("\n".join(["{bad", row, row, row]))
+    Path("table.csv").write_text(
+        "document,system,text,alarms,soft\nd0,s0,a,1,2\nd0,s1,b,3,1\nd1,s0,c,2,3\nd1,s1,d,4,4\n"
     )
-    lines = [
-        "document,system,text,alarms,soft",
-        "d0,s0,a,1,2",
-        "d0,s1,b,3,1",
-        "d1,s0,c,2,3",
-        "d1,s1,d,4,4",
-    ]
-    Path("table.csv").write_text("\n".join(lines))
-    Path("again.jsonl").write_text(Path("scored.jsonl").read_text())
     Path("folder.jsonl").mkdir()
     encoder = ["-m", bert_folder]
     working = {
         "score": ["pairs.jsonl", "-q", *encoder],
         "coherence": ["pairs.jsonl"],
-        "calibrate": ["scored.jsonl"],
         "explain": ["pairs.jsonl", *SHORT, *encoder],
         "corrupt": ["pairs.jsonl", "-q", "-o", "out.jsonl", *encoder],
-        "compare": ["scored.jsonl", "again.jsonl"],
         "meta-evaluate": ["table.csv", "table.csv", "-n", "5"],
-        "benchmark subtle-errors": ["pairs.jsonl", "-q", *encoder],
-        "benchmark summeval": [
-            "--data",
-            DATA / "summeval",
-            "-q",
-            "--bertscore-model",
-            bert_folder,
-            *encoder,
-        ],
+        "benchmark summeval": ["--data", DATA / "summeval", "-q", *encoder],
     }.get(command, [])
     shown = run_command(*command.split(), *working, *options.split(), status=2)
     *before, error = shown.stderr.splitlines()
@@ -273,18 +210,10 @@ def test_what_cannot_be_done_is_said_in_one_line(
     ("error", "message"),
     [
         (KeyError("layer"), "KeyError: 'layer' (ESTIME_TRACEBACK=1 shows the traceback)"),
-        (
-            TypeError("no such argument"),
-            "TypeError: no such argument (ESTIME_TRACEBACK=1 shows the traceback)",
-        ),
         (ValueError("Expected another"), "error: Expected another\n"),
         (MemoryError(), "out of memory"),
         (RuntimeError("could not create a primitive"), "try a smaller `token_budget` in --config"),
-        (FloatingPointError("not finite"), "not finite"),
-        (
-            AssertionError("Torch not compiled with CUDA enabled"),
-            "Torch not compiled with CUDA enabled",
-        ),
+        (AssertionError("Torch not compiled with CUDA enabled"), "not compiled with CUDA enabled"),
         (OSError(28, "No space left on device", "out.jsonl"), "No space left on device"),
     ],
 )
@@ -320,47 +249,33 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "a\\x1b]0;title\\x07\n\tb\\xd800\n"
 
 
-def test_the_version_and_docstrings_as_the_help() -> None:
+def test_the_version() -> None:
     assert run_command("--version").stdout == f"estime-metric {__version__}\n"
-    text = " ".join((score.score.__doc__ or "").split())
-    assert text.split("Exit status")[0].strip() in " ".join(
-        run_command("score", "--help").stdout.split()
-    )
 
 
 def test_estime_alone_says_how_to_begin() -> None:
-    shown = run_command()
-    lines = shown.stdout.splitlines()
-    assert len(lines) == 3
-    assert not shown.stderr
-    assert all(len(line) <= 80 for line in lines)
-    words = [line.split("  ")[0].split()[1:] for line in lines]
-    assert words[2] == ["--help"]
-    for command in words[:2]:
+    shown = run_command().stdout.splitlines()
+    assert shown[2].startswith("estime --help ")
+    for line in shown[:2]:
+        command = line.split("  ")[0].split()[1:]
         function, _, _ = app.parse_args(command, exit_on_error=False, print_error=False)
         assert function is score.score
 
 
 def test_the_citations_are_those_of_the_repository() -> None:
-    shown = run_command("cite")
     content = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     cited = content["preferred-citation"]
-    entries = re.findall(r"^@(\w+)\{(.*?)^\}$", shown.stdout, re.MULTILINE | re.DOTALL)
-    (paper, software) = [
-        dict(re.findall(r'^    (\w+) = "(.*)",$', entry, re.MULTILINE)) for _, entry in entries
-    ]
-    assert [kind for kind, _ in entries] == ["inproceedings", "software"]
-    assert re.sub("[{}]", "", paper["title"]) == cited["title"]
-    assert paper["author"].split(" and ") == [
-        f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]
-    ]
-    assert (paper["year"], paper["booktitle"]) == (str(cited["year"]), cited["collection-title"])
-    assert software["title"].startswith(f"{content['title']}: ")
-    assert (software["author"], software["version"]) == (
-        f"{{{content['authors'][0]['name']}}}",
-        __version__,
-    )
-    assert "short form" in shown.stderr
+    shown = re.sub(r"[{}]", "", run_command("cite").stdout)
+    authors = [f"{author['family-names']}, {author['given-names']}" for author in cited["authors"]]
+    for line in (
+        f'title = "{cited["title"]}",',
+        f'author = "{" and ".join(authors)}",',
+        f'booktitle = "{cited["collection-title"]}",',
+        f'year = "{cited["year"]}",',
+        f'author = "{content["authors"][0]["name"]}",',
+        f'version = "{__version__}",',
+    ):
+        assert f"    {line}\n" in shown
 
 
 def test_the_help_has_the_address_that_a_release_has(monkeypatch: pytest.MonkeyPatch) -> None:

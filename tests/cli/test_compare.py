@@ -126,9 +126,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
 ) -> None:
     missing = ["-m", "nobody/nothing"]
     table = pairs(tmp_path / "pairs.jsonl", "a")
-    alone = pairs(tmp_path / "alone.jsonl", "a", system="x")
-    damaged = pairs(tmp_path / "damaged.jsonl", "a")
-    damaged.write_text("no object\n" + damaged.read_text(encoding="utf-8"), encoding="utf-8")
     blank = write_jsonl(tmp_path / "blank.jsonl", [{"source": "The cat slept.", "summary": None}])
     broken = tmp_path / "broken.jsonl"
     broken.write_text("no object\n", encoding="utf-8")
@@ -138,31 +135,20 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     link.symlink_to(table)
     stranger = write_jsonl(tmp_path / "stranger.jsonl", [{"source": "Nobody.", "summary": "x"}])
     for arguments, message in [
-        ([table, tmp_path / "missing.jsonl"], r"missing\.jsonl"),
         ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
-        ([damaged, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
-        ([damaged, broken], r"broken\.jsonl to have .* no rows \(broken\.jsonl line 1: "),
+        ([table, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
+        ([table, broken], r"broken\.jsonl to have .* no rows \(broken\.jsonl line 1: "),
         (
             [table],
             "a column 'system' in pairs.jsonl, but its columns are source, summary, id. Name",
         ),
         (
-            [table, table],
-            "Expected every input file only once, but .*jsonl', which are the same file",
-        ),
-        (
             [table, link],
             "Expected every input file only once, but .*pairs.jsonl' and .*link.jsonl', which are the same",
         ),
-        ([table, files[1], "--id-column", "key"], "a column 'key' in pairs.jsonl"),
         ([table, "--system-column", "tokens"], "--system-column to be other columns than measures"),
-        ([alone], "Expected two systems or more, but got 1"),
         ([gap], "in column 'system' in each row of gap.jsonl, but line 3 has none"),
         ([table, stranger], "common, but by column 'source' they have none: pairs: 'A dog"),
-        (
-            [table, files[1], "--higher", "alarms"],
-            "--higher to name columns .* lower alarms is better",
-        ),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
         (
             ["-s", tmp_path / "a", "-i", tmp_path / "a"],
@@ -190,23 +176,21 @@ def test_systems_are_scored_first_from_files_of_every_kind(
     """Their columns may have the names of outputs."""
     strange = {"line": 7, "tokens": "many", "signature": "J. Doe", "alarms_layer3": 5, "blank": 1}
     paths = [pairs(tmp_path / f"{name}.jsonl", name, **strange) for name in "ab"]
-    texts: list[Any] = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", tmp_path / "b.txt"]
     for name, lines in {"s": SOURCES, **SUMMARIES}.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-    arguments: list[Any] = paths
-    typed = ""
-    if kind == "one table":
-        rows = [{**row, "by": path.stem} for path in paths for row in json_rows(path)]
-        arguments = [write_jsonl(tmp_path / "all.jsonl", rows), "--system-column", "by"]
-    elif kind == "texts":
-        arguments = texts
-    elif kind == "one output":
+    texts = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", tmp_path / "b.txt"]
+    by_system = [{**row, "by": path.stem} for path in paths for row in json_rows(path)]
+    if kind == "one output":
         run_command("score", *texts, *encoder, "-o", tmp_path / "all.csv")
-        arguments = [tmp_path / "all.csv", "--system-column", "file"]
-    elif kind == "standard input":
-        arguments, typed = ["-", paths[1]], paths[0].read_text()
+    arguments: dict[str, list[Any]] = {
+        "pairs": paths,
+        "one table": [write_jsonl(tmp_path / "all.jsonl", by_system), "--system-column", "by"],
+        "texts": texts,
+        "one output": [tmp_path / "all.csv", "--system-column", "file"],
+        "standard input": ["-", paths[1]],
+    }
     out = tmp_path / "out.jsonl"
-    run(*arguments, *encoder, "-o", out, stdin=typed)
+    run(*arguments[kind], *encoder, "-o", out, stdin=paths[0].read_text())
     assert means(out) == expected(scorer)
 
 
@@ -238,17 +222,14 @@ def test_columns_of_other_metrics_need_no_encoder(tmp_path: Path) -> None:
     """In pairs, of which the copying is computed, and in CSV."""
     tables = [tmp_path / f"{name}.csv" for name in "ab"]
     for name, path in zip("ab", tables, strict=True):
-        rows = [
-            {"source": source, "summary": summary, "rouge": 0.25 * (name == "b") + 0.5}
-            for source, summary in zip(SOURCES, SUMMARIES[name], strict=True)
-        ]
-        write(path, rows)
-    arguments = [*tables, "--measures", "rouge", "--higher", "rouge", "-m", "nobody/nothing"]
-    shown = json.loads(run(*arguments, "--json").stdout)
+        texts = zip(SOURCES, SUMMARIES[name], strict=True)
+        rouge = 0.25 * (name == "b") + 0.5
+        write(path, [{"source": text, "summary": own, "rouge": rouge} for text, own in texts])
+    shown = json.loads(run(*tables, "--measures", "rouge", "--higher", "rouge", "--json").stdout)
     assert [(row["a_better"], row["b_better"]) for row in shown["pairs"]] == [(0, 3)]
     a, b = (row["copied_density"] for row in shown["systems"])
     assert a > b > 0
-    refused = run(*arguments[:2], "--measures", "ruoge", status=2).stderr
+    refused = run(*tables, "--measures", "ruoge", status=2).stderr
     assert "but its columns are source, summary, rouge. Did you mean 'rouge'?" in refused
 
 
@@ -269,13 +250,11 @@ def system(path: Path, alarms: float, examples: int = 12, **further: Any) -> Pat
     ("further", "status"),
     [
         ({"alarms": 3}, 0),
-        ({"alarms": 1}, 0),
         ({"alarms": 5}, 3),
         ({"alarms": 1, "copied_density": 5.6}, 4),
         ({"alarms": 1, "copied_density": 5.4}, 0),  # by less than a tenth
         ({"alarms": 1, "copied_density": [50.0] + [5.0] * 11}, 0),  # not significantly
         ({"alarms": 5, "copied_density": 9.0}, 3),  # 3 before 4
-        ({"alarms": 0, "tokens": 0, "blank": 1}, 3),  # blank never wins
         ({"alarms": 1, "tokens": [0] * 6 + [20] * 6, "blank": [1] * 6 + [0] * 6}, 3),
         ({"alarms": 1, "coverage": 0.1}, 2),  # cannot be compared
         ({"alarms": 5, "examples": 9}, 2),  # 2 before 3
@@ -293,27 +272,21 @@ def test_a_gate_says_by_its_status_whether_the_new_system_is_worse(
 
 
 def test_a_gate_by_a_column_of_others(tmp_path: Path) -> None:
-    rows = [
-        {"source": f"Town {number} closed its bridge.", "summary": "It is shut.", "rouge": 0.5}
-        for number in range(12)
-    ]
-    base = write_jsonl(tmp_path / "base.jsonl", rows)
+    row = {"summary": "It is shut.", "rouge": 0.6}
     gate = ["--measures", "rouge", "--higher", "rouge", "--fail-if-worse"]
-    copies = [{**row, "summary": row["source"], "rouge": 0.6} for row in rows]
-    for new, status in (
-        ([{**row, "rouge": 0.6} for row in rows], 0),
-        ([{**row, "rouge": 0.4} for row in rows], 3),
-        (copies, 4),
-        ([{**row, "summary": " ", "rouge": 0.6} for row in rows], 3),
-        (
-            [
-                {"id": number, "source": row["source"], "rouge": 0.6}
-                for number, row in enumerate(rows)
-            ],
-            2,
-        ),
-    ):
-        run(base, write_jsonl(tmp_path / "new.jsonl", new), *gate, status=status)
+    sources = [f"Town {number} closed its bridge." for number in range(12)]
+
+    def system(name: str, **changed: Any) -> Path:
+        rows = [{"source": source, **row, **changed} for source in sources]
+        return write_jsonl(tmp_path / f"{name}.jsonl", rows)
+
+    base = system("base", rouge=0.5)
+    for changed, status in (({}, 0), ({"rouge": 0.4}, 3), ({"summary": " "}, 3)):
+        run(base, system("new", **changed), *gate, status=status)
+    copies = [{"source": source, "summary": source, "rouge": 0.6} for source in sources]
+    run(base, write_jsonl(tmp_path / "new.jsonl", copies), *gate, status=4)
+    without_texts = [{"source": source, "rouge": 0.6} for source in sources]
+    run(base, write_jsonl(tmp_path / "new.jsonl", without_texts), *gate, status=2)
 
 
 def test_a_gate_needs_two_systems_and_ten_sources(tmp_path: Path) -> None:
@@ -328,19 +301,14 @@ def test_a_gate_needs_two_systems_and_ten_sources(tmp_path: Path) -> None:
     assert "Expected at least 10 sources" in refused.stderr
 
 
-SENTENCES = [f"Town {number} closed its bridge. Work starts in May." for number in range(12)]
-
-
 def test_a_base_of_another_signature_is_scored_again_with_the_settings_of_the_new_system(
     tmp_path: Path, encoder: list[str]
 ) -> None:
-    pair_files = [
-        write_jsonl(
-            tmp_path / f"{name}.jsonl",
-            [{"source": source, "summary": "The bridge closed."} for source in SENTENCES],
-        )
-        for name in ("base", "new")
+    rows = [
+        {"source": f"Town {number} closed its bridge.", "summary": "The bridge closed."}
+        for number in range(12)
     ]
+    pair_files = [write_jsonl(tmp_path / f"{name}.jsonl", rows) for name in ("base", "new")]
     base, new = (tmp_path / f"{name}-scores.jsonl" for name in ("base", "new"))
     run_command("score", pair_files[0], *encoder, "--keep-texts", "-o", base)
     run_command("score", pair_files[1], *encoder, "--distance", 4, "-o", new)
@@ -353,26 +321,3 @@ def test_a_base_of_another_signature_is_scored_again_with_the_settings_of_the_ne
     refused = run(base, new, *gate, status=2).stderr
     assert "texts that can be scored again" in refused
     assert "column 'source' should contain text, but is missing" in refused
-
-
-def summaries_of_summeval() -> list[dict[str, str]]:
-    """A source and a summary each; made ones if the data is not there."""
-    folder = Path(__file__).parents[3] / "shared/data/summeval"
-    if not folder.exists():
-        return [{"source": source, "summary": "They say it shut in June."} for source in SENTENCES]
-    sources = {row["doc_id"]: row["source"] for row in json_rows(folder / "documents.jsonl")}
-    rows = [row for row in json_rows(folder / "summeval.jsonl") if row["system"] == "M22"]
-    return [{"source": sources[row["doc_id"]], "summary": row["summary"]} for row in rows[:10]]
-
-
-@pytest.mark.slow
-def test_a_system_that_appends_the_first_sentence_of_its_source_does_not_pass(
-    tmp_path: Path,
-) -> None:
-    old = summaries_of_summeval()
-    new = [{**row, "summary": f"{row['summary']} {row['source'].split('. ')[0]}."} for row in old]
-    paths = [
-        write_jsonl(tmp_path / f"{index}.jsonl", rows) for index, rows in enumerate((old, new))
-    ]
-    options = ["-m", "embedded-small", "--fail-if-worse", "-q"]
-    assert "copies significantly more" in run(*paths, *options, status=4).stderr

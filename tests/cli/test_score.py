@@ -9,14 +9,11 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.signature import Signature
 from estime_metric.table.output import WRITABLE
 from estime_metric.table.rows import read_rows
 from estime_metric.table.table import record_of
@@ -66,14 +63,8 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert [row["verdict"] for row in rows] == ["faithful", "unfaithful"] * 4
     for good, bad in zip(rows[::2], rows[1::2], strict=True):
         assert good["alarm_rate"] < bad["alarm_rate"]
-    examples = json_rows(EXAMPLES)
-    assert [set(row) for row in examples] == [{"source", "summary", "verdict", "note"}] * 8
-    assert [row["source"] for row in examples[::2]] == [row["source"] for row in examples[1::2]]
-    assert all(len(row["source"].split()) > 100 for row in examples)
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
-    signature = Signature(record_of(out)["signature"])
-    assert signature.short in shown.stdout.splitlines()
-    assert signature.startswith("ESTIME|model:embedded@sha256-")
+    assert record_of(out)["signature"].startswith("ESTIME|model:embedded@sha256-")
 
 
 def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
@@ -127,11 +118,7 @@ def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
         assert "line 1: is not JSON" in csv
         assert csv.endswith("standard input is read as JSON Lines.\n")
     assert "Use - to read JSON Lines from standard input." in score(status=2, stdin=typed).stderr
-    again = score("-", "-o", "-", "--resume", status=2, stdin=typed)
-    assert (again.stdout, again.stderr) == (
-        "",
-        "error: Expected a file as --output with --resume: name the one to resume.\n",
-    )
+    assert "name the one to resume." in score("-", "-o", "-", "--resume", status=2).stderr
     assert "Expected pairs in standard input" in score("-", status=2, stdin="\n").stderr
 
 
@@ -148,13 +135,10 @@ def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(
 
 
 def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> None:
-    for name, text in (
-        ("s", f"{SOURCE}\nThe dog ran.\n"),
-        ("a", "A cat.\nThe dog.\n"),
-        ("b", "A\n\n"),
-    ):
+    texts = {"s": f"{SOURCE}\nThe dog ran.\n", "a": "A cat.\nThe dog.\n", "b": "A\n\n"}
+    for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text)
-    sources, first, second = (tmp_path / f"{name}.txt" for name in "sab")
+    sources, first, second = (tmp_path / f"{name}.txt" for name in texts)
     shown = score("-s", sources, "-i", first, second, columns=500).stdout
     listed = re.findall(r"^ *(\d) +\d.* \S+/(.)\.txt", shown, re.MULTILINE)
     assert listed == [(line, name) for name in "ab" for line in "12"]
@@ -162,44 +146,39 @@ def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> Non
     for path in (first, second):
         alone = json.loads(score("-s", sources, "-i", path, "--json").stdout)["measures"]
         assert content["files"][str(path)] == alone
-        mean, low, high = (alone["inconsistency"][name] for name in ("mean", "low", "high"))
-        assert re.search(rf"(?m)^{path.name} +2 +{mean:.4f} +\[{low:.4f}, {high:.4f}\] ", shown)
+        assert re.search(rf"(?m)^{path.name} +2 +{alone['inconsistency']['mean']:.4f} ", shown)
 
 
 def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     shown = score(table, "--json", "-o", out, status=1)
-    content = json.loads(shown.stdout)
+    content, record = json.loads(shown.stdout), record_of(out)
     assert f"wrote 2 rows to {out}" in shown.stderr
     assert content["seconds"] > 0
-    record = record_of(out)
-    shared = ("pairs", "skipped", "blank", "unchecked", "measures", "signature", "short_signature")
-    assert content.items() >= {name: record[name] for name in shared}.items()
+    for name in ("pairs", "skipped", "blank", "unchecked", "measures", "signature"):
+        assert content[name] == record[name]
     assert (content["pairs"], content["skipped"]) == (2, 2)
-    assert "skipped line 1" in shown.stderr
 
 
 @pytest.mark.parametrize("command", ["score", "explain", "compare"])
 def test_tables_are_not_read_as_lines_of_text(command: str, tmp_path: Path) -> None:
     """Nor are the options of tables ignored."""
-    (tmp_path / "a.hypo").write_text("The cat sat.\n")
+    lines = tmp_path / "a.hypo"
+    lines.write_text("The cat sat.\n")
     for name in ("t.jsonl", "t.CSV", "t.json.gz", "t.parquet"):
-        path = tmp_path / name
-        for sources, summaries in ((path, tmp_path / "a.hypo"), (tmp_path / "a.hypo", path)):
-            refused = run_command(
-                command, "-s", sources, "-i", summaries, summaries.with_suffix(".x"), status=2
-            )
-            assert f"{name} is a table by its name" in refused.stderr
-    texts = ["-s", tmp_path / "a.hypo", "-i", tmp_path / "a.hypo"]
+        for texts in (["-s", tmp_path / name, "-i", lines], ["-s", lines, "-i", tmp_path / name]):
+            refused = run_command(command, *texts, tmp_path / "x", status=2).stderr
+            assert f"{name} is a table by its name" in refused
     for option in ("--source-column", "--summary-column", "--delimiter"):
-        refused = run_command(command, *texts, option, ";", status=2).stderr
+        refused = run_command(command, "-s", lines, "-i", lines, option, ";", status=2).stderr
         assert refused == f"error: Expected {option} with tables, but got it with text files.\n"
-    for name in ("a.hypo", "a"):
-        (tmp_path / name).touch()
-        refused = run_command("score", tmp_path / name, status=2).stderr
-        assert (
-            "Pass text files with one text per line as --source-file and --summary-files" in refused
-        )
+
+
+@pytest.mark.parametrize("name", ["a.hypo", "a"])
+def test_files_of_text_are_not_read_as_tables(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    refused = run_command("score", tmp_path / name, status=2).stderr
+    assert "Pass text files with one text per line as --source-file and --summary-files" in refused
     assert f"{str(tmp_path)!r} is a folder" in run_command("score", tmp_path, status=2).stderr
 
 
@@ -232,18 +211,16 @@ def test_a_mean_has_its_interval_and_the_short_signature_is_the_last_line(
     sources = [SOURCE, "The dog ran.", "A dog sat."]
     path = write_jsonl(tmp_path / "several.jsonl", [{**PAIR, "source": text} for text in sources])
     shown = score(path).stdout
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    result = scorer.score(["The cat sat."] * 3, sources)
+    result = EstimeScorer(model=bert_folder, window=60, margin=10).score(
+        ["The cat sat."] * 3, sources
+    )
     mean = result.interval("inconsistency")
-    assert mean.low < mean.mean < mean.high
     interval = rf"\[{mean.low:.4f}, {mean.high:.4f}\]"
     assert re.search(rf"(?m)^inconsistency +{mean.mean:.4f} +{interval} +lower", shown)
     assert "There are only 3 different sources, so the intervals are too narrow." in shown
     assert shown.splitlines()[-1] == result.signature.short
-    assert result.signature not in shown
     shown = score(table, status=1).stdout
     assert "All pairs have the same source, so there are no intervals." in shown
-    assert re.search(r"(?m)^inconsistency +\d\.\d{4} +– +lower", shown)
 
 
 def test_flagged_summaries_are_named_worst_first_with_their_words(
@@ -261,31 +238,39 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     assert record_of(out)["threshold"] == {"inconsistency": 0.25}
     shown = score(*paths, "--threshold", 0.25, columns=200).stdout
     flagged = sorted((value for value in values if value >= 0.25), reverse=True)
+    named = re.findall(r"(?m)^\S+ line \d  inconsistency ([\d.]+)", shown)
+    assert named == [f"{value:.3f}" for value in flagged]
     assert 1 < len(flagged) < 4
-    named = re.findall(r"(\w)\.jsonl line (\d)  inconsistency ([\d.]+)", shown)
-    assert named[0] == ("b", "1", "1.000")
-    assert [value for *_, value in named] == [f"{value:.3f}" for value in flagged]
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25):" in shown
     assert shown.count(" flag ") == len(flagged) + 1  # rows of the table and its header
     assert "b.jsonl line 1  inconsistency 1.000\n  blank summary\n" in shown
     assert "\n  new words: zebra\n" in shown.partition("a.jsonl line 2  ")[2]
     shown = score(*paths, "--threshold", 0.25, "--worst", 1).stdout
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25); the worst 1:" in shown
-    content = json.loads(score(*paths, "--worst", 2, "--json").stdout)
-    worst = [(pair["file"], pair["line"]) for pair in content["worst"]]
-    assert worst == [(str(paths[1]), 1), (str(paths[0]), 2)]
-    assert content["worst"][1]["words"]["new word"] == ["zebra"]
-    assert "flagged" not in content
+    worst = json.loads(score(*paths, "--worst", 2, "--json").stdout)["worst"]
+    assert [(pair["file"], pair["line"]) for pair in worst] == [
+        (str(paths[1]), 1),
+        (str(paths[0]), 2),
+    ]
+    assert worst[1]["words"]["new word"] == ["zebra"]
 
 
-def test_an_own_column_flag_is_a_column_like_others(score: Score, tmp_path: Path) -> None:
-    """Only a job with a threshold writes one."""
-    path = write_jsonl(tmp_path / "pairs.jsonl", [{**PAIR, "flag": True, "file": "x"}])
+def test_own_columns_flag_and_file_are_columns_like_others(score: Score, tmp_path: Path) -> None:
+    """Only a job with a threshold writes the one, and one of several files the other."""
+    row = {**PAIR, "flag": True, "file": "doc.txt"}
+    paths = [write_jsonl(tmp_path / f"{name}.jsonl", [row]) for name in "ab"]
     out = tmp_path / "out.jsonl"
-    score(path, "-o", out)
-    assert [(row["flag"], row["file"]) for row in json_rows(out)] == [(True, "x")]
-    refused = score(path, "-o", out, "--overwrite", "--threshold", 0.5, status=2).stderr
-    assert "has a column 'flag', which is also the name of an output column" in refused
+    score(paths[0], "-o", out)
+    assert [(row["flag"], row["file"]) for row in json_rows(out)] == [(True, "doc.txt")]
+    shown = score(*paths, columns=500).stdout
+    assert "doc.txt" not in shown
+    assert all(shown.count(f" {path} ") == 1 for path in paths)
+    for arguments, name in (([paths[0], "--threshold", 0.5], "flag"), (paths, "file")):
+        refused = score(*arguments, "-o", out, "--overwrite", status=2).stderr
+        assert f"has a column '{name}', which is also the name of an output column" in refused
+    score(*paths, "-o", out, "--prefix", "x_", "--overwrite")
+    written = [(row["file"], row["x_file"]) for row in json_rows(out)]
+    assert written == [("doc.txt", str(path)) for path in paths]
 
 
 @pytest.mark.parametrize("ending", WRITABLE)
@@ -316,20 +301,6 @@ def test_what_belongs_to_an_output_belongs_to_the_target_of_a_link(
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "folder", "link.jsonl"}
 
 
-def test_a_column_called_file_is_not_the_file_of_a_pair(score: Score, tmp_path: Path) -> None:
-    rows = [{**PAIR, "file": "doc.txt"}]
-    paths = [write_jsonl(tmp_path / name, rows) for name in ("a.jsonl", "b.jsonl")]
-    shown = score(*paths, columns=500).stdout
-    assert "doc.txt" not in shown
-    assert all(shown.count(f" {path} ") == 1 for path in paths)
-    out = tmp_path / "out.jsonl"
-    refused = score(*paths, "-o", out, status=2).stderr
-    assert "has a column 'file', which is also the name of an output column" in refused
-    score(*paths, "-o", out, "--prefix", "x_")
-    written: list[Any] = [(row["file"], row["x_file"]) for row in json_rows(out)]
-    assert written == [("doc.txt", str(path)) for path in paths]
-
-
 def test_summaries_without_anything_to_check_are_named_with_their_file(
     score: Score, tmp_path: Path
 ) -> None:
@@ -337,21 +308,52 @@ def test_summaries_without_anything_to_check_are_named_with_their_file(
     a, b, empty = paths = tables(
         tmp_path, a=["The cat sat.", " ", "zebra"], b=[" ", "The cat sat."], empty=[]
     )
-    shown = score(*paths, columns=300)
-    lines = shown.stdout.splitlines()
-    assert f"1 summary shares no token with its source, so nothing was checked: {a} line 3" in lines
-    assert f"2 blank summaries (inconsistency 1): {a} line 2; {b} line 1" in lines
-    assert shown.stderr == f"{empty} has no pair\n"
     out = tmp_path / "out.jsonl"
     for resumed in ([], ["--resume"]):  # the second run has nothing left to do
-        assert f"{empty} has no pair\n" in score(*paths, "-o", out, *resumed).stderr
+        shown = score(*paths, "-o", out, *resumed, columns=300)
+        lines = shown.stdout.splitlines()
+        assert (
+            f"1 summary shares no token with its source, so nothing was checked: {a} line 3"
+            in lines
+        )
+        assert f"2 blank summaries (inconsistency 1): {a} line 2; {b} line 1" in lines
+        assert shown.stderr == f"{empty} has no pair\n"
+
+
+def test_the_report_says_in_how_many_summaries_names_could_not_be_counted(
+    score: Score, tmp_path: Path
+) -> None:
+    (path,) = tables(tmp_path, p=["A CAT SAT ON MATTRESSES.", "The cat sat on mattresses."])
+    said = "Names could not be counted in 1 summary, because capitals say nothing there."
+    assert said in score(path).stdout.splitlines()
+    assert json.loads(score(path, "--json").stdout)["uncounted_names"] == 1
+    (path,) = tables(tmp_path, p=["The cat sat on mattresses.", ""])
+    assert "Names" not in score(path).stdout
 
 
 @pytest.mark.parametrize("option", ["--threshold=0", "--worst=1"])
 def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) -> None:
-    shown = score(table, option, "-l", "1,2", status=2)
     name = option.partition("=")[0]
-    assert shown.stderr == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
+    refused = score(table, option, "-l", "1,2", status=2).stderr
+    assert refused == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
+
+
+def test_short_summaries_are_worse_with_min_tokens_in_every_command_that_scores(
+    score: Score, encoder: list[str], tmp_path: Path
+) -> None:
+    a, b = tables(tmp_path, a=["The cat sat."], b=["A cat."])
+    out, plain = tmp_path / "out.jsonl", tmp_path / "plain.jsonl"
+    score(a, "-o", plain)
+    score(a, "--min-tokens", 20, "-o", out)
+    (row,), (before,) = json_rows(out), json_rows(plain)
+    expected = 1 - (1 - before["inconsistency"]) * row["tokens"] / 20
+    assert row["inconsistency"] == pytest.approx(expected, abs=1e-5)
+    signature = record_of(out)["signature"]
+    assert "|min_tokens:20|" in signature
+    explained = json.loads(run_command("explain", a, "--config", out, "-o", "-").stdout)
+    assert explained["inconsistency"] == pytest.approx(expected, abs=1e-5)
+    compared = run_command("compare", out, b, *encoder, "--min-tokens", 20, "--json").stdout
+    assert explained["signature"] == json.loads(compared)["signature"] == signature
 
 
 def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
-from estime_metric import EstimeScorer
+from estime_metric import EstimeScorer, estime
 from estime_metric.engine.embedding import DEFAULT_CACHE
 from tests.families import make_pairs
 
@@ -29,6 +30,12 @@ def alarms(bert_folder: str) -> MakeMetric:
     from estime_metric import ESTIME
 
     return lambda **options: ESTIME(**{"model": bert_folder, "measure": "alarms", **options})
+
+
+@pytest.fixture
+def values(bert_folder: str, pairs: Pairs) -> torch.Tensor:
+    """The alarms of each pair."""
+    return estime(*unzip(pairs), model=bert_folder).values("alarms")
 
 
 @pytest.fixture(autouse=True)

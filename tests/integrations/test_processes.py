@@ -1,11 +1,11 @@
-"""`ESTIME` and the metric of `evaluate` on two processes. All that one toolkit is asked runs in one pair
-of processes; what each of them got is in a file.
+"""`ESTIME` on two processes, alone and in Lightning. Everything runs in one pair of processes, which
+compare it with what one process gives.
 """
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable
+import os
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,158 +13,112 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torchmetrics")
-pytest.importorskip("evaluate")
+pytest.importorskip("lightning")
 
+from torch import distributed
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
-from estime_metric import EstimeResult, estime
-from estime_metric.integrations.evaluate import Estime
+from docs.examples import lightning_seq2seq as example
+from estime_metric import estime
 from estime_metric.integrations.torchmetrics import ESTIME
+from tests.command import FORKS, free_port, one_thread
 from tests.integrations.conftest import Pairs, named, unzip
-from tests.integrations.two_processes import process_group, run_twice
 
 #: The pairs of each process: uneven shares, one that is empty, both.
-SHARES = {"uneven": (range(5), range(5, 7)), "one empty": ((), range(5)), "empty": ((), ())}
+SHARES = [(range(5), range(5, 7)), ((), range(5)), ((), ())]
 
 #: The examples of each process, as a DistributedSampler splits 7.
 SAMPLED = ([0, 2, 4, 6], [1, 3, 5, 0])
 
-Got = dict[Any, Any]
+
+def validated(encoder: str, folder: Path, devices: int) -> dict[str, Any]:
+    """What Lightning logs of a model's summaries of seven sources."""
+    command = f"--accelerator cpu --validation 7 --batch 2 --epochs 1 --devices {devices}"
+    options = ["--encoder", encoder, "--folder", str(folder), *command.split()]
+    if devices == 1:
+        return example.main([*options, "--training", "8"])
+    return example.main([*options, "--validate", str(folder / "last.ckpt")])
 
 
-def in_torchmetrics(rank: int, model: str, pairs: Pairs, folder: Path) -> Got:
-    got: Got = {}
-    make = partial(ESTIME, model=model, measure="alarms")
-    make_each = partial(ESTIME, model=model, reduction=None, layers=[2, 4], return_dict=True)
-    own = SAMPLED[rank]
+def check_torchmetrics(rank: int, model: str, pairs: Pairs) -> None:
+    alarms = estime(*unzip(pairs), model=model).values("alarms")
+    make = partial(ESTIME, model=model, measure="alarms", cache=None)
 
     def update(metric: ESTIME, numbers: Any, **options: Any) -> None:
         metric.update(**named([pairs[number] for number in numbers]), **options)
 
-    with process_group(rank, folder):
-        for share, numbers in SHARES.items():
-            for name, metric in {"mean": make(), "each": make_each()}.items():
-                for number in numbers[rank]:
-                    update(metric, [number])
-                got[share, name] = metric.compute()
-        for name, metric in {"mean": make(), "each": make_each()}.items():
-            for start in (0, 2):
-                update(metric, own[start : start + 2], ids=own[start : start + 2])
-            got["ids", name] = metric.compute()
-            update(metric, [0], ids=[0])  # continues after compute; is counted already
-            got["ids again", name] = metric.compute()
+    for shares in SHARES:
+        mean, each = make(), make(reduction=None)
+        for number in shares[rank]:
+            update(mean, [number])
+            update(each, [number])
+        expected = alarms[[number for share in shares for number in share]]
+        assert float(mean.compute()) == pytest.approx(float(expected.mean()), nan_ok=True)
+        assert each.compute().tolist() == expected.tolist()
 
-        # Synchronized by hand; an update would be lost then.
-        metric = make()
-        update(metric, own)
-        metric.sync()
-        try:
-            update(metric, [7])
-        except TorchMetricsUserError as error:
-            got["refused"] = str(error)
-        metric.unsync()
+    mean, each = make(), make(reduction=None)
+    own = SAMPLED[rank]
+    for metric in (mean, each):  # an example that a sampler repeats is counted once
+        for start in (0, 2):
+            update(metric, own[start : start + 2], ids=own[start : start + 2])
+        metric.compute()
+        update(metric, [0], ids=[0])  # continues after compute; is counted already
+    assert float(mean.compute()) == pytest.approx(float(alarms[:7].mean()))
+    assert each.compute().tolist() == alarms[:7].tolist()
+
+    metric = make()
+    update(metric, own)
+    metric.sync()  # by hand; an update would be lost then
+    with pytest.raises(TorchMetricsUserError, match="Expected a metric that is not synchronized"):
         update(metric, [7])
-        got["by hand"] = metric.compute()
+    metric.unsync()
+    update(metric, [7])
+    expected = alarms[[*SAMPLED[0], 7, *SAMPLED[1], 7]]
+    assert float(metric.compute()) == pytest.approx(float(expected.mean()))
 
-        # A value for each step over both processes, and one for each process.
-        for on_step in (True, False):
-            metric = make(dist_sync_on_step=on_step)
-            got["step", on_step] = [metric(**named([pairs[at + rank]])) for at in (0, 2)]
-            got["epoch", on_step] = metric.compute()
+    for on_step in (True, False):  # a value for each step over both processes, or for each process
+        metric = make(dist_sync_on_step=on_step)
+        for at in (0, 2):
+            of_step = alarms[at : at + 2] if on_step else alarms[[at + rank]]
+            assert float(metric(**named([pairs[at + rank]]))) == float(of_step.mean())
+        assert float(metric.compute()) == float(alarms[:4].mean())
 
-        # One process alone, while the other does not take part.
-        if rank == 0:
-            metric = make(sync_on_compute=False)
-            update(metric, [0, 1, 2])
-            got["alone"] = metric.compute()
-    return got
-
-
-def in_evaluate(rank: int, model: str, pairs: Pairs, folder: Path) -> Got:
-    """Only the first process scores and needs an encoder."""
-    got: Got = {}
-    model = model if rank == 0 else "nobody/no-such-encoder"
-    for share in ("uneven", "empty"):
-        cache = folder / share
-        cache.mkdir(exist_ok=True)
-        shared = {"cache_dir": str(cache), "experiment_id": "shared", "timeout": 300}
-        metric = Estime(model=model, num_process=2, process_id=rank, **shared)
-        for number in SHARES[share][rank]:
-            metric.add(prediction=pairs[number][0], sources=pairs[number][1])
-        got[share] = metric.compute()
-    return got
+    if rank == 0:  # one process alone, while the other does not take part
+        metric = make(sync_on_compute=False)
+        update(metric, [0, 1, 2])
+        assert float(metric.compute()) == pytest.approx(float(alarms[:3].mean()))
 
 
-def keep(rank: int, run: Callable[..., Got], model: str, pairs: Pairs, folder: Path) -> None:
-    (folder / f"{rank}.pickle").write_bytes(pickle.dumps(run(rank, model, pairs, folder)))
+def check_lightning(encoder: str, folder: Path, expected: dict[str, Any]) -> None:
+    logged = validated(encoder, folder, devices=2)
+    assert expected["val/inconsistency"] > 0
+    for name in ("val/inconsistency", "val/copied_density", "val/tokens"):
+        assert logged[name] == pytest.approx(expected[name], rel=1e-6)
+    assert logged["signature"] == expected["signature"]
 
 
-@pytest.fixture(scope="module")
-def run(bert_folder: str, pairs: Pairs, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    def run(function: Callable[..., Got]) -> list[Got]:
-        folder = tmp_path_factory.mktemp("processes")
-        run_twice(keep, function, bert_folder, pairs, folder)
-        return [pickle.loads((folder / f"{rank}.pickle").read_bytes()) for rank in range(2)]
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def both(run: Any) -> list[Got]:
-    return run(in_torchmetrics)
-
-
-@pytest.fixture(scope="module")
-def result(bert_folder: str, pairs: Pairs) -> EstimeResult:
-    return estime(*unzip(pairs), model=bert_folder, layers=[2, 4])
+def run(rank: int, port: int, model: str, pairs: Pairs, folder: Path, logged: Any) -> None:
+    """What one of the two processes does; ``torchrun`` sets the same variables."""
+    one_thread()
+    os.environ.update(
+        {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "test"},
+        **dict.fromkeys(("WORLD_SIZE", "LOCAL_WORLD_SIZE"), "2"),
+        **dict.fromkeys(("RANK", "LOCAL_RANK"), str(rank)),
+    )
+    distributed.init_process_group("gloo", timeout=timedelta(minutes=5))
+    check_torchmetrics(rank, model, pairs)
+    check_lightning(model, folder, logged)
+    distributed.destroy_process_group()
 
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.mark.parametrize("share", SHARES)
-def test_shares_of_any_size_equal_one_process(
-    both: list[Got], result: EstimeResult, share: str
-) -> None:
-    alarms = result.values("alarms", 4)[[number for part in SHARES[share] for number in part]]
-    for got in both:
-        assert float(got[share, "mean"]) == pytest.approx(float(alarms.mean()), nan_ok=True)
-        assert got[share, "each"]["alarms_layer4"].tolist() == alarms.tolist()
-
-
-@pytest.mark.parametrize("when", ["ids", "ids again"])
-def test_an_example_that_a_sampler_repeats_is_counted_once(
-    both: list[Got], result: EstimeResult, when: str
-) -> None:
-    for got in both:
-        for layer in (2, 4):
-            alarms = result.values("alarms", layer)[:7]
-            assert got[when, "each"][f"alarms_layer{layer}"].tolist() == alarms.tolist()
-        assert float(got[when, "mean"]) == pytest.approx(float(alarms.mean()))
-
-
-def test_synchronizing_by_hand_loses_nothing(both: list[Got], result: EstimeResult) -> None:
-    alarms = result.values("alarms", 4)[[*SAMPLED[0], 7, *SAMPLED[1], 7]]
-    for got in both:
-        assert "Expected a metric that is not synchronized" in got["refused"]
-        assert float(got["by hand"]) == pytest.approx(float(alarms.mean()))
-
-
-def test_values_of_each_step_and_of_one_process_alone(
-    both: list[Got], result: EstimeResult
-) -> None:
-    alarms = result.values("alarms", 4)
-    for rank, got in enumerate(both):
-        of_both = [float(alarms[at : at + 2].mean()) for at in (0, 2)]
-        assert [float(value) for value in got["step", True]] == pytest.approx(of_both)
-        assert [float(value) for value in got["step", False]] == alarms[[rank, 2 + rank]].tolist()
-        for on_step in (True, False):
-            assert float(got["epoch", on_step]) == pytest.approx(float(alarms[:4].mean()))
-    assert float(both[0]["alone"]) == pytest.approx(float(alarms[:3].mean()))
-
-
-def test_evaluate_scores_the_pairs_of_all_in_the_first(run: Any, result: EstimeResult) -> None:
-    first, second = run(in_evaluate)
-    assert set(second.values()) == {None}
-    assert first["uneven"]["alarms_scores"] == result.values("alarms", 4)[:7].tolist()
-    assert first["empty"]["alarms_scores"] == []
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Lightning's and torch's own
+def test_two_processes_give_what_one_gives(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    logged = validated(bert_folder, tmp_path, devices=1)
+    shared = (free_port(), bert_folder, pairs, tmp_path, logged)
+    processes = [FORKS.Process(target=run, args=(rank, *shared)) for rank in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0

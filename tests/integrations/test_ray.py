@@ -1,6 +1,4 @@
-"""Ray Data: batches in each of its formats, on one machine. `tests.integrations.harnesses` has a
-cluster.
-"""
+"""Ray Data: batches in each of its formats. `tests.integrations.harnesses` has a cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import pandas
 import pyarrow
 import pytest
 
-from estime_metric import EstimeScorer
+from estime_metric import estime
 from estime_metric.integrations.ray import BatchScorer
 from tests.integrations.conftest import Pairs, unzip
 
@@ -28,8 +26,9 @@ def test_a_batch_in_each_format(bert_folder: str, pairs: Pairs, batch_format: st
     columns = {"id": [3, 1, 4, 2], "article": sources, "summary": summaries}
     scorer = BatchScorer(model=bert_folder, source_column="article", prefix="estime_")
     scored = scorer(FORMATS[batch_format](columns))
-    expected = EstimeScorer(model=bert_folder).score(summaries, sources).columns()
-    assert list(scored) == [*columns, *(f"estime_{name}" for name in expected)]
-    assert {type(values) for values in scored.values()} == {np.ndarray}
-    for name, values in {**columns, **{f"estime_{n}": v for n, v in expected.items()}}.items():
+    measures = estime(summaries, sources, model=bert_folder).columns()
+    expected = {**columns, **{f"estime_{name}": values for name, values in measures.items()}}
+    assert list(scored) == list(expected)
+    for name, values in expected.items():
+        assert type(scored[name]) is np.ndarray
         assert scored[name].tolist() == pytest.approx(values, abs=0, nan_ok=True)

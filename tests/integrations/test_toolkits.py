@@ -16,7 +16,7 @@ import pytest
 
 from estime_metric import EstimeResult, estime
 from estime_metric.engine.embedding import DEFAULT_CACHE
-from estime_metric.measures import MEASURES, measure_of, reported_name
+from estime_metric.measures import MEASURES, reported_name
 from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.toolkits import TOOLKITS, Reported, Toolkit
 
@@ -64,10 +64,8 @@ def check(reported: Reported, expected: EstimeResult) -> None:
 
 def test_every_logger_accepts_a_name_with_a_layer() -> None:
     """Weights & Biases asks for more than MLflow, whose names have no "@" either."""
-    names = [reported_name(measure, 12, (12, 21)) for measure in MEASURES]
-    assert [measure_of(name) for name in names] == list(MEASURES)
-    for name in names:
-        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
+    for measure in MEASURES:
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", reported_name(measure, 12, (12, 21)))
 
 
 def test_equal_numbers_names_and_signature(
@@ -78,8 +76,7 @@ def test_equal_numbers_names_and_signature(
     expected = estime(summaries, sources, **options)
     reported = toolkit.report(summaries, sources, MEASURED, **options)
     check(reported, expected)
-    assert "inconsistency" in {**reported.values, **reported.means}
-    assert (expected.blank_indices, expected.unchecked_indices) == ([9, 10], [9, 10, 11])
+    assert expected.unchecked_indices == [9, 10, 11]
     assert reported.blank == 2
     assert len(set(expected["inconsistency"].tolist())) > 3
 
@@ -111,9 +108,10 @@ def test_several_layers_are_in_the_names_or_refused(
         with pytest.raises(ValueError, match="`layers` to be one layer, but got"):
             toolkit.report(summaries, sources, BY_LAYER, **options)
         return
-    reported = toolkit.report(summaries, sources, BY_LAYER, **options)
-    assert {*reported.values, *reported.means} == set(BY_LAYER)
-    check(reported, estime(summaries, sources, **options))
+    check(
+        toolkit.report(summaries, sources, BY_LAYER, **options),
+        estime(summaries, sources, **options),
+    )
 
 
 @toolkits(nothing=True)
@@ -142,7 +140,7 @@ def test_options_reach_the_scorer_and_a_slip_is_named(
     toolkit: Toolkit, bert_folder: str, pairs: Pairs
 ) -> None:
     summaries, sources = unzip(pairs[:3])
-    options = {"model": bert_folder, "unit": "word", "distance": 3, "normalize": True}
+    options = {"model": bert_folder, "unit": "word", "distance": 3, "min_tokens": 30}
     expected = estime(summaries, sources, **options)
     check(toolkit.report(summaries, sources, DEFAULT, **options), expected)
     if TOOLKITS["json"] is not toolkit:  # which names the option of the command

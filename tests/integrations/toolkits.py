@@ -35,6 +35,7 @@ class Reported:
 
 
 Report = Callable[..., Reported]
+Texts = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -60,40 +61,21 @@ def number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def by_python(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
-    result = EstimeScorer(**options).score(summaries, sources)
-    values, means = {}, {}
-    for name in names:
-        measure, _, layer = name.partition("_layer")
-        place = (measure, int(layer)) if layer else (measure,)
-        means[name] = result.mean(*place)
-        values[name] = result.values(*place).tolist()
-    return Reported(values, means, len(result.blank_indices), result.signature)
-
-
-def by_columns(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
+def by_columns(summaries: Texts, sources: Texts, names: Texts, **options: Any) -> Reported:
     columns = EstimeScorer(**options).map_batch(
         {"summary": summaries, "source": sources}, signature_column="signature"
     )
-    blank = None if "layer" in names[0] else sum(columns["blank"])
+    blank = sum(columns["blank"]) if "blank" in columns else None
     signature = next(iter(columns["signature"]), None)
     return Reported({name: columns[name] for name in names}, {}, blank, signature)
 
 
-def by_json(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
+def by_json(summaries: Texts, sources: Texts, names: Texts, **options: Any) -> Reported:
     with TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
-        pairs = [
-            {"source": source, "summary": summary}
-            for summary, source in zip(summaries, sources, strict=True)
-        ]
-        table = write_jsonl(folder / "pairs.jsonl", pairs)
+        pairs = zip(sources, summaries, strict=True)
+        lines = [{"source": source, "summary": summary} for source, summary in pairs]
+        table = write_jsonl(folder / "pairs.jsonl", lines)
         (folder / "config.json").write_text(
             json.dumps({**options, "measures": [*options.get("measures", ())]})
         )
@@ -109,54 +91,34 @@ def by_json(
     return Reported(values, means, printed["blank"], printed["signature"])
 
 
-def by_evaluate(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
+def by_evaluate(summaries: Texts, sources: Texts, names: Texts, **options: Any) -> Reported:
     pytest.importorskip("evaluate")
     from estime_metric.integrations.evaluate import Estime
 
-    metric = Estime(**options)
-    return reported_by_evaluate(metric.compute(predictions=summaries, sources=sources), names)
-
-
-def reported_by_evaluate(scores: Any, names: Sequence[str]) -> Reported:
+    scores: Any = Estime(**options).compute(predictions=summaries, sources=sources)
     means = {name: scores[name] for name in names}
     values = {name: scores[f"{name}_scores"] for name in names if f"{name}_scores" in scores}
-    assert scores[next(name for name in scores if name.startswith("estime"))] == pytest.approx(
-        means[next(name for name in names if name.startswith("alarms"))], nan_ok=True
-    )
-    blank = None if "layer" in names[0] else scores["blank"]
-    return Reported(values, means, blank, scores["signature"])
+    return Reported(values, means, scores.get("blank"), scores["signature"])
 
 
-def by_torchmetrics(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
+def by_torchmetrics(summaries: Texts, sources: Texts, names: Texts, **options: Any) -> Reported:
     pytest.importorskip("torchmetrics")
     from estime_metric import ESTIME
 
-    mean, each = (
-        ESTIME(return_dict=True, reduction=reduction, **options) for reduction in ("mean", None)
-    )
+    mean, each = (ESTIME(return_dict=True, reduction=kind, **options) for kind in ("mean", None))
     for metric in (mean, each):
         for start in range(0, max(1, len(summaries)), 3):  # in batches of different sizes
             metric.update(summaries[start : start + 3], sources=sources[start : start + 3])
-    return reported_by_torchmetrics(mean, each, names)
-
-
-def reported_by_torchmetrics(mean: Any, each: Any, names: Sequence[str]) -> Reported:
     means, values = mean.compute(), each.compute()
     return Reported(
         {name: values[name].tolist() for name in names},
         {name: float(means[name]) for name in names},
-        None if "layer" in names[0] else float(means["blank"]),
+        means.get("blank"),
         mean.signature,
     )
 
 
-def by_inspect(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
+def by_inspect(summaries: Texts, sources: Texts, names: Texts, **options: Any) -> Reported:
     pytest.importorskip("inspect_ai")
     from estime_metric.integrations.inspect import estime
 
@@ -182,9 +144,7 @@ def by_inspect(
     )
 
 
-def by_trl(
-    summaries: list[str], sources: list[str], names: Sequence[str], **options: Any
-) -> Reported:
+def by_trl(summaries: Texts, sources: Texts, names: Texts, **options: Any) -> Reported:
     from estime_metric.integrations.trl import estime_reward
 
     options.pop("measures", None)  # it has its own
@@ -200,7 +160,6 @@ def by_trl(
 
 
 TOOLKITS = {
-    "python": Toolkit(by_python, layers=True),
     "columns": Toolkit(by_columns, layers=True),
     "json": Toolkit(by_json, layers=True, skips=True, nothing=False),
     "evaluate": Toolkit(by_evaluate, layers=True, cached=True),

@@ -2,12 +2,41 @@
 more coherent. ``scoring`` has them all by name; ``train`` fine-tunes the encoder of ``classifier``
 on shuffled texts."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here, not postponed, because Cyclopts reads them.
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from cyclopts import Parameter
+
 BARTSCORE_MODEL = "facebook/bart-large-cnn"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class CoherenceOptions:
+    """What the measures need.
+
+    Attributes:
+        classifier: Folder or Hub name of a trained classifier (python -m
+            estime_metric.studies.coherence_measures.train).
+        bartscore_model: Sequence-to-sequence model, Hub name or folder.
+        tagger: 'nltk' makes the entity graph link nouns. (default: content words, which needs no
+            NLTK data)
+        truncate: Truncate texts that are longer than the model's maximum input.
+        device: cpu, cuda ... (default: cuda if available, otherwise cpu)
+        seed: Seed of the measure random.
+    """
+
+    classifier: str | None = None
+    bartscore_model: str = BARTSCORE_MODEL
+    tagger: str | None = None
+    truncate: bool = False
+    device: str | None = None
+    seed: int = 0
+
+
+OPTIONS = CoherenceOptions()
 
 
 def check_lengths(name: str, texts: Sequence[str], tokenizer: Any, limit: int | None) -> None:
@@ -17,7 +46,7 @@ def check_lengths(name: str, texts: Sequence[str], tokenizer: Any, limit: int | 
         if limit is not None and len(row) > limit:
             raise ValueError(
                 f"Expected argument `{name}` to contain texts of at most {limit} tokens, the positions of the "
-                f"model, but the one at index {index} has {len(row)}. With `truncate=True` it is cut."
+                f"model, but the one at index {index} has {len(row)}."
             )
 
 

@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from estime_metric import embedded
-from estime_metric.checks import check_texts, integer
+from estime_metric.checks import check_texts
 from estime_metric.engine.encoder.device import inference_context
 from estime_metric.engine.encoder.loading import load_pretrained, longest_input
 from estime_metric.engine.encoder.masked import choose_device
@@ -101,9 +101,9 @@ def shuffled_pairs(
     pairs = []
     for index, text in enumerate(texts):
         forms = [shuffle_text(text, (seed, index, number)) for number in range(shuffles)]
-        if forms[0].changed:
+        if forms[:1] != [text]:
             joint = "\n" if "\n" in text.strip() else " "
-            pairs.append((joint.join(split_sentences(text)), [form.text for form in forms]))
+            pairs.append((joint.join(split_sentences(text)), forms))
     return pairs
 
 
@@ -137,16 +137,9 @@ def train_classifier(
         on_epoch: called after each epoch with its number from 1, the mean loss in training, and F1 of
             the held-out texts (NaN without).
 
-    Raises TypeError, and ValueError for an option out of range and if fewer than two texts can be
-    shuffled or one is too long for the encoder.
+    Raises TypeError, and ValueError if fewer than two texts can be shuffled or one is too long for the
+    encoder.
     """
-    for name, value in (("epochs", epochs), ("batch_size", batch_size), ("shuffles", shuffles)):
-        integer(name, value, 1)
-    if not (learning_rate > 0 and 0 <= validation < 1):
-        raise ValueError(
-            "Expected argument `learning_rate` to be positive and `validation` to be at least 0 and "
-            f"below 1, but got {learning_rate} and {validation}."
-        )
     pairs = shuffled_pairs(check_texts("texts", texts), shuffles, seed)
     if len(pairs) < 2:
         raise ValueError(

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from estime_metric._version import __version__
-from estime_metric.studies.coherence_measures import BARTSCORE_MODEL
+from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
 from estime_metric.table.arrays import Floats
 
 #: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
 MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
-
-
-@dataclass(frozen=True)
-class CoherenceOptions:
-    """What the measures need. ``classifier``: folder or Hub name of a trained one (``python -m
-    estime_metric.studies.coherence_measures.train``). ``bartscore_model``: Hub name or folder.
-    ``tagger``: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``); ``None``: content
-    words. ``device``: ``None`` uses CUDA if there is one. ``truncate``: truncate texts that are
-    longer than a model's positions; otherwise they raise an error. ``seed``: the seed of the random
-    baseline."""
-
-    classifier: str | Path | None = None
-    bartscore_model: str = BARTSCORE_MODEL
-    tagger: str | None = None
-    device: str | None = None
-    truncate: bool = False
-    seed: int = 0
 
 
 def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
@@ -59,7 +40,7 @@ def coherence_scores(
     measures: Sequence[str] = ("entity_graph",),
     *,
     sources: Sequence[str] = (),
-    options: CoherenceOptions | None = None,
+    options: CoherenceOptions = OPTIONS,
 ) -> dict[str, Floats]:
     """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more
     coherent in each.
@@ -73,7 +54,6 @@ def coherence_scores(
         >>> {name: scores.tolist() for name, scores in coherence_scores(texts, ["entity_graph", "length"]).items()}
         {'entity_graph': [0.5, 0.0], 'length': [47.0, 40.0]}
     """
-    options = options or CoherenceOptions()
     return {name: _score(name, texts, sources, options) for name in measures}
 
 

@@ -1,22 +1,16 @@
 """``estime coherence``: summaries in a file -> scores of coherence measures."""
 
-from __future__ import annotations
-
+# Annotations are evaluated here, not postponed, because Cyclopts reads them.
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from estime_metric._wording import counted, shortened
+from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
-from estime_metric.show.tables import Cell, print_columns
+from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions
 from estime_metric.table.output import check_writable, is_standard
 from estime_metric.table.rows import other_columns, read_rows, text_problem, valid_lines
 from estime_metric.table.table import LINE, measure_values, write
-
-LISTED = 30  # more summaries than this are not listed on the screen
 
 
 def coherence(
@@ -27,12 +21,7 @@ def coherence(
     output: options.Output = None,
     overwrite: options.Overwrite = False,
     table: options.TableOptions = options.TABLE,
-    classifier: str | None = None,
-    bartscore_model: str | None = None,
-    tagger: str | None = None,
-    truncate: bool = False,
-    device: str | None = None,
-    seed: Annotated[options.Seed, Parameter(help="Seed of the measure random.")] = 0,
+    needed: CoherenceOptions = OPTIONS,
 ) -> int:
     """Score summaries with coherence measures: how well do the sentences fit together? Higher is
     better.
@@ -50,29 +39,10 @@ def coherence(
             bartscore (needs the sources and --bartscore-model), and the baselines length and
             random.
         output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
-        classifier: Folder or Hub name of a trained classifier (python -m
-            estime_metric.studies.coherence_measures.train).
-        bartscore_model: Sequence-to-sequence model, Hub name or folder. (default:
-            facebook/bart-large-cnn)
-        tagger: 'nltk' makes the entity graph link nouns. (default: content words, which needs no
-            NLTK data)
-        truncate: Truncate texts that are longer than the model's maximum input.
-        device: cpu, cuda ... (default: cuda if available, otherwise cpu)
     """
-    from estime_metric.studies.coherence_measures import (
-        BARTSCORE_MODEL,
-        scoring,
-    )  # imports pandas: slow
+    from estime_metric.studies.coherence_measures import scoring  # imports pandas: slow
 
     names = tuple(dict.fromkeys(options.parse_names(measures) or ()))
-    needed = scoring.CoherenceOptions(
-        classifier=classifier,
-        bartscore_model=bartscore_model or BARTSCORE_MODEL,
-        tagger=tagger,
-        device=device,
-        truncate=truncate,
-        seed=seed,
-    )
     scoring.check_measures(names, needed)
     if output is not None:
         check_writable(output, [file], overwrite=overwrite)
@@ -101,21 +71,16 @@ def coherence(
     signature = scoring.coherence_signature(names, needed)
     scores = {name: values.tolist() for name, values in scores_of.items()}
     if output is not None:
-        measured = [
-            dict(zip(scores, row, strict=True))
-            for row in zip(*measure_values(scores).values(), strict=True)
-        ]
+        cells = zip(*measure_values(scores).values(), strict=True)
         rows = [
-            {LINE: line.number, **other_columns(line.row, table), **measured[index]}
-            for index, line in enumerate(lines)
+            {
+                LINE: line.number,
+                **other_columns(line.row, table),
+                **dict(zip(names, values, strict=True)),
+            }
+            for line, values in zip(lines, cells, strict=True)
         ]
         write(output, rows, {"signature": signature})
-    elif len(lines) <= LISTED:
-        shown: dict[str, list[Cell]] = {
-            LINE: [line.number for line in lines],
-            "summary": [shortened(summary, 36) for summary in summaries],
-        }
-        print_columns({**shown, **scores}, texts=list(shown))
     if output is None or not is_standard(output):
         scored, skipped = counted(len(lines), "summary"), counted(len(problems), "row")
         say(f"{scored} scored, {skipped} skipped")

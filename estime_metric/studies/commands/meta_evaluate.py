@@ -4,7 +4,7 @@ the judgements.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.measures import HIGHER_IS_BETTER
-from estime_metric.studies.columns import NOT_MEASURES
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
 from estime_metric.studies.commands.folder import make_folder
 from estime_metric.table.output import write_text
 
@@ -66,9 +66,9 @@ def meta_evaluate(
         lower: Measures for which lower is better, comma-separated. Not needed for ESTIME's own
             measures.
         higher: Measures for which higher is better, comma-separated.
-        document_column: Column that identifies the document. If the name differs between the two
-            files, give both names as SCORES_COLUMN,JUDGEMENTS_COLUMN. (default: document, doc,
-            doc_id, document_id, hash, pair, domain)
+        document_column: Column that identifies the document, or several names, comma-separated, of
+            which the first one that a file has is used. (default: document, doc, doc_id,
+            document_id, hash, pair, domain)
         system_column: Column that identifies the system, in the same form. A system of SummEval can
             be called M0 in one file and LEAD-3 in the other. (default: system, system_id,
             summarizer, model, model_id, model_name, n_errors, version, id)
@@ -82,18 +82,10 @@ def meta_evaluate(
         output: Folder for tidy tables: agreement.csv and, with --significance, differences.csv.
     """
     if output is not None:
-        if output.suffix:
-            raise ValueError(f"Expected --output to be a folder, but got {output.name!r}.")
         make_folder(output, overwrite=overwrite)
     from estime_metric.studies import meta  # imports pandas: slow
 
     stated = _directions(lower, higher)
-    chosen: dict[str, Any] = {
-        "levels": _chosen("--levels", levels, meta.LEVELS),
-        "methods": _chosen("--methods", methods, meta.METHODS),
-    }
-    if significance is not None:
-        _check_significance(significance, **chosen)
     grids = meta.read_grids(
         scores,
         judgements,
@@ -101,25 +93,32 @@ def meta_evaluate(
         qualities=options.parse_names(qualities),
         directions={**HIGHER_IS_BETTER, **stated},
         not_measures=NOT_MEASURES,
-        document=_name_pair(document_column),
-        system=_name_pair(system_column),
+        document=options.parse_names(document_column) or DOCUMENT_COLUMNS,
+        system=options.parse_names(system_column) or SYSTEM_COLUMNS,
         missing="drop" if drop_missing else "error",
     )
     known = dict.fromkeys(grid.measure for grid in grids)
-    for name in stated:
-        if name not in known:
-            raise ValueError(
-                f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {name!r}."
-            )
-    if significance is not None and len(known) < 2:
+    if unknown := [name for name in stated if name not in known]:
         raise ValueError(
-            f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
+            f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {unknown[0]!r}."
         )
+    chosen: dict[str, Any] = {
+        name: tuple(every) if text == "all" else options.parse_names(text)
+        for name, text, every in (
+            ("levels", levels, meta.LEVELS),
+            ("methods", methods, meta.METHODS),
+        )
+    }
     resampling: dict[str, Any] = {"resample": resample, "n": n, "seed": seed}
-    frames = {"agreement": meta.evaluate_all(grids, **resampling, **chosen)}
+    frames = {}
     if significance is not None:
-        of_test = resampling if significance == "bootstrap" else {}
+        if len(known) < 2:
+            raise ValueError(
+                f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
+            )
+        of_test = {} if significance == "williams" else resampling
         frames["differences"] = meta.compare_all(grids, test=significance, **of_test, **chosen)
+    frames["agreement"] = meta.evaluate_all(grids, **resampling, **chosen)
     if output is not None:
         for name, frame in frames.items():
             text = frame.to_csv(index=False, lineterminator="\n")
@@ -130,54 +129,15 @@ def meta_evaluate(
     if significance is not None:
         _print_differences(frames["differences"], significance)
     if output is not None:
-        say_wrote(", ".join(f"{name}.csv" for name in frames), output)
-
-
-def _name_pair(text: str | None) -> tuple[str | None, str | None]:
-    """``"doc,doc_id"`` as two names, ``"doc"`` as the same name twice."""
-    names = options.parse_names(text)
-    if names is None:
-        return None, None
-    if len(names) > 2:
-        raise ValueError(f"Expected one or two names of columns, but got {text!r}.")
-    return names[0], names[-1]
+        say_wrote(", ".join(f"{name}.csv" for name in sorted(frames)), output)
 
 
 def _directions(lower: str | None, higher: str | None) -> dict[str, bool]:
     """Measure -> whether higher is better; ValueError for a measure that is said to be both."""
     lower_names, higher_names = (options.parse_names(names) or () for names in (lower, higher))
-    both = next((name for name in lower_names if name in higher_names), None)
-    if both is not None:
-        raise ValueError(f"Expected {both!r} in --lower or in --higher, but got it in both.")
+    if both := [name for name in lower_names if name in higher_names]:
+        raise ValueError(f"Expected {both[0]!r} in --lower or in --higher, but got it in both.")
     return {**dict.fromkeys(lower_names, False), **dict.fromkeys(higher_names, True)}
-
-
-def _chosen(option: str, text: str, every: Collection[str]) -> tuple[str, ...]:
-    """The names that an option lists; ValueError for one that is not among ``every``."""
-    names = tuple(every) if text == "all" else options.parse_names(text) or ()
-    _check_names(option, names, every, ", or all")
-    return names
-
-
-def _check_names(
-    option: str, names: Iterable[str], known: Collection[str], ending: str = ""
-) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(
-                f"Expected {option} to be one of {', '.join(known)}{ending}, but got {name!r}."
-            )
-
-
-def _check_significance(test: str, levels: Iterable[str], methods: Iterable[str]) -> None:
-    """Raises ValueError for an unknown test, and for what Williams' test does not have."""
-    from estime_metric.studies.meta.significance import TESTS, WILLIAMS_LEVELS, WILLIAMS_METHODS
-
-    _check_names("--significance", [test], TESTS)
-    if test == "williams":
-        ending = " with --significance williams"
-        _check_names("--levels", levels, WILLIAMS_LEVELS, ending)
-        _check_names("--methods", methods, WILLIAMS_METHODS, ending)
 
 
 def _print_agreement(frame: DataFrame, grid: Grid, n: int, resample: str) -> None:

@@ -29,20 +29,13 @@ from estime_metric.studies.meta.correlations import (
     correlate,
 )
 from estime_metric.studies.meta.grid import Grid, join
-from estime_metric.studies.meta.lengths import (
-    correlation_with_length,
-    count_lengths,
-)
 from estime_metric.studies.meta.reading import read_grids
 from estime_metric.studies.meta.resampling import (
     RESAMPLES,
     bootstrap,
-    bootstrap_groups,
     evaluate_all,
 )
 from estime_metric.studies.meta.shuffle import (
-    LengthCurve,
-    ShuffledText,
     accuracy_by_length_difference,
     shuffle_accuracy,
     shuffle_text,
@@ -66,20 +59,15 @@ __all__ = [
     "Correlation",
     "Difference",
     "Grid",
-    "LengthCurve",
-    "ShuffledText",
     "UndefinedCorrelationError",
     "accuracy_by_length_difference",
     "bias_matrix",
     "bootstrap",
     "bootstrap_difference",
-    "bootstrap_groups",
     "break_ties",
     "capitalization",
     "compare_all",
     "correlate",
-    "correlation_with_length",
-    "count_lengths",
     "evaluate_all",
     "from_property",
     "join",

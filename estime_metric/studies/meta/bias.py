@@ -73,7 +73,10 @@ def bias_matrix(
                [1, 0]])
     """
     scores, judgements = alike(2, scores=scores, judgements=judgements)
-    names = _check_systems(systems, scores.shape[1])
+    if len(systems) != scores.shape[1]:
+        raise ValueError(
+            f"Expected argument `systems` to contain {scores.shape[1]} names, but got {len(systems)}."
+        )
     check_choice("compared", compared, BIAS_PAIRS)
     order = rank_systems(judgements)
     gold, guess = judgements[:, order], scores[:, order]
@@ -87,7 +90,7 @@ def bias_matrix(
             right[cell] = ((judged == sign) & (ranked == sign)).sum()
     matrix = ratio(2.0 * right - counts, counts.astype(np.float64))
     np.fill_diagonal(matrix, 0.0)
-    return BiasMatrix(tuple(names[index] for index in order), matrix, counts, compared)
+    return BiasMatrix(tuple(systems[index] for index in order), matrix, counts, compared)
 
 
 def rank_systems(judgements: Floats) -> list[int]:
@@ -104,21 +107,3 @@ def _signs(first: Floats, second: Floats, compared: str) -> NDArray[np.int8]:
     """Signs of first system's values (d,) minus another's: of shape (d,), or (d, d) of all pairs."""
     differences = first - second if compared == "same_document" else first[:, None] - second
     return np.sign(differences).astype(np.int8)
-
-
-def _check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, the given number and all different; TypeError or ValueError if they are not."""
-    if isinstance(systems, str):
-        raise TypeError(
-            f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}."
-        )
-    names = tuple(systems)
-    if len(names) != number:
-        raise ValueError(
-            f"Expected argument `systems` to contain {number} names, but got {len(names)}."
-        )
-    if twice := [name for index, name in enumerate(names) if name in names[:index]]:
-        raise ValueError(
-            f"Expected argument `systems` to contain different names, but got {twice[0]!r} twice."
-        )
-    return names

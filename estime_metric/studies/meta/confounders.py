@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from estime_metric.studies.meta.bias import MEAN_DIGITS
-from estime_metric.studies.meta.lengths import count_in_texts
 from estime_metric.table.arrays import Floats, finite
 
 #: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding
@@ -26,15 +25,17 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
 
 
 def capitalization(texts: Sequence[Sequence[str]]) -> Floats:
-    """Number of upper-case letters of each of (d, s) summaries, in rows of equal length; the shape
-    is (0, 0) if there is no row. A confounder of the paper, where most systems write no capitals.
+    """Number of upper-case letters of each of (d, s) summaries. A confounder of the paper, where most
+    systems write no capitals.
 
     Example:
         >>> capitalization([["no capital", "Two in Rome"], ["", "USA"]])
         array([[0., 2.],
                [0., 3.]])
     """
-    return count_in_texts(texts, lambda text: sum(char.isupper() for char in text))
+    return np.array(
+        [[sum(map(str.isupper, text)) for text in row] for row in texts], dtype=np.float64
+    )
 
 
 def system_upper_bound(judgements: ArrayLike) -> Floats:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice
-from estime_metric.studies.columns import KEY
-from estime_metric.studies.keyed import by_summary, cell_names, keyed, listed
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, KEY, SYSTEM_COLUMNS
+from estime_metric.studies.keyed import Names, by_summary, cell_names, keyed, listed
 from estime_metric.table.arrays import Floats, finite
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
@@ -48,8 +48,8 @@ def join(
     measure: str,
     judgement: str,
     *,
-    document: str | tuple[str, str] = "document",
-    system: str | tuple[str, str] = "system",
+    document: Names = DOCUMENT_COLUMNS,
+    system: Names = SYSTEM_COLUMNS,
     lower_is_better: bool = False,
     missing: str = "error",
 ) -> Grid:
@@ -60,18 +60,19 @@ def join(
             judgements.
         measure, judgement: columns of numbers in the one and the other; a higher judgement is
             better.
-        document, system: columns of names, compared as text (7 and 7.0 are ``"7"``, see
-            `estime_metric.compare.join`); a pair of names if the two tables differ. A system of
-            SummEval can be called ``M0`` in one and ``LEAD-3`` in the other.
+        document, system: what the columns of names can be called; they are compared as text (7 and
+            7.0 are ``"7"``, see `estime_metric.compare.join`). A system of SummEval can be called
+            ``M0`` in one table and ``LEAD-3`` in the other.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
             excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``
             says which.
 
     Raises:
-        TypeError: a table is not a DataFrame, or a column contains no numbers.
-        ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is
-            missing while ``missing="error"``; nothing remains; all scores or all judgements are
+        TypeError: a column contains no numbers.
+        KeyError: a column of numbers is missing.
+        ValueError: a column of names is missing; a name is empty; a cell occurs twice, is infinite, or
+            is missing while ``missing="error"``; nothing remains; all scores or all judgements are
             equal.
 
     Example:
@@ -82,33 +83,28 @@ def join(
         (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
     """
     check_choice("missing", missing, MISSING)
-    names = [(name, name) if isinstance(name, str) else name for name in (document, system)]
-    of_scores, of_judgements = zip(*names, strict=True)
-    y = _column(judgements, "judgements", judgement, of_judgements)
-    x = _column(scores, "scores", measure, of_scores, y.index.unique("system"))
-    drop = missing == "drop"
-    problems = []
-    for part in reversed(KEY):
-        for lacking, known, other in (("judgements", x, y), ("scores", y, x)):
-            strange = known.index.unique(part).difference(other.index.unique(part), sort=False)
-            if len(strange):
-                shown = ", ".join(strange) if drop else listed(strange)
-                problems.append(f"{part} without {lacking}: {shown}")
-    documents, systems = (
-        y.index.unique(part).intersection(x.index.unique(part), sort=False) for part in KEY
-    )
-    cells = pd.MultiIndex.from_product([documents, systems], names=KEY)
-    complete = documents
+
+    def cells_of(table: pd.DataFrame, where: str, column: str, *systems: str) -> pd.Series:
+        named = keyed(table, where, document, system)
+        return by_summary(named, [column], where, systems)[column].dropna()
+
+    y = cells_of(judgements, "the table of judgements", judgement)
+    x = cells_of(scores, "the table of scores", measure, *y.index.unique("system"))
+    problems: list[str] = []
+    common = []
+    for part in KEY:
+        judged, scored = (side.index.unique(part) for side in (y, x))
+        common.append(judged.intersection(scored, sort=False))
+        for what, known, other in (("scores", judged, scored), ("judgements", scored, judged)):
+            if len(strange := known.difference(other, sort=False)):
+                problems.insert(0, f"{part} without {what}: {listed(strange)}")
+    cells = pd.MultiIndex.from_product(common, names=KEY)
+    complete, systems = common
     for column, side in ((measure, x), (judgement, y)):
         if len(gaps := cells.difference(side.index, sort=False)):
-            with_gap = gaps.unique("document")
-            complete = complete.difference(with_gap, sort=False)
-            problems.append(
-                f"document with a gap in {column!r}: {', '.join(with_gap)}"
-                if drop
-                else f"{column!r} is missing for {cell_names(gaps)}"
-            )
-    if problems and not drop:
+            complete = complete.difference(gaps.unique("document"), sort=False)
+            problems.append(f"{column!r} is missing for {cell_names(gaps)}")
+    if problems and missing == "error":
         raise ValueError(
             f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(problems)}. "
             'With missing="drop" (--drop-missing) they are excluded.'
@@ -119,7 +115,7 @@ def join(
         side.unstack("system").loc[complete, systems].to_numpy() for side in (x, y)
     )
     for column, table in ((measure, values), (judgement, judged_values)):
-        if (table == table[0, 0]).all():
+        if np.ptp(table) == 0:
             raise ValueError(
                 f"Expected column {column!r} to vary, but all {table.size} values are {table[0, 0]}."
             )
@@ -134,20 +130,14 @@ def join(
     )
 
 
-def _column(
-    table: pd.DataFrame,
-    side: str,
-    column: str,
-    key: tuple[str, ...],
-    systems: Collection[str] = (),
-) -> pd.Series:
-    """A column of a table as `by_summary` gives it, without empty cells; ``key`` are its columns of
-    names.
-    """
-    if not isinstance(table, pd.DataFrame):
-        raise TypeError(
-            f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
+def by_system(grid: Grid) -> list[Grid]:
+    """The part of each system, whose level ``summary`` is the correlation within this system."""
+    return [
+        replace(
+            grid,
+            systems=(system,),
+            scores=grid.scores[:, [index]],
+            judgements=grid.judgements[:, [index]],
         )
-    where = f"the table of {side}"
-    named = keyed(table, where, *key)
-    return by_summary(named, [column], where, systems)[column].dropna()
+        for index, system in enumerate(grid.systems)
+    ]

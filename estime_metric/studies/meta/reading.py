@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from estime_metric.measures import measure_of
-from estime_metric.studies.columns import KEY
-from estime_metric.studies.keyed import numeric_columns, read_keyed
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, SYSTEM_COLUMNS
+from estime_metric.studies.keyed import Names, numeric_columns, read_keyed
 from estime_metric.studies.meta.grid import Grid, join
 
 READABLE = (".csv", ".jsonl", ".parquet")  # endings of the tables that are found in a folder
-
-#: A column's name; or its names in the scores and in the judgements, ``None`` if it is to be
-#: found.
-ColumnNames = str | tuple[str | None, str | None] | None
 
 
 def read_grids(
@@ -25,10 +22,10 @@ def read_grids(
     *,
     measures: Sequence[str] | None = None,
     qualities: Sequence[str] | None = None,
-    directions: Mapping[str, bool] | None = None,
+    directions: Mapping[str, bool] = HIGHER_IS_BETTER,
     not_measures: Collection[str] = (),
-    document: ColumnNames = None,
-    system: ColumnNames = None,
+    document: Names = DOCUMENT_COLUMNS,
+    system: Names = SYSTEM_COLUMNS,
     missing: str = "error",
 ) -> list[Grid]:
     """Reads a grid for each judged quality and measure, ordered by quality and then by measure.
@@ -40,57 +37,55 @@ def read_grids(
         measures, qualities: columns or measures of the scores, and columns of the judgements; if
             omitted, all numeric columns except ``not_measures``.
         directions: measure, or column of scores without its layer -> whether higher is better; the
-            others are negated. If omitted, higher is better for all.
+            others are negated.
         not_measures: numeric columns that are used only if they are listed, such as line numbers.
-        document, system: their columns; a pair of names if the tables differ. If omitted, the first
-            of `columns.DOCUMENT_COLUMNS` or `columns.SYSTEM_COLUMNS` that exists.
+        document, system: what their columns can be called; the first name that a table has is used.
         missing: as in `join`.
 
     Raises:
-        TypeError, ValueError: a column or a measure is missing, or the tables do not fit.
+        TypeError, ValueError: a column, a measure or a direction is missing, or the tables do not
+            fit.
         OSError: a file cannot be read.
     """
-    names = (name if isinstance(name, tuple) else (name, name) for name in (document, system))
-    of_scores, of_judgements = zip(*names, strict=True)
-    judged = _chosen("qualities", qualities, Path(judgements), of_judgements, not_measures)
-    scored = _chosen("measures", measures, Path(scores), of_scores, not_measures)
-    unknown, lower_is_better = [], {}
-    for name, table in scored.items():
-        column = table.columns[-1]
-        keys = (name, measure_of(name), column, measure_of(column))
-        known = [directions[key] for key in keys if key in directions] if directions else []
-        lower_is_better[name] = bool(known) and not known[0]
-        if directions is not None and not known:
-            unknown.append(name)
-    grids = [
-        join(
-            table.set_axis([*KEY, name], axis=1),
-            judgement,
-            name,
-            quality,
-            lower_is_better=lower_is_better[name],
-            missing=missing,
-        )
-        for quality, judgement in judged.items()
-        for name, table in scored.items()
-    ]
-    if unknown:
+    key = (document, system)
+    judged = _chosen("qualities", qualities, Path(judgements), key, not_measures)
+    scored = _chosen("measures", measures, Path(scores), key, not_measures)
+    is_higher_better: dict[str, bool] = {}
+    for name, (_, column) in scored.items():
+        for key_of_direction in (measure_of(column), column, measure_of(name), name):
+            if key_of_direction in directions:
+                is_higher_better[name] = directions[key_of_direction]
+    if unknown := [name for name in scored if name not in is_higher_better]:
         raise ValueError(
             f"Expected a direction for every measure, but it is unknown for {', '.join(unknown)}. Set it with "
             "`directions` (--higher, --lower)."
         )
-    return grids
+    return [
+        replace(
+            join(
+                table,
+                judgement,
+                column,
+                quality,
+                lower_is_better=not is_higher_better[name],
+                missing=missing,
+            ),
+            measure=name,
+        )
+        for judgement, quality in judged.values()
+        for name, (table, column) in scored.items()
+    ]
 
 
 def _chosen(
     argument: str,
     wanted: Sequence[str] | None,
     path: Path,
-    key: tuple[str | None, str | None],
+    key: tuple[Names, Names],
     skipped: Collection[str],
-) -> dict[str, pd.DataFrame]:
-    """The ``wanted`` columns of numbers of a table or a folder of tables, by their names, each as a
-    table with the key in front; if omitted, all except those that are ``skipped``.
+) -> dict[str, tuple[pd.DataFrame, str]]:
+    """The ``wanted`` columns of numbers of a table or a folder of tables, by their names, each with its
+    table; if omitted, all except those that are ``skipped``.
     """
     known, usual = {}, []
     files = [path]
@@ -100,10 +95,10 @@ def _chosen(
         table = read_keyed(file, *key)
         columns = numeric_columns(table, skipped)
         for column in numeric_columns(table):
-            is_only = len(columns) == 1 and column in columns
+            is_only = columns == (column,)
             in_folder = file.stem if is_only else f"{file.stem}.{column}"
             name = column if file == path else in_folder
-            known[name] = table[[*KEY, column]]
+            known[name] = (table, column)
             usual += [name] if column in columns else []
     if unknown := [name for name in wanted or () if name not in known]:
         raise ValueError(

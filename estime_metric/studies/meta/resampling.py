@@ -22,7 +22,6 @@ from estime_metric.studies.meta.correlations import (
     observed,
     p_value,
     sample_count,
-    tallies,
     weighted,
 )
 from estime_metric.studies.meta.grid import Grid
@@ -178,29 +177,3 @@ def evaluate_all(grids: Iterable[Grid], **options: Any) -> pd.DataFrame:
         if parts
         else pd.DataFrame(columns=_AGREEMENT)
     )
-
-
-def bootstrap_groups(grid: Grid, *, method: str, n: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """The correlation within each system, with its interval over resampled documents (Steen &
-    Markert 2022, Figure 5), all over the same resamples: a row for each, ``group``, ``value`` (NaN if
-    it is undefined), ``low``, ``high``, ``undefined``."""
-    check_choice("method", method, METHODS)
-    documents = draw(grid.scores.shape, "documents", n, seed).documents
-    rows = []
-    for system, whole, resampled_group in zip(
-        grid.systems,
-        tallies(grid.scores, grid.judgements, "intra_system"),
-        tallies(grid.scores, grid.judgements, "intra_system", documents=documents),
-        strict=True,
-    ):
-        around = interval_of(METHODS[method](resampled_group))
-        rows.append(
-            {
-                "group": system,
-                "value": METHODS[method](whole)[0],
-                "low": around.low,
-                "high": around.high,
-                "undefined": n - around.count,
-            }
-        )
-    return pd.DataFrame(rows)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from estime_metric.checks import check_texts, integer
 from estime_metric.table.arrays import Floats, alike
@@ -22,22 +22,7 @@ _BREAK = re.compile(
     r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\"'`(\[\u2018\u201c]+\s?)?[^\Wa-z])"
 )
 
-_WIDTH, _LIMIT = 20.0, 200.0  # of the buckets of a `LengthCurve`, in the paper
-
-
-@dataclass(frozen=True)
-class ShuffledText:
-    """A text whose sentences are in another order: the sentence at ``k`` is that at ``order[k]`` in
-    the original.
-    """
-
-    text: str
-    order: tuple[int, ...]
-
-    @property
-    def changed(self) -> bool:
-        """Whether it differs from the original; False only of a text that has no other order."""
-        return self.order != tuple(sorted(self.order))
+_WIDTH, _LIMIT = 20.0, 200.0  # of the buckets of lengths, in the paper
 
 
 def split_sentences(text: str) -> list[str]:
@@ -58,7 +43,7 @@ def split_sentences(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def shuffle_text(text: str, seed: int | Sequence[int] = 0) -> ShuffledText:
+def shuffle_text(text: str, seed: int | Sequence[int] = 0) -> str:
     """The text with its sentences in a random order that reads differently; all such orders are
     equally likely.
 
@@ -67,29 +52,25 @@ def shuffle_text(text: str, seed: int | Sequence[int] = 0) -> ShuffledText:
     the format of ``numpy.random.default_rng``.
     """
     sentences = split_sentences(text)
-    order = list(range(len(sentences)))
     if len(set(sentences)) < 2:
-        return ShuffledText(text, tuple(order))
+        return text
     rng = np.random.default_rng(seed)
     shuffled = sentences
     while (
         shuffled == sentences
     ):  # two sentences that differ are swapped with a probability of at least one half
-        order = [int(index) for index in rng.permutation(len(sentences))]
-        shuffled = [sentences[index] for index in order]
-    return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
+        shuffled = [sentences[index] for index in rng.permutation(len(sentences))]
+    return ("\n" if "\n" in text.strip() else " ").join(shuffled)
 
 
-def shuffle_texts(texts: Sequence[str], seed: int = 0) -> list[ShuffledText]:
+def shuffle_texts(texts: Sequence[str], seed: int = 0) -> list[str]:
     """Each text shuffled by `shuffle_text`; the order of one depends on ``seed``, its index and its
     sentences only.
 
     Example:
-        >>> made = shuffle_texts(["One came. Two left. Three stayed.", "One sentence."])
-        >>> [text.changed for text in made]
-        [True, False]
-        >>> sorted(made[0].text.split(". "))
-        ['One came', 'Three stayed', 'Two left.']
+        >>> first, second = shuffle_texts(["One came. Two left. Three stayed.", "One sentence."])
+        >>> sorted(first.split(". ")), second
+        (['One came', 'Three stayed', 'Two left.'], 'One sentence.')
     """
     return [
         shuffle_text(text, (seed, index)) for index, text in enumerate(check_texts("texts", texts))
@@ -109,18 +90,6 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
     return float(won.mean()) if len(won) else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class LengthCurve:
-    """Means by a length, in buckets of 20; the last bucket at either end contains everything beyond
-    200. ``lengths``: (b,) lower edges of the buckets that contain a pair, rising; ``means``: (b,)
-    fraction of the pairs ranked correctly, a tie counting as one half, within 0..1; ``counts``:
-    (b,) number of pairs."""
-
-    lengths: Floats
-    means: Floats
-    counts: NDArray[np.int64]
-
-
 def accuracy_by_length_difference(
     originals: ArrayLike,
     shuffled: ArrayLike,
@@ -129,7 +98,7 @@ def accuracy_by_length_difference(
     *,
     pairs: int = 10_000,
     seed: int = 0,
-) -> LengthCurve:
+) -> pd.DataFrame:
     """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of
     their lengths.
 
@@ -144,6 +113,11 @@ def accuracy_by_length_difference(
         lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first if
             omitted.
         pairs, seed: most pairs, drawn at random without repetition.
+
+    Returns:
+        A row for each difference of lengths that occurs, rising: ``length``, the lower edge of a bucket
+        of 20 (the last bucket at either end contains everything beyond 200), ``accuracy``, the
+        fraction of its pairs that are ranked correctly, and ``pairs``, their number.
     """
     others = lengths if shuffled_lengths is None else shuffled_lengths
     better, worse, sizes, other_sizes = alike(
@@ -160,7 +134,7 @@ def accuracy_by_length_difference(
     edges = (np.floor(differences / _WIDTH) * _WIDTH).clip(-_LIMIT, _LIMIT)
     buckets, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
     won = np.bincount(bucket, _wins(better[first], worse[other]), minlength=len(buckets))
-    return LengthCurve(buckets, won / np.maximum(counts, 1), counts.astype(np.int64))
+    return pd.DataFrame({"length": buckets, "accuracy": won / counts, "pairs": counts})
 
 
 def _wins(better: Floats, worse: Floats) -> Floats:

@@ -11,15 +11,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from estime_metric.checks import check_choice, integer
-from estime_metric.studies.meta.concordance import METHODS
+from estime_metric.checks import check_choice
 from estime_metric.studies.meta.correlations import (
     LEVELS,
     UndefinedCorrelationError,
@@ -54,23 +52,18 @@ _DIFFERENCES = [
 ]
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Two measures' correlations with the same judgements, ``first`` and ``second``, with the
-    two-sided ``p_value``; the interval of their difference, NaN if the test gives none; and the
-    excluded samples as ``undefined``."""
+class Difference(NamedTuple):
+    """Two measures' correlations with the same judgements and first minus second, with the ends of its
+    interval, NaN if the test gives none, and the two-sided ``p_value``; ``undefined`` samples are
+    excluded."""
 
-    first: float
-    second: float
+    first_value: float
+    second_value: float
+    difference: float
     p_value: float
     low: float = math.nan
     high: float = math.nan
     undefined: int = 0
-
-    @property
-    def difference(self) -> float:
-        """First minus second."""
-        return self.first - self.second
 
 
 def bootstrap_difference(
@@ -88,19 +81,13 @@ def bootstrap_difference(
     ``first`` and ``second`` have the same judgements of the same summaries (ValueError if not),
     ``level`` and ``method`` are one of `LEVELS` and of `METHODS`; the other arguments are as for
     `bootstrap`. UndefinedCorrelationError if one of the correlations has no value."""
-    _check_same(first, second, level, method)
+    values = _values(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
     differences = drawn[0] - drawn[1]
     around = interval_of(differences)
-    return Difference(
-        first=_value(first, level, method),
-        second=_value(second, level, method),
-        p_value=p_of_sign(differences[~np.isnan(differences)], _ROUNDING),
-        low=around.low,
-        high=around.high,
-        undefined=n - around.count,
-    )
+    p_value = p_of_sign(differences[~np.isnan(differences)], _ROUNDING)
+    return Difference(*values, p_value, around.low, around.high, n - around.count)
 
 
 def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
@@ -120,23 +107,12 @@ def williams_test(
     `bootstrap_difference`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
     ``"spearman"`` as an approximation. UndefinedCorrelationError also for fewer than four systems or
     summaries, and for measures that are exact opposites."""
-    _check_same(first, second, level, method)
     check_choice("level", level, WILLIAMS_LEVELS)
     check_choice("method", method, WILLIAMS_METHODS)
+    values = _values(first, second, level, method)
     items = first.scores.shape[1] if level == "system" else first.scores.size
-    if items < WILLIAMS_ITEMS:
-        counted = "systems" if level == "system" else "summaries"
-        raise UndefinedCorrelationError(
-            f"Expected at least {WILLIAMS_ITEMS} {counted} for the test of Williams, but got {items}."
-        )
-    first_value, second_value = _value(first, level, method), _value(second, level, method)
-    test = williams(
-        first_value,
-        second_value,
-        between=correlate(first.scores, second.scores, level=level, method=method),
-        n=items,
-    )
-    return Difference(first=first_value, second=second_value, p_value=test.p_value)
+    between = correlate(first.scores, second.scores, level=level, method=method)
+    return Difference(*values, williams(*values[:2], between, items).p_value)
 
 
 class Williams(NamedTuple):
@@ -153,20 +129,18 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     degrees of freedom, 0 of equal correlations.
 
     ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each
-    other; they rest on ``n`` items, at least four. UndefinedCorrelationError if the measures are
-    exact opposites.
+    other; they rest on ``n`` items. UndefinedCorrelationError of fewer than four, and if the measures
+    are exact opposites.
 
     Example:
         >>> test = williams(0.4, 0.5, 0.1, 103)
         >>> round(test.t, 3), round(test.p_value, 3)
         (-0.891, 0.375)
     """
-    integer("n", n, WILLIAMS_ITEMS)
-    for name, value in (("first", first), ("second", second), ("between", between)):
-        if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
-            raise ValueError(
-                f"Expected argument `{name}` to be a correlation within -1..1, but got {value}."
-            )
+    if n < WILLIAMS_ITEMS:
+        raise UndefinedCorrelationError(
+            f"Expected at least {WILLIAMS_ITEMS} systems or summaries for the test of Williams, but got {n}."
+        )
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-9:
         raise ValueError(
@@ -240,36 +214,24 @@ def compare_all(
             except UndefinedCorrelationError as error:
                 rows.append({**names, "note": str(error)})
             else:
-                numbers = {
-                    "first_value": result.first,
-                    "second_value": result.second,
-                    "difference": result.difference,
-                    "low": result.low,
-                    "high": result.high,
-                    "p_value": result.p_value,
-                }
-                rows.append({**names, **numbers, "note": ""})
+                rows.append({**names, **result._asdict(), "note": ""})
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
     for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])
     return table
 
 
-def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
-    check_choice("level", level, LEVELS)
-    check_choice("method", method, METHODS)
-    for name in ("documents", "systems"):
-        if getattr(first, name) != getattr(second, name):
-            raise ValueError(
-                f"Expected both measures to score the same {name} in the same order, "
-                f"but {first.measure!r} and {second.measure!r} do not."
-            )
-    if not np.array_equal(first.judgements, second.judgements):
+def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, float, float]:
+    """The correlations of two measures with the same judgements, and their difference."""
+    if (first.documents, first.systems) != (second.documents, second.systems) or not np.array_equal(
+        first.judgements, second.judgements
+    ):
         raise ValueError(
-            f"Expected both measures to have the same judgements, but {first.judgement!r} of {first.measure!r} "
-            f"and {second.judgement!r} of {second.measure!r} differ."
+            f"Expected both measures to have the same judgements of the same summaries in the same order, but "
+            f"{first.measure!r} and {second.measure!r} do not."
         )
-
-
-def _value(grid: Grid, level: str, method: str) -> float:
-    return correlate(grid.scores, grid.judgements, level=level, method=method)
+    one, other = (
+        correlate(grid.scores, grid.judgements, level=level, method=method)
+        for grid in (first, second)
+    )
+    return one, other, one - other

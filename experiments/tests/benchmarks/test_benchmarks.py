@@ -78,14 +78,14 @@ def test_frank_in_the_authors_files(tmp_path: Path) -> None:
     outputs = [{**key, **common, "FactCC": n % 3, "Own": n} for n, key in enumerate(keys)]
     write(tmp_path / "data" / "human_annotations.json", judged)
     write(tmp_path / "data" / "baseline_factuality_metrics_outputs.json", outputs[::-1])
-    texts = tmp_path / "data" / "articles-wbertscore-json"
-    texts.mkdir()
-    for n in range(4):
-        text = f'{{"article": "article {n}", "s0": "first {n}", "s1": "second {n}"}}'
-        (texts / f"d{n}.json").write_text(text)
+    texts = [{**key, "article": f"a{n // 2}", "summary": f"s{n}"} for n, key in enumerate(keys)]
+    write(tmp_path / "data" / "benchmark_data.json", texts)
     table = frank.read(tmp_path)
-    assert table["summary"].tolist()[:3] == ["first 0", "second 0", "first 1"]
-    assert table["source"].tolist()[:3] == ["article 0", "article 0", "article 1"]
+    assert table[["source", "summary"]].to_numpy()[:3].tolist() == [
+        ["a0", "s0"],
+        ["a0", "s1"],
+        ["a1", "s2"],
+    ]
     assert published_scores(table)["Own"].tolist() == list(range(8))
 
 
@@ -184,6 +184,8 @@ def test_systems_by_hand() -> None:
     assert by_size.empty
     ratios = pairs.query("part == 'all' and measure == 'good'").set_index(["system_a", "system_b"])
     assert ratios["ratio"].to_dict() == {("a", "b"): 3.2, ("a", "c"): np.inf, ("b", "c"): np.inf}
+    means = systems.means(table, table[["judgement"]].rename(columns="(-){}".format))
+    assert means["judgement"].tolist() == [-1, -2, 0]  # (-)measures are reported as they are
 
 
 def test_systems_of_summeval() -> None:

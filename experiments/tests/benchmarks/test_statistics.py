@@ -37,21 +37,6 @@ def test_accuracy_f1_and_area_by_hand() -> None:
     assert areas_within(LABELS, scores, ONCE, groups) == pytest.approx(2.5 / 3)
 
 
-def test_a_weight_is_a_copy() -> None:
-    rng = np.random.default_rng(0)
-    scores, weights = rng.normal(size=5), np.array([[2.0, 0, 1, 3, 1]])
-    copies = np.repeat(np.arange(5), weights[0].astype(int))
-    predicted = scores > 0
-    for weighted, copied in (
-        (areas(LABELS, scores, weights), areas(LABELS[copies], scores[copies], np.ones((1, 7)))),
-        (
-            balanced_accuracies(LABELS, predicted, weights),
-            balanced_accuracies(LABELS[copies], predicted[copies]),
-        ),
-    ):
-        assert weighted == pytest.approx(copied)
-
-
 def test_the_threshold_is_the_highest_of_the_best() -> None:
     threshold = choose_threshold(np.array([0, 0, 1, 1]), np.array([0.0, 1, 2, 3]))
     assert 1.99 < threshold < 2  # the last percentile below the first consistent summary

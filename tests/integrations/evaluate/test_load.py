@@ -70,18 +70,11 @@ def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -
     assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
 
 
-@pytest.mark.parametrize("path", [str(SCRIPT), os.path.relpath(SCRIPT)])
-def test_load_by_path(path: str) -> None:
-    assert type(evaluate.load(path, model="embedded")) is Estime
-
-
 @pytest.mark.slow
 def test_register_on_the_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    first_line = run_command("register").stdout.splitlines()[0]
-    script = Path(first_line.removeprefix("wrote the module script to "))
-    assert script.read_text(encoding="utf-8") == REGISTERED
-    assert register() == script
+    script = register()
+    assert str(script) in run_command("register").stdout
     for offline in (True, False):  # or the Hub does not answer
         monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", offline)
         assert type(evaluate.load("estime", model="embedded")) is Estime
@@ -121,11 +114,6 @@ def test_load_from_a_hub_and_by_name_in_another_process(
     online, offline, requests = json.loads(shown)
     answered = {path for _, path, status in requests if status == 200}
     assert "/spaces/someone/estime/resolve/main/estime.py" in answered
-    assert {path.rsplit("/", 1)[-1] for path in answered} >= {
-        "config.json",
-        "tokenizer.json",
-        "model.safetensors",
-    }
     assert offline == online  # from the caches
     expected = estime([pairs[3][0]], [pairs[3][1]], model=bert_folder)
     from_hub, by_name = (signature for _, _, signature in online)

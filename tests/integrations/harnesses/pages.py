@@ -1,41 +1,38 @@
-"""Runs the blocks of a section of docs/harnesses.md, in order, as a reader would."""
+"""Runs the blocks of a section of a page, in order, as a reader would."""
 
 from __future__ import annotations
 
 import os
 import re
-import runpy
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from glob import glob
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import estime_metric
 from estime_metric import embedded
 from tests.command import FORKS, one_thread
+from tests.pages import ROOT
 
 _BLOCK = re.compile(r'^```(\w+)(?: title="(.*?)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
-ROOT = Path(estime_metric.__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "harnesses.md"
-
 
 def run_section(
-    heading: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str
+    page: str, heading: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str
 ) -> list[str]:
     """What each block of a section prints that is run in ``folder``, in a separate process, after
     ``prepare``.
 
-    Blocks that have a title are written to files of that name, also those of the section with the
-    models. The encoder ``embedded`` is the small one there.
+    The files of docs/examples are there too, and blocks that have a title are written to files of
+    that name. The encoder ``embedded`` is the small one there.
     """
-    _, *sections = re.split(r"^## (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    texts = dict(zip(sections[::2], sections[1::2], strict=True))
-    text = texts["Models for these examples"] + texts[heading]
+    shutil.copytree(ROOT / "docs" / "examples", folder, dirs_exist_ok=True)
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     printed: list[str] = []
-    for language, title, block in _BLOCK.findall(text):
+    for language, title, block in _BLOCK.findall(section):
         if title:
             (folder / title).write_text(block, encoding="utf-8")
             continue
@@ -46,9 +43,7 @@ def run_section(
         process.start()
         process.join()
         printed.append(shown.read_text(encoding="utf-8"))
-        assert process.exitcode == 0, "\n".join(
-            [block, printed[-1], (folder / "said").read_text(encoding="utf-8")]
-        )
+        assert process.exitcode == 0, block + printed[-1] + (folder / "said").read_text("utf-8")
     return printed
 
 
@@ -81,9 +76,5 @@ def _run(
     while "=" in words[0]:
         os.environ.update([words.pop(0).split("=", 1)])
     sys.argv = [name for word in words for name in sorted(glob(word)) or [word]]
-    if sys.argv[0] == "python":
-        del sys.argv[0]
-        runpy.run_path(sys.argv[0], run_name="__main__")
-    else:
-        (command,) = entry_points(group="console_scripts", name=sys.argv[0])
-        sys.exit(command.load()())
+    (command,) = entry_points(group="console_scripts", name=sys.argv[0])
+    sys.exit(command.load()())

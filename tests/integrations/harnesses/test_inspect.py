@@ -29,24 +29,22 @@ pytestmark = [
 ]
 
 
-def run(folder: Path, pairs: Pairs, scorer: Any, field: str | None = None, **options: Any) -> Any:
+def run(folder: Path, pairs: Pairs, scorer: Any) -> Any:
     """The log, read back, of a model that answers with the summaries, sample by sample."""
-    summaries = {source + str(number): summary for number, (summary, source) in enumerate(pairs)}
+    samples, summaries = [], {}
+    for number, (summary, source) in enumerate(pairs):
+        text = source + str(number)
+        summaries[text] = summary
+        samples.append(Sample(input=text, metadata={"article": source}, id=number))
 
     def answer(messages: list[Any], *_: Any) -> ModelOutput:
         output = ModelOutput.from_content("mockllm/model", summaries[messages[-1].text])
-        output.usage = ModelUsage(
-            input_tokens=1, output_tokens=1, total_tokens=2
-        )  # else it is counted with a download
+        output.usage = ModelUsage(total_tokens=2)  # else it is counted with a download
         return output
 
-    samples = [
-        Sample(input=source + str(number), metadata={"article": source}, id=number)
-        for number, (_, source) in enumerate(pairs)
-    ]
     task = inspect_ai.Task(dataset=samples, scorer=scorer)
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
-    inspect_ai.eval(task, model=model, log_dir=str(folder), display="none", **options)
+    inspect_ai.eval(task, model=model, log_dir=str(folder), display="none")
     return read_eval_log(list_eval_logs(str(folder))[0])
 
 
@@ -55,17 +53,13 @@ def test_scores_metrics_and_explanations(bert_folder: str, pairs: Pairs, tmp_pat
     log = run(
         tmp_path, pairs, estime("alarms,alarm_rate", "article", model=bert_folder, cache=None)
     )
-    assert log.status == "success"
     scorer = EstimeScorer(model=bert_folder)
     result = scorer.score(*unzip(pairs))
     logged = {score.name: score for score in log.results.scores}
     assert {*logged} == {"alarms", "alarm_rate", "blank"}
-    for name, score in logged.items():
-        values = result[name][~result[name].isnan()]
-        assert score.metrics["mean"].value == pytest.approx(float(values.mean()))
-        error = float(values.std()) / len(values) ** 0.5
-        assert score.metrics["stderr"].value == pytest.approx(error)
-        assert score.scored_samples == len(values)
+    assert logged["alarms"].metrics["mean"].value == pytest.approx(result.mean("alarms"))
+    assert logged["alarm_rate"].metrics["mean"].value == pytest.approx(result.mean("alarm_rate"))
+    assert logged["alarm_rate"].metrics["stderr"].value > 0
     assert logged["alarm_rate"].unscored_samples == 2
     for sample in log.samples:
         score = sample.scores["estime"]
@@ -77,18 +71,18 @@ def test_scores_metrics_and_explanations(bert_folder: str, pairs: Pairs, tmp_pat
         assert score.metadata["words"] == [word.to_dict() for word in explanation.surest_words()]
 
 
-def test_the_input_is_the_source(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
-    log = run(tmp_path, pairs[:3], estime("overlap", explain=False, model=bert_folder))
+def test_the_input_is_the_source_and_a_missing_field_is_named(
+    bert_folder: str, pairs: Pairs, tmp_path: Path
+) -> None:
+    log = run(tmp_path / "input", pairs[:3], estime(explain=False, model=bert_folder))
     for sample in log.samples:
         summary, source = pairs[sample.id]
         expected = EstimeScorer(model=bert_folder).score([summary], [source + str(sample.id)])
         score = sample.scores["estime"]
-        assert score.value == {"overlap": float(expected.values("overlap")), "blank": 0}
+        names = ("inconsistency", "alarms", "blank")
+        assert score.value == {name: expected.mean(name) for name in names}
         assert score.explanation is None
-
-
-def test_a_missing_field_is_named(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
-    log = run(tmp_path, pairs[:1], estime(source="text", model=bert_folder))
+    log = run(tmp_path / "field", pairs[:1], estime(source="text", model=bert_folder))
     assert log.status == "error"
     assert "metadata of sample 0 to have the field 'text'" in log.error.message
 
@@ -116,17 +110,13 @@ def test_a_process_that_is_forked_when_an_event_loop_ends_scores_too() -> None:
 
 
 def test_the_page(tmp_path: Path) -> None:
-    evaluated, read, _ = run_section("Inspect", tmp_path)
-    assert "alarms" in evaluated
-    assert "stderr" in read
-    assert "best match in the source is" in read
+    evaluated, read, _ = run_section("harnesses.md", "Inspect", tmp_path)
+    assert "stderr" in evaluated
     assert "ESTIME|model:embedded@" in read
     log = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0])
     names = {"alarms", "inconsistency", "alarm_rate", "coverage", "blank"}
     assert {score.name for score in log.results.scores} == names
     for sample in log.samples:
         first, again = sample.scores.values()
-        again_expected = {
-            name: first.metadata[name] for name in ("alarm_rate", "coverage", "blank")
-        }
-        assert again.value == again_expected
+        expected = {name: first.metadata[name] for name in ("alarm_rate", "coverage", "blank")}
+        assert again.value == expected

@@ -1,6 +1,4 @@
-"""The recipes of docs/examples, and what docs/harnesses.md does with them: they log what
-`EstimeScorer` gives.
-"""
+"""The recipes of docs/examples, and what the pages do with them: they log what `EstimeScorer` gives."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ import pytest
 import tokenizers
 import transformers
 
-from docs.examples import lm_eval_functions
-from docs.examples.trainer_metrics import estime_compute_metrics
+from docs.examples.trainer_metrics import estime_compute_metrics, estime_scorer
 from estime_metric import EstimeResult, EstimeScorer
 from tests.command import json_rows
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import PAGE, run_section
+from tests.integrations.harnesses.pages import run_section
+from tests.pages import ROOT
 
 
 @pytest.fixture
@@ -45,41 +43,23 @@ def test_the_trainers_padding_is_no_text(
 
     assert byte_level.decode([0]) == "!"
     summaries, sources = unzip([*pairs[:5], ("", pairs[0][1])])
-    scorer = EstimeScorer(model=bert_folder)
+    scorer = estime_scorer(summaries, sources, model=bert_folder)
     result = scorer.score(summaries, sources)
+    assert scorer.config.min_tokens == int(result.mean("tokens") / 2) > 0
     outputs = transformers.EvalPrediction(padded(summaries), None, inputs=padded(sources))
     for texts in (sources, None):  # None: the inputs are decoded
         logged = estime_compute_metrics(byte_level, scorer, texts)(outputs)
-        assert logged.pop("blank") == 1
-        assert logged == {name: result.mean(name) for name in logged}
+        assert {"inconsistency", "copied_density", "tokens"} <= {*logged}
+        means = {name: result.mean(name) for name in logged}
+        assert logged == pytest.approx(means, nan_ok=True)
 
 
 @pytest.mark.slow
 def test_the_page_of_the_trainer(tmp_path: Path) -> None:
-    (printed,) = run_section("Transformers' Trainer", tmp_path)
-    *steps, signature = printed.splitlines()[-3:]
-    assert signature.startswith("ESTIME|model:embedded@")
-    for step in steps:
-        alarms, inconsistency, blank = map(float, step.split())
-        assert alarms >= 0
-        assert 0 <= inconsistency <= 1
-        assert blank in range(4)
-
-
-def test_the_functions_of_a_task(
-    bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scorer = EstimeScorer(model=bert_folder)
-    monkeypatch.setattr(lm_eval_functions, "estime", scorer)
-    summaries, sources = unzip([*pairs[:4], ("", pairs[0][1])])
-    docs = [{"article": source} for source in sources]
-    scored = lm_eval_functions.score([[summary] for summary in summaries], docs)
-    result = scorer.score(summaries, sources)
-    assert {scores["signature"] for scores in scored} == {result.signature}
-    rows = [lm_eval_functions.process_results(*row) for row in zip(docs, zip(scored), strict=True)]
-    for name in ("inconsistency", "alarms", "blank"):
-        assert [row[name] for row in rows] == result.values(name).tolist()
-    assert lm_eval_functions.total(row["blank"] for row in rows) == 1
+    (printed,) = run_section("training.md", "Trainer", tmp_path)
+    best, signature = printed.splitlines()[-1].split(" ", 1)
+    assert 0 <= float(best) <= 1
+    assert "|min_tokens:3|" in signature
 
 
 def without_its_own_tasks() -> None:
@@ -91,10 +71,10 @@ def without_its_own_tasks() -> None:
 
 def test_the_page_of_lm_eval(tmp_path: Path) -> None:
     pytest.importorskip("lm_eval")
-    (table,) = run_section(
-        "lm-evaluation-harness", tmp_path, without_its_own_tasks, HF_HOME=str(tmp_path / "hf")
+    home = str(tmp_path / "hf")
+    run_section(
+        "harnesses.md", "lm-evaluation-harness", tmp_path, without_its_own_tasks, HF_HOME=home
     )
-    assert "inconsistency" in table
     (file,) = (tmp_path / "results").rglob("results_*.json")
     results = json.loads(file.read_text(encoding="utf-8"))["results"]["summaries"]
     articles = [document["article"] for document in json_rows(tmp_path / "documents.jsonl")]
@@ -116,18 +96,18 @@ def without_other_clients() -> None:
 def test_the_page_of_mlflow(tmp_path: Path) -> None:
     pytest.importorskip("mlflow")
     (printed,) = run_section(
-        "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
+        "harnesses.md", "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
     )
-    article, *summaries = re.findall(r"^(?:article =|   ) \"(.+)\"", PAGE.read_text(), re.M)[-3:]
+    page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
+    article, *summaries = re.findall(r"^(?:article =|   ) \"(.+)\"", page, re.MULTILINE)[-3:]
     scorer = EstimeScorer(model="embedded-small")
     result = scorer.score(summaries, [article] * 2)
-    means = re.search(r"^([\d.]+) ([\d.]+) ([\d.]+)$", printed, re.M).groups()
-    assert [float(mean) for mean in means] == pytest.approx(
-        [result.mean("alarms"), result.mean("inconsistency"), 0]
-    )
-    for summary, alarms in zip(summaries, result.alarms.tolist(), strict=True):
+    for name in ("alarms", "inconsistency"):
+        (mean,) = re.findall(rf"'estime/{name}/mean': ([\d.]+)", printed)
+        assert float(mean) == pytest.approx(result.mean(name))
+    for summary in summaries:
         shown = str(scorer.explain(summary, article)).replace(result.signature, _signature(result))
-        assert f"{alarms} {shown}" in printed
+        assert shown in printed
 
 
 def _signature(result: EstimeResult) -> str:

@@ -12,35 +12,6 @@ from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_section
 
 
-def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
-    summaries, sources = unzip(pairs[:4])
-    reward = estime_reward(model=bert_folder)
-    plain = reward(completions=summaries, source=sources)
-    as_messages = [[{"role": "assistant", "content": text}] for text in summaries]
-    in_parts = [
-        [{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in summaries
-    ]
-    assert reward(completions=as_messages, source=sources) == pytest.approx(plain, abs=1e-6)
-    assert reward(completions=in_parts, source=sources) == pytest.approx(plain, abs=1e-6)
-
-
-def test_guards(bert_folder: str, pairs: Pairs) -> None:
-    source = pairs[2][1]
-    short_quotation = " ".join(source.split()[:3])
-    reward = estime_reward(measure="alarm_rate", copy_penalty=0.5, model=bert_folder)
-    unguarded = estime_reward(measure="alarm_rate", copy_penalty=0, model=bert_folder)
-    completions = ["", " \n", source, short_quotation, "☃☃☃"]
-    empty, blank, copied, quoted, unchecked = reward(
-        prompts=[""] * 5, completions=completions, source=[source] * 5
-    )
-    free = unguarded(completions=completions, source=[source] * 5)
-    assert empty == blank == reward.worst == -1.5
-    assert copied == free[2] - 0.5
-    assert quoted == free[3]
-    assert unchecked == -1.0
-    assert all(reward.worst <= value <= 0 for value in (empty, copied, quoted, unchecked))
-
-
 def test_one_call_for_all_completions_and_a_shared_encoder(
     bert_folder: str, pairs: Pairs, scored: list[int]
 ) -> None:
@@ -48,27 +19,35 @@ def test_one_call_for_all_completions_and_a_shared_encoder(
     scorer = EstimeScorer(model=bert_folder, cache=10**7)
     logged: dict[str, float] = {}
     reward = estime_reward(scorer=scorer)
-    reward(completions=summaries, source=sources, log_metric=logged.__setitem__)
+    plain = reward(completions=summaries, source=sources, log_metric=logged.__setitem__)
     assert scored == [16]
-    assert set(logged) == {
-        "estime/inconsistency",
-        "estime/copied_density",
-        "estime/alarms",
-        "estime/blank",
-    }
+    names = ("inconsistency", "copied_density", "alarms", "blank")
+    assert set(logged) == {f"estime/{name}" for name in names}
     assert reward.scorer.encoder is scorer.encoder
     assert reward.scorer.cache is scorer.cache
+    for content in (str, lambda text: [{"type": "text", "text": text}]):
+        messages = [[{"role": "assistant", "content": content(text)}] for text in summaries]
+        assert reward(completions=messages, source=sources) == pytest.approx(plain, abs=1e-6)
+
+
+def test_guards(bert_folder: str, pairs: Pairs) -> None:
+    source = pairs[2][1]
+    completions = [" \n", source, " ".join(source.split()[:3]), "☃☃☃"]
+    rewards = {}
+    for penalty in (0.5, 0):
+        reward = estime_reward(measure="alarm_rate", copy_penalty=penalty, model=bert_folder)
+        rewards[penalty] = reward(completions=completions, source=[source] * 4)
+    blank, copied, quoted, unchecked = rewards[0.5]
+    assert blank == -1.5
+    assert copied == rewards[0][1] - 0.5
+    assert quoted == rewards[0][2]
+    assert unchecked == -1.0
 
 
 def test_errors(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="column 'source'"):
         estime_reward(model=bert_folder)(completions=["A summary."], text=["A source."])
-    for options in (
-        {"measure": "alarms"},
-        {"measure": "inconsistancy"},
-        {"copy_penalty": -1},
-        {"free_copy": -1},
-    ):
+    for options in ({"measure": "alarms"}, {"copy_penalty": -1}, {"free_copy": -1}):
         with pytest.raises(ValueError, match=f"`{next(iter(options))}`"):
             estime_reward(**options)
 
@@ -76,11 +55,7 @@ def test_errors(bert_folder: str) -> None:
 @pytest.mark.slow
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("trl")
-    trained, shown = run_section("TRL", tmp_path)
-    *rewards, signature = trained.splitlines()[-4:]
-    assert all(-2 <= float(reward) <= 0 for reward in rewards)
-    assert signature.startswith("ESTIME|model:embedded@")
-    own, copied, empty = (float(line.split()[0]) for line in shown.splitlines())
-    assert empty == -2.0
-    assert copied == -1.0
-    assert own > copied
+    (printed,) = run_section("training.md", "TRL", tmp_path)
+    reward, signature = printed.splitlines()[-1].split(" ", 1)
+    assert -2 <= float(reward) <= 0
+    assert "|min_tokens:4|" in signature

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,13 +15,12 @@ from estime_metric import EstimeScorer
 from estime_metric.studies.benchmarks import coherence_scores, summeval
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.blocks import Block
-from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.running import Benchmark, Results, run
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
 from estime_metric.studies.report import to_markdown
 from tests.families import SENTENCES
-from tests.studies.made import DATA, made_folder, made_rows
+from tests.studies.made import DATA, made_folder
 
 #: Benchmark -> its tidy tables, tables for readers, and plots.
 CASES: dict[str, tuple[list[str], list[str], list[str]]] = {
@@ -137,16 +135,6 @@ def test_measures_that_fail_are_rows_of_dashes(made: Made) -> None:
     assert any("failed. no network" in note for note in table.notes)
 
 
-def test_scores_of_a_file_are_a_row_and_a_missing_one_is_said() -> None:
-    data = summeval.read(DATA / "summeval")
-    keys = pd.DataFrame(data.keys, columns=list(data.key_names))
-    table = keys.assign(guess=np.arange(len(keys)) % 7 / 7).iloc[1:]
-    results = run(summeval.BENCHMARK, data, [own_block(table, "mine")], resamples=5)
-    main = results.tables["table1"]
-    assert "guess [mine]" in set(main.sections["fluency"]["measure"])
-    assert f"mine: no row for 1 of {len(keys)} summaries" in " ".join(main.notes)
-
-
 def test_the_digest_is_of_texts_and_judgements(tmp_path: Path) -> None:
     digests = []
     for number, change in enumerate(
@@ -158,14 +146,3 @@ def test_the_digest_is_of_texts_and_judgements(tmp_path: Path) -> None:
         digests.append(summeval.read(folder).digest)
     assert digests[0] == digests[1]
     assert len(set(digests)) == 3
-
-
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    rows = made_rows("summeval")
-    with pytest.raises(OSError, match=r"\.jsonl?"):
-        summeval.read(tmp_path)
-    with pytest.raises(ValueError, match=r"occur twice|there are several"):
-        summeval.read(made_folder(tmp_path / "twice", "summeval", [*rows, rows[0]]))
-    lacking = {name: cell for name, cell in rows[0].items() if name != "summary"}
-    with pytest.raises(ValueError, match=r"line 1 of .* to have 'summary', but it is miss"):
-        summeval.read(made_folder(tmp_path / "lacking", "summeval", [lacking, *rows[1:]]))

@@ -57,7 +57,7 @@ def ordered_texts(number: int, seed: int) -> list[str]:
 def accuracy(classifier: CoherenceClassifier) -> float:
     """On texts that it has not seen."""
     texts = ordered_texts(60, seed=1)
-    shuffled = [text.text for text in shuffle_texts(texts, seed=3)]
+    shuffled = shuffle_texts(texts, seed=3)
     return shuffle_accuracy(classifier.score(texts), classifier.score(shuffled))
 
 
@@ -121,10 +121,6 @@ def test_other_families_score_up_to_their_last_position(
 def test_bad_input_is_named(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="two texts that can be shuffled, but got 1"):
         train_classifier(["One. Two.", "One."], bert_folder)
-    with pytest.raises(ValueError, match="`epochs` to be at least 1, but got 0"):
-        train_classifier(["One. Two."] * 2, bert_folder, epochs=0)
-    with pytest.raises(ValueError, match=r"at least 0 and below 1, but got 2e-06 and 1\."):
-        train_classifier(["One. Two."] * 2, bert_folder, validation=1)
     long = " ".join(f"The mayor came {day}." for day in range(99))
     with pytest.raises(ValueError, match=r"`texts` to contain texts of at most \d+ tokens"):
         train_classifier([long, "One. Two."], bert_folder, validation=0)
@@ -135,35 +131,13 @@ def test_the_training_script(
 ) -> None:
     path = tmp_path / "texts.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as stream:
-        stream.writelines(
-            json.dumps({"summary": text}) + "\n\n" for text in ordered_texts(20, seed=0)
-        )
-    arguments = [
-        str(path),
-        "-o",
-        str(tmp_path / "out"),
-        "-m",
-        bert_folder,
-        "--field",
-        "summary",
-        "--device",
-        "cpu",
-    ]
-    assert train.main([*arguments, "--epochs", "2", "--limit", "12"]) == 0
+        stream.writelines(json.dumps({"text": text}) + "\n\n" for text in ordered_texts(12, seed=0))
+    out = ["-o", str(tmp_path / "out"), "-m", bert_folder, "--device", "cpu"]
+    assert train.main([str(path), *out, "--epochs", "2"]) == 0
     shown = capsys.readouterr()
     assert [line.split(":")[0] for line in shown.out.splitlines()[:2]] == ["epoch 1", "epoch 2"]
     assert CoherenceClassifier(tmp_path / "out", device="cpu").trained
-    assert train.main([*arguments, "--epochs", "0"]) == 2
-    assert "`epochs` to be at least 1, but got 0" in capsys.readouterr().err
-    arguments[0] = str(tmp_path / "bad.jsonl")
-    for text, message in (
-        ('{"text": "A. B."}\n', "line 1 of bad.jsonl to have 'summary', but it is missing"),
-        (
-            '{"summary": "A. B."}\n{"summary": 3}\n',
-            "`texts` to contain only strings, but got int at index 1",
-        ),
-        ("{\n", "bad.jsonl to be a table, but line 1 is not JSON"),
-    ):
-        (tmp_path / "bad.jsonl").write_text(text)
-        assert train.main(arguments) == 2
-        assert message in capsys.readouterr().err
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"summary": "A. B."}\n')
+    assert train.main([str(bad), *out]) == 2
+    assert "line 1 of bad.jsonl to have 'text', but it is missing" in capsys.readouterr().err

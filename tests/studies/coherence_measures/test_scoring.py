@@ -19,11 +19,7 @@ from tokenizers import processors
 
 from estime_metric.studies.coherence_measures.bartscore import bart_scores
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
-from estime_metric.studies.coherence_measures.scoring import (
-    CoherenceOptions,
-    coherence_scores,
-    coherence_signature,
-)
+from estime_metric.studies.coherence_measures.scoring import CoherenceOptions, coherence_scores
 from tests.families import SENTENCES, byte_level
 
 POSITIONS = 96
@@ -154,18 +150,6 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
     for name in names:
         np.testing.assert_array_equal(computed[name], expected[name])
     assert all(len(scores) == 0 for scores in coherence_scores([], names[:3]).values())
-
-
-def test_the_signature_tells_what_changes_a_score() -> None:
-    plain = coherence_signature(["classifier"], CoherenceOptions(classifier="a|b"))
-    assert plain.startswith("COHERENCE|classifier:a%7Cb|version:")
-    assert "|truncate:yes|" in coherence_signature(
-        ["classifier"], CoherenceOptions(classifier="a", truncate=True)
-    )
-    assert "truncate" not in coherence_signature(["length"], CoherenceOptions(truncate=True))
-    assert "entity_graph:nouns,nltk" in coherence_signature(
-        ["entity_graph"], CoherenceOptions(tagger="nltk")
-    )
 
 
 #: Entities with their roles, S = 3, O = 2, X = 1: four sentences.

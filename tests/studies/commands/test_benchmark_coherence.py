@@ -36,12 +36,6 @@ def test_runs_and_seed_are_options(folder: Path) -> None:
     assert [(row["measure"], row["paper"]) for row in rows] == [("BAS", "0.896"), ("GRN", "0.504")]
 
 
-def test_runs_without_a_folder_print_the_confounders(folder: Path) -> None:
-    shown = run_command("benchmark", "coherence", folder, "--runs", 1).stdout
-    assert "Table 1 of Steen & Markert 2022" in shown
-    assert "Table 1" not in run_command("benchmark", "coherence", folder).stdout
-
-
 @pytest.mark.usefixtures("no_pictures")
 def test_published_scores_of_a_file_are_rows(folder: Path) -> None:
     """As they were published: ``doc,system,score``."""

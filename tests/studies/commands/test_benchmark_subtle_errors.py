@@ -66,35 +66,10 @@ def test_a_named_generator_several_layers_and_a_second_setting(
 
 
 @pytest.mark.slow
-def test_pairs_are_chosen_at_random_by_the_seed(
-    table: Path, bert_folder: str, tmp_path: Path
-) -> None:
-    chosen, options = (
-        set(),
-        ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *QUICK],
-    )
-    for seed in (0, 1):
-        out = tmp_path / str(seed)
-        run(table, *options, "--pairs", 2, "--seed", seed, "-o", out)
-        rows = json_rows(out / "pairs.jsonl")
-        assert len(rows) == 4
-        chosen.add(tuple(row["pair"] for row in rows))
-    assert len(chosen) > 1
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
 def test_a_folder_of_summeval_gives_references(bert_folder: str) -> None:
     options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *QUICK]
     assert "1 error, 2 pairs" in run(SUMMEVAL, "--pairs", 2, *options).stdout
-
-
-def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: str) -> None:
-    table.write_text(table.read_text(encoding="utf-8") + "{bad\n", encoding="utf-8")
-    options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, *QUICK]
-    shown = run(table, *options, status=1)
-    assert "skipped line 6: is not JSON" in shown.stderr
-    assert "1 error, 5 pairs" in shown.stdout
 
 
 @pytest.mark.slow

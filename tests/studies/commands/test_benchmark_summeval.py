@@ -11,7 +11,6 @@ import pytest
 
 from estime_metric.studies.benchmarks.summeval.data import read_folder
 from tests.command import csv_rows, run_command, run_python
-from tests.families import BLOCKS
 from tests.studies.conftest import folder
 
 __all__ = ["folder"]  # a fixture
@@ -20,27 +19,6 @@ run = partial(run_command, "benchmark", "summeval", columns=160)
 
 def quick(folder: Path, encoder: str) -> list[object]:
     return ["--data", folder, "-m", encoder, "--bertscore-model", encoder, "--resamples", 5]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_pictures")
-def test_the_folder_has_what_the_screen_says(
-    folder: Path, bert_folder: str, tmp_path: Path
-) -> None:
-    out, second = tmp_path / "new" / "out", tmp_path / "word.json"
-    second.write_text('{"unit": "word"}', encoding="utf-8")
-    shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--compare", second)
-    columns = csv_rows(out / "scores.csv")[0]
-    assert {
-        f"estime_{column}"
-        for layer in range(BLOCKS + 1)
-        for column in (f"token_{layer}", f"word_{layer} (unit word)")
-    } <= set(columns)
-    lines = [line.split() for line in shown.stdout.splitlines()]
-    for row in csv_rows(out / "correlations.csv"):
-        if (row["level"], row["method"], row["column"]) == ("summary", "spearman", "rouge_1"):
-            start = ["ROUGE-1", f"{float(row['value']):.3f}", f"{float(row['paper']):.3f}"]
-            assert start in [line[: len(start)] for line in lines]
 
 
 @pytest.mark.slow

@@ -41,14 +41,6 @@ def test_pairs_become_labeled_pairs(table: Path, bert_folder: str, tmp_path: Pat
     assert shown.stderr == ""
 
 
-def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(
-    table: Path, bert_folder: str
-) -> None:
-    shown = run(table, "-o", "-", "-m", bert_folder)
-    assert [json.loads(line)["label"] for line in shown.stdout.splitlines()] == [1, 0] * 3
-    assert "3/3" in shown.stderr
-
-
 def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "labeled.csv"
     out.write_text("old")
@@ -70,11 +62,3 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     assert "line 3: not enough suitable words; inserted 0 of 3 errors" in shown.stderr
     assert "skipped line 4: column 'summary' is missing" in shown.stderr
     assert "3 clean and 2 corrupted rows, 1 row skipped" in shown.stdout
-
-
-def test_many_short_rows_are_counted(bert_folder: str, tmp_path: Path) -> None:
-    rows = [{"source": "x", "summary": "..."}] * 31
-    path = write_jsonl(tmp_path / "pairs.jsonl", rows)
-    shown = run(path, "-o", tmp_path / "out.jsonl", "-m", bert_folder, "-q", status=1).stderr
-    assert shown.count("inserted 0 of 3 errors") == 20
-    assert "not enough suitable words in 11 more rows\n" in shown

@@ -13,7 +13,6 @@ from hypothesis.extra import numpy as arrays
 
 from estime_metric.studies.meta import (
     break_ties,
-    from_property,
     system_upper_bound,
 )
 from estime_metric.studies.meta.bias import bias_matrix, rank_systems
@@ -78,11 +77,6 @@ def test_empty_tables() -> None:
     assert nothing.systems == ("a", "b", "c")
     assert np.isnan(nothing.matrix[~np.eye(3, dtype=bool)]).all()
     assert bias_matrix(np.empty((4, 0)), np.empty((4, 0)), []).matrix.shape == (0, 0)
-
-
-def test_a_property_is_repeated_for_each_document() -> None:
-    assert from_property([0, 1, 1], documents=2).tolist() == [[0, 1, 1]] * 2
-    assert from_property([0, 1], documents=0).shape == (0, 2)
 
 
 def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:

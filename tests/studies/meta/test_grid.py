@@ -78,13 +78,13 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
             without(SCORED, ("b", "Y")),
             JUDGED,
             r"'m' is missing for \(b, Y\)",
-            "document with a gap in 'm': b",
+            r"'m' is missing for (b, Y)",
         ),
         (
             SCORED,
             without(JUDGED, ("b", "X")),
             r"'j' is missing for \(b, X\)",
-            "document with a gap in 'j': b",
+            r"'j' is missing for (b, X)",
         ),
         (
             without(SCORED, ("b", "X"), ("b", "Y")),
@@ -96,7 +96,7 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
             SCORED | {("b", "Y"): np.nan},
             JUDGED,
             r"'m' is missing for \(b, Y\)",
-            "document with a gap in 'm': b",
+            r"'m' is missing for (b, Y)",
         ),
     ],
 )
@@ -113,46 +113,23 @@ def test_missing_cells_are_named_and_dropped_on_request(
 
 STRANGERS = {("z", "X"): 1, ("z", "Y"): 2}
 TABLE = tidy(SCORED, "m")
-ALL_BUT_ONE = {(f"d{number}", "X"): number for number in range(9)} | {("d0", "Y"): 1}
-COMPLETE = {(f"d{number}", system): number for number in range(9) for system in "XY"}
-ONES = np.ones((1, 2))
-
-
-@pytest.mark.parametrize("missing", ["error", "drop"])
-@pytest.mark.parametrize(
-    ("scored", "error", "message"),
-    [
-        (
-            {**SCORED, ("b", "Y"): np.inf},
-            ValueError,
-            r"'m' of the table of scores to be finite, but got infinity at \(b, Y\)",
-        ),
-        (
-            {**SCORED, ("b", "Y"): "high"},
-            TypeError,
-            r"'m' of the table of scores to contain numbers, but got 'high' at \(b, Y\)",
-        ),
-        (dict.fromkeys(SCORED, 2), ValueError, "'m' to vary, but all 6 values are 2.0"),
-        (
-            {**SCORED, (None, "Y"): 1},
-            ValueError,
-            "the table of scores to name document and system in each row, but row 6",
-        ),
-    ],
-)
-def test_bad_cells_are_refused_in_any_case(
-    scored: dict, error: type[Exception], message: str, missing: str
-) -> None:
-    with pytest.raises(error, match=message):
-        joined(scored, JUDGED, missing=missing)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: joined(ALL_BUT_ONE, COMPLETE),
-            r"for \(d1, Y\), \(d2, Y\), .*\(d5, Y\) and 3 more\. With",
+            lambda: joined({**SCORED, ("b", "Y"): np.inf}, JUDGED),
+            r"'m' of the table of scores to be finite, but got infinity at \(b, Y\)",
+        ),
+        (
+            lambda: joined({**SCORED, ("b", "Y"): "high"}, JUDGED),
+            r"'m' of the table of scores to contain numbers, but got 'high' at \(b, Y\)",
+        ),
+        (lambda: joined(dict.fromkeys(SCORED, 2), JUDGED), "'m' to vary, but all 6 values are 2.0"),
+        (
+            lambda: joined({**SCORED, (None, "Y"): 1}, JUDGED),
+            "the table of scores to name document and system in each row, but row 6",
         ),
         (
             lambda: join(pd.concat([TABLE, TABLE.iloc[[3]]]), TABLE, "m", "m"),
@@ -166,23 +143,7 @@ def test_bad_cells_are_refused_in_any_case(
             lambda: joined(SCORED, STRANGERS, missing="drop"),
             "summaries in common, but none is left",
         ),
-        (
-            lambda: join(TABLE, TABLE, "m", "j"),
-            "the table of judgements to have a column 'j', but its columns are m, document, system",
-        ),
-        (lambda: join(SCORED, TABLE, "m", "m"), "`scores` to be a DataFrame, but got dict"),
-        (
-            lambda: joined(SCORED, JUDGED, missing="ignore"),
-            "`missing` to be one of error, drop, but got 'ignore'",
-        ),
-        (
-            lambda: Grid(("a",), ("X", "Y"), ONES, ONES.T, "m", "j"),
-            r"`judgements` .* shape \(1, 2\).* got \(2, 1\)",
-        ),
-        (
-            lambda: Grid(("a",), ("X", "Y"), [[1, np.nan]], ONES, "m", "j"),
-            r"`scores` .* but got nan at index \(0, 1\)",
-        ),
+        (lambda: joined(SCORED, JUDGED, missing="ignore"), "`missing` to be one of error, drop"),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(call: Callable[[], object], message: str) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
-from matplotlib.figure import Figure
 
 from estime_metric.studies.meta import plots
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
@@ -40,41 +36,6 @@ def tables(documents: int = 40, systems: int = 16) -> tuple[np.ndarray, np.ndarr
 def bias(systems: int = 16) -> BiasMatrix:
     scores, judgements = tables(systems=systems)
     return bias_matrix(scores, judgements, NAMES[:systems])
-
-
-FIGURES: dict[str, Callable[[], Figure]] = {
-    "bias": lambda: plots.plot_bias(bias(8), "a measure"),
-    "bias of one": lambda: plots.plot_bias(bias(1), "a measure"),
-    "intra": lambda: plots.plot_intra_system(
-        {"one": np.linspace(-0.1, 0.5, 16), "two": np.full(16, np.nan)},
-        NAMES,
-        {"one": np.zeros((16, 2))},
-        title="within each system",
-    ),
-    "distributions": lambda: plots.plot_distributions(tables()[1], NAMES, "judged", "by system"),
-    "layers": lambda: plots.plot_layers(
-        {"coherence": [0.1, 0.3, 0.2], "fluency": [0.1, 0.3, 0.2]},
-        [0, 1, 2],
-        "τ",
-        "by layer",
-        others={"fluency": [0.0, 0.1, 0.2]},
-        other_layers=[0, 0.5, 1],
-        kinds=("thick", "thin"),
-    ),
-}
-
-
-def lies_within_the_picture(figure: Figure) -> bool:
-    """Whether all that is drawn does."""
-    drawn, picture = figure.get_tightbbox(), figure.bbox_inches
-    return bool((drawn.min >= picture.min - 0.01).all() and (drawn.max <= picture.max + 0.01).all())
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_all_that_is_drawn_lies_within_the_picture(name: str) -> None:
-    figure = FIGURES[name]()
-    figure.draw_without_rendering()
-    assert lies_within_the_picture(figure)
 
 
 def test_circles_have_the_colors_and_areas_of_the_matrix() -> None:

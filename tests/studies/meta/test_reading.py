@@ -27,13 +27,13 @@ def paths(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
-    grids = read_grids(*paths, document=("doc", None))
+    grids = read_grids(*paths, not_measures=["line"])
     assert [(grid.judgement, grid.measure) for grid in grids] == [
         (quality, measure)
         for quality in ("consistency", "fluency")
-        for measure in ("line", "alarms", "winners")
+        for measure in ("alarms", "winners")
     ]
-    expected = join(SCORES, JUDGEMENTS, "winners", "fluency", document=("doc", "doc_id"))
+    expected = join(SCORES, JUDGEMENTS, "winners", "fluency", lower_is_better=True)
     np.testing.assert_array_equal(grids[-1].scores, expected.scores)
     np.testing.assert_array_equal(grids[-1].judgements, expected.judgements)
     assert (grids[-1].documents, grids[-1].systems) == (("d0", "d1", "d2"), ("s0", "s1"))
@@ -41,7 +41,11 @@ def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
     with pytest.raises(
         TypeError, match=r"column 'alarms' .* to contain numbers, but got 'oops' at \(d0, s1\)"
     ):
-        read_grids(*paths)
+        read_grids(*paths, not_measures=["line"])
+    with pytest.raises(
+        ValueError, match=r"'judgements.jsonl' to have a column of documents .title., but its col"
+    ):
+        read_grids(*paths, document="title")
 
 
 def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Path, Path]) -> None:
@@ -49,8 +53,10 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
     table.to_csv(paths[0], index=False)
     skipped = ("line", "winners")
     assert {grid.measure for grid in read_grids(*paths, not_measures=skipped)} == {"alarms"}
+    options = {"qualities": ["fluency"], "not_measures": skipped}
+    directions = {"winners": True, "line": True}
     grids = read_grids(
-        *paths, measures=["winners_layer3", "line"], qualities=["fluency"], not_measures=skipped
+        *paths, measures=["winners_layer3", "line"], directions=directions, **options
     )
     assert [grid.measure for grid in grids] == ["winners_layer3", "line"]
     with pytest.raises(
@@ -81,50 +87,11 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
     SCORES[["doc", "system", "alarms"]].to_csv(folder / "mine.csv", index=False)
     SCORES[["doc", "system", "alarms", "winners"]].to_csv(folder / "both.csv", index=False)
     (folder / "notes.txt").write_text("no table")
-    grids = read_grids(folder, paths[1], qualities=["fluency"])
+    directions = {"mine": True, "alarms": False, "winners": True}
+    grids = read_grids(folder, paths[1], qualities=["fluency"], directions=directions)
     assert [grid.measure for grid in grids] == ["both.alarms", "both.winners", "mine"]
     with pytest.raises(ValueError, match=r"\(both.alarms, both.winners, mine\), but got 'yours'"):
         read_grids(folder, paths[1], measures=["yours"])
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="'empty' to have a column of numbers to be compared"):
         read_grids(tmp_path / "empty", paths[1])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"document": "title"},
-            "'judgements.jsonl' to have a column of documents .title., but its columns are doc_id,",
-        ),
-        (
-            {"system": ("summarizer", "system")},
-            "'scores.csv' to have a column of systems .summarizer., but its columns are doc,",
-        ),
-        (
-            {"measures": ["rouge"]},
-            r"`measures` to name columns of numbers in scores\.csv \(line, .*\), but got 'rouge'",
-        ),
-    ],
-)
-def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_grids(*paths, **options)
-
-
-def test_missing_numbers_and_summaries_are_named_or_dropped(paths: tuple[Path, Path]) -> None:
-    for table, message in (
-        (SCORES.iloc[:-1], r"'alarms' is missing for \(d2, s1\)"),
-        (
-            SCORES.assign(alarms=[1, 2, 3, 4, None, 5]),
-            r"'alarms' is missing for \(d2, s0\)\. With missing=",
-        ),
-    ):
-        table.to_csv(paths[0], index=False)
-        with pytest.raises(ValueError, match=message):
-            read_grids(*paths, measures=["alarms"])
-        grid = read_grids(*paths, measures=["alarms"], missing="drop")[0]
-        assert grid.documents == ("d0", "d1")
-    paths[0].write_text("")
-    with pytest.raises(ValueError, match=r"scores\.csv to be a table, but it has no rows"):
-        read_grids(*paths)

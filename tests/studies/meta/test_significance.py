@@ -16,6 +16,7 @@ from estime_metric.studies.meta import (
     bootstrap_difference,
     compare_all,
 )
+from estime_metric.studies.meta.grid import by_system
 from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.studies.meta.significance import (
     TESTS,
@@ -88,16 +89,16 @@ def test_what_is_undefined_is_counted_and_not_hidden() -> None:
 
 def test_intervals_of_each_system() -> None:
     grid = made_up(12, 5, seed=2)
-    computed = meta.bootstrap_groups(grid, method="kendall_b", n=40, seed=7)
-    assert tuple(computed["group"]) == grid.systems
+    options = {"levels": ["summary"], "methods": ["kendall_b"], "resample": "documents"}
+    computed = meta.evaluate_all(by_system(grid), **options, n=40, seed=7)
 
-    def by_system(scores: np.ndarray, judgements: np.ndarray) -> list[float]:
+    def alone(scores: np.ndarray, judgements: np.ndarray) -> list[float]:
         groups = oracle.groups(scores, judgements, "intra_system", "kendall_b")
         return [oracle.correlation(x, y, "kendall_b") for x, y in groups]
 
-    np.testing.assert_allclose(computed["value"], by_system(grid.scores, grid.judgements))
+    np.testing.assert_allclose(computed["value"], alone(grid.scores, grid.judgements))
     samples = [
-        by_system(*sample)
+        alone(*sample)
         for sample in oracle.resample(grid.scores, grid.judgements, "documents", 40, 7)
     ]
     assert list(computed["undefined"]) == np.isnan(samples).sum(axis=0).tolist()
@@ -129,10 +130,10 @@ def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
     assert [computed.low, computed.high] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
     smaller = min((known <= 1e-12).sum(), (known >= -1e-12).sum())
     assert computed.p_value == pytest.approx(min(1, 2 * (1 + smaller) / (1 + len(known))))
-    assert computed.first == pytest.approx(
+    assert computed.first_value == pytest.approx(
         oracle.value(first.scores, first.judgements, level, method)
     )
-    assert computed.difference == computed.first - computed.second
+    assert computed.difference == computed.first_value - computed.second_value
 
 
 @pytest.mark.parametrize("level", oracle.LEVELS)
@@ -173,7 +174,7 @@ def test_williams_of_fewer_than_four_systems_is_an_empty_cell_with_a_note() -> N
     )
     assert list(computed["p_value"].isna()) == [True, False]
     assert list(computed["note"]) == [
-        "Expected at least 4 systems for the test of Williams, but got 3.",
+        "Expected at least 4 systems or summaries for the test of Williams, but got 3.",
         "",
     ]
 
@@ -202,7 +203,7 @@ def test_williams_on_grids_takes_systems_or_summaries(level: str) -> None:
     expected = williams(table[0, 2], table[1, 2], table[0, 1], columns[0].size)
     computed = williams_test(first, second, level=level)
     assert computed.p_value == pytest.approx(expected.p_value)
-    assert computed.first == pytest.approx(table[0, 2])
+    assert computed.first_value == pytest.approx(table[0, 2])
 
 
 def named(measure: str, judgement: str, seed: int, scores: np.ndarray | None = None) -> Grid:

@@ -33,5 +33,5 @@ def published_scores(scored: CoherenceScores) -> Block:
     return Block(
         "Published scores",
         columns,
-        lambda: Prepared(f"TOOLBOX|{scored.digest}", lambda *_: scored.table),
+        lambda: Prepared(f"TOOLBOX|{scored.digest}", lambda _: scored.table),
     )

@@ -16,8 +16,9 @@ from estime_metric.studies.benchmarks.coherence_scores.statistics import (
 from estime_metric.studies.benchmarks.shared.blocks import OWN
 from estime_metric.studies.benchmarks.shared.running import Frames
 from estime_metric.studies.benchmarks.shared.scored import Scored
-from estime_metric.studies.meta import bootstrap_groups
+from estime_metric.studies.meta import evaluate_all
 from estime_metric.studies.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
+from estime_metric.studies.meta.grid import by_system
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +68,13 @@ def draw(
         grid = grids[column.name]
         if not grid.documents:
             continue
-        groups = bootstrap_groups(grid, method="kendall_b", seed=seed)
+        groups = evaluate_all(
+            by_system(grid),
+            levels=["summary"],
+            methods=["kendall_b"],
+            resample="documents",
+            seed=seed,
+        )
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]
     ordered = [data.names[index] for index in order]

@@ -24,7 +24,7 @@ from estime_metric.studies.coherence_measures.entity_graph import unlinked_sente
 from estime_metric.studies.meta import bootstrap, correlate
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.studies.meta.correlations import weighted
-from estime_metric.studies.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
+from estime_metric.studies.meta.shuffle import shuffle_accuracy
 from estime_metric.table.arrays import Floats
 
 #: The paper's names of its statistics (section 4), see `published.STATISTICS`, and the level and
@@ -118,30 +118,16 @@ def _agreement(scored: Scored[CoherenceScores], resamples: int, seed: int) -> pd
 
 
 def _shuffle(data: CoherenceScores) -> pd.DataFrame:
-    """Table 4: ``measure``, ``accuracy`` (a tie counts as one half), ``paper``, and ``across``
-    different texts.
-    """
+    """Table 4: ``measure``, ``accuracy`` (a tie counts as one half), ``paper``."""
     rows = [
         {
             "measure": LABELS[name],
             "accuracy": shuffle_accuracy(scores["original"], scores["shuffled"]),
             "paper": TABLE_4[LABELS[name]],
-            "across": accuracy_across(scores),
         }
         for name, scores in data.shuffle.items()
     ]
-    return pd.DataFrame(rows, columns=["measure", "accuracy", "paper", "across"])
-
-
-def accuracy_across(scores: pd.DataFrame) -> float:
-    """The shuffle accuracy of each original and the shuffled form of each *other* text (section
-    7.4); NaN of fewer than two texts.
-    """
-    texts = len(scores)
-    curve = accuracy_by_length_difference(
-        scores["original"], scores["shuffled"], np.zeros(texts), pairs=max(texts * (texts - 1), 1)
-    )
-    return float(curve.means[0]) if len(curve.means) else float("nan")
+    return pd.DataFrame(rows, columns=["measure", "accuracy", "paper"])
 
 
 def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0) -> pd.DataFrame:

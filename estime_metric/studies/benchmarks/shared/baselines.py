@@ -23,7 +23,6 @@ from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,
     TRIVIAL,
-    Advance,
     Block,
     ColumnValues,
     Prepared,
@@ -40,15 +39,13 @@ NEW_NGRAMS = ("new_words", "new_bigrams", "new_trigrams")
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
-def rouge(
-    summaries: Texts, references: Sequence[Texts], *, advance: Advance | None = None
-) -> dict[str, Floats]:
+def rouge(summaries: Texts, references: Sequence[Texts]) -> dict[str, Floats]:
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
     The paper uses ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how
     it combines eleven references. The mean over the references, with stemming, reproduces its rows of Table
     1 within .002; in Table 2, ROUGE-1 is .050 (rho) and .033 (tau-c) off.
-    ``advance`` is called after each summary. Raises ImportError without ``rouge-score``.
+    Raises ImportError without ``rouge-score``.
 
     Example:
         >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
@@ -68,27 +65,22 @@ def rouge(
         results = [scorer.score(text, summary) for text in texts]
         for key, name in ROUGE.items():
             scores[name].append(np.mean([values[key].fmeasure for values in results]))
-        if advance is not None:
-            advance(1)
     return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
 
-def bleu(
-    summaries: Texts, references: Sequence[Texts], *, advance: Advance | None = None
-) -> Floats:
+def bleu(summaries: Texts, references: Sequence[Texts]) -> Floats:
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
     Uses all references together, as BLEU defines it; lower-cased, tokenization ``13a``, exponential
     smoothing. The paper uses NLTK's BLEU with settings that it does not state, so its row differs.
-    Raises ImportError without ``sacrebleu``; ``advance`` is called after each summary.
+    Raises ImportError without ``sacrebleu``.
     """
     with needs_extra("meta", "BLEU needs sacrebleu"):
         from sacrebleu import sentence_bleu
-    scores = []
-    for summary, texts in zip(summaries, references, strict=True):
-        scores.append(sentence_bleu(summary, texts, lowercase=True).score)
-        if advance is not None:
-            advance(1)
+    scores = [
+        sentence_bleu(summary, texts, lowercase=True).score
+        for summary, texts in zip(summaries, references, strict=True)
+    ]
     return np.array(scores, dtype=np.float64)
 
 
@@ -161,7 +153,7 @@ def trivial_block() -> Block:
         for name, label in labels.items()
     )
 
-    def compute(data: Summaries, _: Advance) -> ColumnValues:
+    def compute(data: Summaries) -> ColumnValues:
         texts = novelty(data.summaries, data.sources)
         shares = {name: np.array(texts[name], dtype=np.float64) for name in NEW_NGRAMS}
         return {
@@ -179,7 +171,7 @@ def trivial_block() -> Block:
 def divergence_block() -> Block:
     """`jensen_shannon` of summary and source."""
 
-    def compute(data: Summaries, _: Advance) -> ColumnValues:
+    def compute(data: Summaries) -> ColumnValues:
         return {"jensen_shannon": jensen_shannon(data.summaries, data.sources)}
 
     column = ScoreColumn("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True)
@@ -193,9 +185,9 @@ def rouge_block(references: References | None) -> Block:
     if references is None:
         section, suffix, against = REFERENCE_FREE, ", source", "source"
 
-    def compute(data: Summaries, advance: Advance) -> ColumnValues:
+    def compute(data: Summaries) -> ColumnValues:
         texts = [[source] for source in data.sources] if references is None else references(data)
-        scores = rouge(data.summaries, texts, advance=advance)
+        scores = rouge(data.summaries, texts)
         return {column_of(f"{name}{suffix}"): values for name, values in scores.items()}
 
     columns = [f"{name}{suffix}" for name in ROUGE.values()]
@@ -210,8 +202,8 @@ def rouge_block(references: References | None) -> Block:
 def bleu_block(references: References) -> Block:
     """`bleu` against all references."""
 
-    def compute(data: Summaries, advance: Advance) -> ColumnValues:
-        return {"bleu": bleu(data.summaries, references(data), advance=advance)}
+    def compute(data: Summaries) -> ColumnValues:
+        return {"bleu": bleu(data.summaries, references(data))}
 
     signature = f"BLEU|case:lower|references:all|{_version('sacrebleu')}"
     column = ScoreColumn("bleu", "BLEU", REFERENCE_BASED)

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estime_metric._wording import shortened
 from estime_metric.studies.benchmarks.shared.baselines import References, Texts, column_of
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
-    Advance,
     Block,
     ColumnValues,
     Prepared,
     ScoreColumn,
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.coherence_measures import batches_by_length, check_lengths
 from estime_metric.table.arrays import Floats
 
 if TYPE_CHECKING:
@@ -34,8 +33,8 @@ BATCH = 32
 
 class BertScorer:
     """An encoder that compares texts; EncoderUnavailableError if it cannot be loaded. ``model`` is
-    a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer (otherwise ValueError), 0
-    the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
+    a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer, 0 the embedding layer's
+    output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
     ``device`` as in `EstimeConfig`."""
 
     def __init__(
@@ -48,10 +47,6 @@ class BertScorer:
         self._loaded = load_pretrained(model, None, torch.float32)
         info = self._loaded.info
         self.layer = round(PAPER_DEPTH * info.blocks) if layer is None else layer
-        if not 0 <= self.layer <= info.blocks:
-            raise ValueError(
-                f"Expected argument `layer` to be within 0..{info.blocks}, but got {layer}."
-            )
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)
         self.signature = (
@@ -62,16 +57,13 @@ class BertScorer:
         self,
         summaries: Texts,
         references: Sequence[Texts],
-        *,
-        advance: Advance | None = None,
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
         Precision is the mean of the best cosines of the summary's tokens, recall the mean for the
         reference's tokens, F1 their harmonic mean; no special tokens, no weights by inverse
         document frequency, no rescaling; the mean over the references. A text without tokens has 0
-        in all three. ``advance`` is called with the number of summaries done. ValueError for a text
-        longer than the encoder can read.
+        in all three. ValueError for a text longer than the encoder can read.
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = zip(summaries, references, strict=True)
@@ -85,8 +77,6 @@ class BertScorer:
                 similarities = [_compare(encoded[summary], encoded[other]) for other in others]
                 for name, values in zip(NAMES, zip(*similarities, strict=True), strict=True):
                     scores[name].append(float(np.mean(values)))
-            if advance is not None:
-                advance(len(together))
         return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
     def _encode(self, texts: list[str]) -> list[Tensor]:
@@ -94,24 +84,14 @@ class BertScorer:
         import torch
 
         tokenizer, info = self._loaded.tokenizer, self._loaded.info
-        lengths = [len(ids) for ids in tokenizer(texts, verbose=False)["input_ids"]]
-        for text, length in zip(texts, lengths, strict=True):
-            if info.positions is not None and length > info.positions:
-                around = info.special.around
-                raise ValueError(
-                    f"Expected texts of at most {info.positions - around} tokens of {info.name!r} for "
-                    f"BERTScore, but got {length - around} in {shortened(text, 40)!r}."
-                )
+        check_lengths("texts", texts, tokenizer, info.positions)
         encoded: dict[int, Tensor] = {}
-        order = sorted(range(len(texts)), key=lambda index: lengths[index])
-        for begin in range(0, len(order), BATCH):
-            batch = order[begin : begin + BATCH]
+        for batch in batches_by_length(texts, BATCH):
             inputs = tokenizer(
                 [texts[index] for index in batch],
                 padding=True,
                 return_special_tokens_mask=True,
                 return_tensors="pt",
-                verbose=False,
             ).to(self._device)
             is_special = inputs.pop("special_tokens_mask").bool()  # (b, n), padding too
             with torch.inference_mode():
@@ -119,10 +99,8 @@ class BertScorer:
             states = torch.nn.functional.normalize(
                 output.hidden_states[self.layer], dim=-1
             )  # (b, n, d)
-            encoded |= {
-                index: row[~special]
-                for index, row, special in zip(batch, states, is_special, strict=True)
-            }
+            for index, row, special in zip(batch, states, is_special, strict=True):
+                encoded[index] = row[~special]
         return [encoded[index] for index in range(len(texts))]
 
 
@@ -137,8 +115,8 @@ def bertscore_block(
     def prepare() -> Prepared:
         scorer = BertScorer(model, device=device)
 
-        def compute(data: Summaries, advance: Advance) -> ColumnValues:
-            scores = scorer.score(data.summaries, references(data), advance=advance)
+        def compute(data: Summaries) -> ColumnValues:
+            scores = scorer.score(data.summaries, references(data))
             return {column_of(name): values for name, values in scores.items()}
 
         return Prepared(f"{scorer.signature}|references:mean", compute)

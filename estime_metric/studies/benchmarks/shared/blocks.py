@@ -16,8 +16,6 @@ SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
 
 #: Name of a column -> its scores, float64 of shape (summaries,).
 ColumnValues = Mapping[str, Floats]
-#: Called with the number of summaries scored since the last call.
-Advance = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,11 @@ class ScoreColumn:
 
 class Prepared(NamedTuple):
     """A block that is ready to compute: its ``signature`` (equal signatures, equal scores), and
-    ``compute``: data and `Advance` -> the scores of each of the block's columns.
+    ``compute``: data -> the scores of each of the block's columns.
     """
 
     signature: str
-    compute: Callable[[Any, Advance], ColumnValues]
+    compute: Callable[[Any], ColumnValues]
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,10 @@ class Block:
         name: for the screen.
         columns: what is computed.
         prepare: loads what the scores need.
-        own_bar: whether ``compute`` shows its progress itself.
         notes: data -> sentences that belong below the tables.
     """
 
     name: str
     columns: tuple[ScoreColumn, ...]
     prepare: Callable[[], Prepared]
-    own_bar: bool = False
     notes: Callable[[Any], tuple[str, ...]] = lambda _: ()

@@ -36,9 +36,9 @@ class Summaries:
             )
 
     @cached_property
-    def keys(self) -> list[tuple[str, str]]:
+    def keys(self) -> pd.MultiIndex:
         """The key of each summary."""
-        return list(self.table[KEY].itertuples(index=False, name=None))
+        return pd.MultiIndex.from_frame(self.table[KEY])
 
     @property
     def documents(self) -> list[str]:

@@ -7,7 +7,6 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
-    Advance,
     Block,
     ColumnValues,
     Prepared,
@@ -64,7 +63,7 @@ def estime_block(
         if layer in main_layers or name != RECOMMENDED
     }
 
-    def compute(data: Summaries, _: Advance) -> ColumnValues:
+    def compute(data: Summaries) -> ColumnValues:
         result = scorer.score(data.summaries, data.sources, progress=progress)
         return {
             column.name: result.values(name, layer).numpy()
@@ -73,7 +72,7 @@ def estime_block(
 
     prepared = Prepared(scorer.signature, compute)
     block_name = f"ESTIME by {config.unit}{f', {setting}' if setting else ''}"
-    return Block(block_name, tuple(measures), lambda: prepared, own_bar=True)
+    return Block(block_name, tuple(measures), lambda: prepared)
 
 
 def _label_of(name: str, layer: int, unit: str, setting: str, *, lower_is_better: bool) -> str:

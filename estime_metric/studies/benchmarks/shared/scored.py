@@ -16,13 +16,11 @@ from tqdm import tqdm
 
 from estime_metric._version import __version__
 from estime_metric.measures import PAPER_MEASURE
-from estime_metric.studies.benchmarks.shared.blocks import Block, Prepared, ScoreColumn
-from estime_metric.studies.benchmarks.shared.data import Data, Summaries
+from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn
+from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.columns import KEY
 from estime_metric.studies.meta.grid import Grid
-from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
-from estime_metric.table.intervals import interval_of
 from estime_metric.table.table import record_of, write
 
 SCORES = "scores.csv"
@@ -173,8 +171,8 @@ def score(
 
     A block that lacks a package or an encoder is noted in ``Scored.problems``; the others are
     computed. The scores are written to ``folder`` after each block; with ``resume``, those in it
-    that were made of the same data with the same signature are reused. ``progress``: a bar for each
-    block on stderr. Raises ValueError for ``resume`` with a folder that does not have readable
+    that were made of the same data with the same signature are reused. ``progress``: the
+    name of each block on stderr. Raises ValueError for ``resume`` with a folder that does not have readable
     scores of this data.
     """
     columns = tuple(column for block in blocks for column in block.columns)
@@ -190,7 +188,9 @@ def score(
                 scored.reused.append(block.name)
                 values: Mapping[str, Any] = scored.frame
             else:
-                values = _computed(block, prepared, data, progress=progress)
+                if progress:
+                    tqdm.write(block.name, file=sys.stderr)
+                values = prepared.compute(data)
         except (ImportError, OSError, ValueError) as error:
             scored.frame = scored.frame.drop(columns=names, errors="ignore")
             scored.problems[block.name] = " ".join(str(error).split())
@@ -202,18 +202,6 @@ def score(
         if folder is not None:
             scored.save(folder)
     return scored
-
-
-def _computed(
-    block: Block, prepared: Prepared, data: Summaries, *, progress: bool
-) -> Mapping[str, Any]:
-    if progress and block.own_bar:
-        tqdm.write(block.name, file=sys.stderr)
-    hidden, total = not progress or block.own_bar, len(data)
-    with tqdm(total=total, desc=block.name, unit="summary", disable=hidden) as bar:
-        values = prepared.compute(data, bar.update)
-        bar.update(total - bar.n)
-    return values
 
 
 def _load(scored: Scored[Data], folder: Path, blocks: Collection[str]) -> None:
@@ -260,24 +248,3 @@ def with_paper(frame: pd.DataFrame, paper: pd.DataFrame, on: Sequence[str] = ())
     shown = pd.MultiIndex.from_frame(frame.assign(measure=printed)[keys])
     alone = paper[~pd.MultiIndex.from_frame(paper[keys]).isin(shown)]
     return pd.concat([joined.drop(columns="printed"), alone], ignore_index=True)
-
-
-def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
-    """How often the sample itself, and then each resample, contains each item; float64 of shape (1
-    + resamples, items).
-    """
-    if not items:
-        return np.zeros((1 + resamples, 0))
-    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])
-
-
-def with_interval(drawn: Floats, name: str) -> dict[str, float]:
-    """The value of the sample, the first of ``drawn``, and the ends of the 95% interval of the
-    resamples, the others: ``NAME``, ``NAME_low`` and ``NAME_high``.
-
-    The interval is widened to the value if that is outside: a resample that contains a pair twice
-    ties it with itself, which shifts correlations of a few pairs to one side.
-    """
-    value, around = float(drawn[0]), interval_of(drawn[1:])
-    low, high = min(around.low, value), max(around.high, value)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}

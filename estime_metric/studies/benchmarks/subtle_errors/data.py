@@ -26,13 +26,12 @@ class Versions(Summaries):
     numbers for systems, pair by pair, the clean one first.
 
     ``corrupted`` are the pairs' summaries with all errors, ``numbers`` ascend, ``generator`` is the
-    errors' signature, ``versions`` are the summaries of the table with their errors.
+    errors' signature.
     """
 
     corrupted: list[Corrupted]
     numbers: tuple[int, ...]
     generator: str
-    versions: list[Corrupted]
 
     def complete(self, number: int) -> list[int]:
         """Indices of the pairs with the given number of errors in the summary."""
@@ -59,12 +58,13 @@ def make_versions(
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
     corrupted = corrupt(list(pairs["summary"]), progress=progress)
-    rows, versions = [], []
-    for document, source, text in zip(pairs["document"], pairs["source"], corrupted, strict=True):
-        for number in (0, *numbers):
-            version = text.first(number)
-            rows.append((document, str(number), source, version.text))
-            versions.append(version)
+    rows = [
+        (document, str(number), source, text.first(number).text)
+        for document, source, text in zip(
+            pairs["document"], pairs["source"], corrupted, strict=True
+        )
+        for number in (0, *numbers)
+    ]
     return Versions(
         origin="the pairs",
         table=pd.DataFrame(rows, columns=["document", "system", "source", "summary"]),
@@ -72,7 +72,6 @@ def make_versions(
         corrupted=corrupted,
         numbers=tuple(numbers),
         generator=corrupt.signature,
-        versions=versions,
     )
 
 
@@ -82,23 +81,18 @@ def cnn_dailymail(pairs: int = 2000, *, seed: int = 0, path: str = CNN_DAILYMAIL
     summaries; a line for each sentence) as ``summary``, and their ids as ``document``.
 
     Args:
-        pairs: how many.
+        pairs: how many, if the dataset has as many.
         seed: another one selects other pairs.
         path: Hub name or folder of the dataset.
 
     Raises:
         ImportError: ``datasets`` is not installed.
         OSError: the dataset cannot be loaded.
-        ValueError: it has fewer pairs.
     """
     loaded = load_dataset(
         path, CNN_DAILYMAIL_EDITION, split="test", revision=None, advice="pass your own pairs"
     )
-    if not 0 <= pairs <= len(loaded):
-        raise ValueError(
-            f"Expected argument `pairs` to be within 0..{len(loaded)}, but got {pairs}."
-        )
-    drawn = loaded.shuffle(seed=seed).select(range(pairs))
+    drawn = loaded.shuffle(seed=seed).select(range(min(pairs, len(loaded))))
     names = {"id": "document", "article": "source", "highlights": "summary"}
     return pd.DataFrame({name: list(drawn[column]) for column, name in names.items()})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,19 +19,17 @@ from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
 from estime_metric.studies.benchmarks.shared.running import Benchmark, Frames
-from estime_metric.studies.benchmarks.shared.scored import (
-    Scored,
-    drawn_weights,
-    with_interval,
-    with_paper,
-)
+from estime_metric.studies.benchmarks.shared.scored import Scored, with_paper
 from estime_metric.studies.benchmarks.subtle_errors.data import Versions
-from estime_metric.studies.meta import correlations
-from estime_metric.studies.meta.concordance import METHODS, tally
-from estime_metric.studies.meta.ranks import ratio
+from estime_metric.studies.meta import (
+    Grid,
+    UndefinedCorrelationError,
+    bootstrap,
+    bootstrap_difference,
+    shuffle_accuracy,
+)
 from estime_metric.studies.report import Table, intervals, p_values
 from estime_metric.table.arrays import Floats
-from estime_metric.table.tests import approximate_randomization
 
 AGREEMENT = "agreement.csv"
 #: What `agree` gives, and for how many pairs, compared with which measure.
@@ -39,11 +38,11 @@ _NUMBERS = [
     "than",
     *(
         f"{name}{end}"
-        for name in ("spearman", "kendall_c", "behind", "preferred")
+        for name in ("spearman", "kendall_c", "behind")
         for end in ("", "_low", "_high")
     ),
+    "preferred",
     "spearman_p_value",
-    "p_value",
 ]
 #: Errors in each corrupted summary of the paper's Table 3.
 PAPER_ERRORS = 3
@@ -83,52 +82,51 @@ def analyze(scored: Scored[Versions], *, resamples: int = 1000, seed: int = 0) -
                 scored.oriented(each).reshape(-1, 1 + len(data.numbers))[complete][:, [0, index]]
                 for each in (column, rival)
             )
-            known = np.isfinite(both).all(axis=1)
-            weights = drawn_weights(int(known.sum()), resamples, seed)
-            agreement = agree(both[known], rivals[known], weights, seed)
+            known = np.isfinite(both + rivals).all(axis=1)
             names = {"column": column.name, "n_errors": str(number), "than": rival.label}
-            rows.append({**names, "pairs": int(known.sum()), **agreement})
+            if known.any():
+                agreement = agree(both[known], rivals[known], resamples, seed)
+                rows.append({**names, "pairs": int(known.sum()), **agreement})
     frame = scored.tidy(rows, _NUMBERS, n_errors=map(str, data.numbers))
     printed = TABLE_3.add_suffix("_paper").reset_index().assign(n_errors=str(PAPER_ERRORS))
     return {AGREEMENT: with_paper(frame, printed, ["n_errors"]).astype({"pairs": "Int64"})}
 
 
-def agree(pairs: Floats, rival: Floats, weights: Floats, seed: int = 0) -> dict[str, float]:
+def agree(pairs: Floats, rival: Floats, resamples: int = 1000, seed: int = 0) -> dict[str, float]:
     """Does a measure distinguish clean summaries (1) from the same summaries with errors (0)?
 
     Args:
         pairs: the measure's scores of clean summaries and of the same with errors, finite, (d, 2);
             higher is better.
         rival: the scores of the measure with which it is compared.
-        weights: how often the sample itself, and then each resample, contains each pair, (1 + n, d).
-        seed: of the paired test.
+        resamples, seed: of the pairs.
 
     Returns:
         ``spearman`` and ``kendall_c``, the correlation with the labels over all summaries, NaN if all
         scores are equal; ``spearman_p_value`` (see `correlations.p_value`); ``behind``, how much
-        lower its Spearman correlation is than the rival's; ``preferred``, the share of the pairs in
-        which the clean summary scores higher, ties as one half; each with the ends of its 95% interval
-        (`with_interval`); ``p_value`` of the mean difference within pairs by approximate
-        randomization, two-sided.
+        lower its Spearman correlation is than the rival's, absent if one of them is undefined; each
+        with the ends of its 95% interval; ``preferred``, the share of the pairs in which the clean
+        summary scores higher, ties as one half.
     """
-    judgements = np.repeat([1.0, 0.0], len(pairs))
-    counts, rival_counts = (
-        tally(weights=np.tile(weights, 2), scores=scores.T.ravel(), judgements=judgements)
+    documents = tuple(map(str, range(len(pairs))))
+    own, other = (
+        Grid(
+            documents, ("clean", "corrupted"), scores, np.tile([1.0, 0.0], (len(pairs), 1)), "", ""
+        )
         for scores in (pairs, rival)
     )
-    spearman = METHODS["spearman"](counts)
-    clean, corrupted = pairs.T
-    wins = (np.sign(clean - corrupted) + 1) / 2
-    return {
-        **with_interval(spearman, "spearman"),
-        **with_interval(METHODS["kendall_c"](counts), "kendall_c"),
-        **with_interval(METHODS["spearman"](rival_counts) - spearman, "behind"),
-        **with_interval(ratio(weights @ wins, weights.sum(axis=1)), "preferred"),
-        "spearman_p_value": correlations.p_value(
-            pairs.T, judgements.reshape(2, -1), "summary", "spearman"
-        ),
-        "p_value": approximate_randomization(clean, corrupted, seed=seed) if len(pairs) else 1.0,
-    }
+    how: dict[str, Any] = {"resample": "documents", "n": resamples, "seed": seed}
+    row = {"preferred": shuffle_accuracy(*pairs.T)}
+    table = bootstrap(own, levels=["summary"], methods=TABLE_3.columns, **how).set_index("method")
+    for method, numbers in table.iterrows():
+        row |= {f"{method}_{end}": numbers[end] for end in ("low", "high", "p_value")}
+        row[str(method)] = numbers["value"]
+    try:
+        behind = bootstrap_difference(other, own, level="summary", method="spearman", **how)
+    except UndefinedCorrelationError:
+        return row
+    ends = {"behind_low": behind.low, "behind_high": behind.high}
+    return row | {"behind": behind.difference, **ends}
 
 
 def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
@@ -161,17 +159,13 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
                     "ρ behind": rows["behind"],
                     "ρ behind 95%": intervals(rows, "behind", 3),
                     "clean preferred": rows["preferred"],
-                    "difference p": p_values(rows["p_value"]),
                 }
             )
     every, behind = len(data.documents), "ρ of the first row minus ρ of this row"
     if any(column.setting for column in scored.known):
         behind += "; in the second setting, ρ of the same measure in the first one"
     short = {number: every - len(data.complete(number)) for number in data.numbers}
-    note = (
-        "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them. Fewer than "
-        f"{LEAST_PAIRS} pairs have no interval."
-    )
+    note = f"95%: percentiles of a bootstrap over pairs. Fewer than {LEAST_PAIRS} pairs have no interval."
     return [
         Table(
             "subtle-errors",
@@ -197,8 +191,7 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
             paired,
             [
                 f"ρ behind: {behind}. Clean preferred: fraction of the pairs in which the clean summary scores higher; "
-                "ties count as one half. Difference p: paired test of the mean difference by approximate "
-                "randomization, two-sided.",
+                "ties count as one half.",
                 note,
             ],
         ),

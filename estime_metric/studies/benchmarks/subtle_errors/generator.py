@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from estime_metric._version import __version__
 from estime_metric.checks import check_texts, integer
-from estime_metric.config import EstimeConfig
+from estime_metric.config import EstimeConfig, versioned
 from estime_metric.engine.encoder.device import choose_dtype, inference_context
 from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
@@ -68,14 +68,8 @@ class Corrupted:
 
     def first(self, n_errors: int) -> Corrupted:
         """This text with only the first ``n_errors`` errors, the same as if the generator had been
-        asked for this number. Raises ValueError if the number is negative or larger than the
-        requested number.
+        asked for this number.
         """
-        requested = len(self.errors) + self.n_missing
-        if not 0 <= n_errors <= requested:
-            raise ValueError(
-                f"Expected argument `n_errors` to be within 0..{requested}, but got {n_errors}."
-            )
         return substitute(
             self.clean, [error for error in self.errors if error.step < n_errors], n_errors
         )
@@ -200,11 +194,7 @@ class SubtleErrors:
     def signature(self) -> str:
         """One line that says how the errors were made. Loads the model, because its revision is
         part of the line."""
-        model = (
-            EstimeConfig(model=self._config.model, revision=self.head.revision)
-            .signature()
-            .split("|")[1]
-        )
+        model = f"model:{versioned(self._config.model, self.head.revision)}"
         return (
             f"SubtleErrors|{model}|errors:{self.n_errors}|seed:{self.seed}"
             f"|window:{self.head.window}|dtype:{self._config.dtype}|version:{__version__}"
@@ -234,15 +224,16 @@ class SubtleErrors:
         for word in shuffled(whole_words(text, units), text, self.seed):
             if len(corrupted.errors) == self.n_errors:
                 break
-            if (prediction := self._error(text, corrupted, tokens, word)) is not None:
-                tokens[word.position] = prediction.token
-                corrupted = substitute(text, [*corrupted.errors, prediction.error], self.n_errors)
+            for error, token in self._errors(text, corrupted, tokens, word):
+                tokens[word.position] = token
+                corrupted = substitute(text, [*corrupted.errors, error], self.n_errors)
+                break
         return corrupted
 
-    def _error(
+    def _errors(
         self, text: str, corrupted: Corrupted, tokens: IntArray, word: WholeWord
-    ) -> _Prediction | None:
-        """The best prediction at a word that will do; ``None`` if there is none."""
+    ) -> Iterator[tuple[SubtleError, int]]:
+        """The predictions at a word that will do, the best one first, with their tokens."""
         tokenizer, original = self.head.tokenizer, text[slice(*word.span)]
         logits = self.head.scores(tokens, word.position)
         special = set(tokenizer.all_special_ids)
@@ -270,16 +261,7 @@ class SubtleErrors:
             expected[word.position] = token
             (units,) = tokenize([substitute(text, [*corrupted.errors, error], 0).text], tokenizer)
             if units.tokens.tolist() == expected.tolist():  # the other tokens are as they were
-                return _Prediction(error, token)
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Prediction:
-    """An error that can be put in, and the token of its word."""
-
-    error: SubtleError
-    token: int
+                yield error, token
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
-from estime_metric.checks import check_texts
-from estime_metric.studies.benchmarks.shared.hub import import_datasets
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleError
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 #: A row as `labeled_rows` makes it.
 LabeledRow = dict[str, Any]
@@ -36,58 +32,29 @@ def labeled_rows(
         ``errors`` has a row for each: the fields of `SubtleError`, with the ends of its spans. A
         summary into which no error could be put has only its clean row.
     """
-    texts = check_texts("sources", sources)
-    names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)
-    if not len(texts) == len(corrupted) == len(names):
-        raise ValueError(
-            f"Expected arguments `sources`, `corrupted` and `ids` to have the same length, "
-            f"but got {len(texts)}, {len(corrupted)} and {len(names)}."
-        )
     rows = []
-    for source, most, name in zip(texts, corrupted, names, strict=True):
+    names = map(str, range(len(sources))) if ids is None else ids
+    for source, most, name in zip(sources, corrupted, names, strict=True):
         for number in (0, *n_errors):
             version = most.first(number)
             if number == 0 or version.errors:
-                rows.append(_row(name, source, version, number))
+                rows.append(
+                    {
+                        "id": f"{name}-{number}",
+                        "pair": name,
+                        "source": source,
+                        "summary": version.text,
+                        "label": 0 if version.errors else 1,
+                        "n_errors": len(version.errors),
+                        "n_missing": version.n_missing,
+                        "errors": [_error_row(error) for error in version.errors],
+                    }
+                )
     return rows
 
 
-def to_dataset(rows: Sequence[LabeledRow], description: str = "") -> Dataset:
-    """The rows of `labeled_rows` as a ``datasets.Dataset``.
-
-    ``description`` is what the dataset says of itself, for example `SubtleErrors.signature`. Raises
-    ImportError if ``datasets`` is not installed.
-    """
-    datasets = import_datasets()
-    info = datasets.DatasetInfo(description=description)
-    dataset: Dataset = datasets.Dataset.from_list(list(rows), info=info)
-    return dataset
-
-
-def _row(name: str, source: str, version: Corrupted, requested: int) -> LabeledRow:
-    return {
-        "id": f"{name}-{requested}",
-        "pair": name,
-        "source": source,
-        "summary": version.text,
-        "label": 0 if version.errors else 1,
-        "n_errors": len(version.errors),
-        "n_missing": version.n_missing,
-        "errors": [_error_row(error) for error in version.errors],
-    }
-
-
 def _error_row(error: SubtleError) -> dict[str, Any]:
-    start, end = error.span
-    clean_start, clean_end = error.clean_span
-    return {
-        "start": start,
-        "end": end,
-        "clean_start": clean_start,
-        "clean_end": clean_end,
-        "original": error.original,
-        "replacement": error.replacement,
-        "rank": error.rank,
-        "probability": error.probability,
-        "step": error.step,
-    }
+    fields = asdict(error)
+    (start, end), (clean_start, clean_end) = fields.pop("span"), fields.pop("clean_span")
+    ends = {"start": start, "end": end, "clean_start": clean_start, "clean_end": clean_end}
+    return ends | fields

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
@@ -29,27 +28,14 @@ SUMMARIES = "summeval.jsonl"
 class SummEval(Summaries):
     """Every document with every system, once, all systems of the first document first.
 
-    Further columns of the table are the ``references``, a list for each summary, at least one
-    (ValueError), and the four `QUALITIES`: the mean of the experts, finite, 1 to 5, higher is better.
+    Further columns of the table are the ``references``, a list for each summary, at least one,
+    and the four `QUALITIES`: the mean of the experts, 1 to 5, higher is better.
 
     ``named_systems``: whether the data names the systems; otherwise a position in the list
     identifies a system.
     """
 
     named_systems: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for quality in QUALITIES:
-            if not np.isfinite(self.table[quality].to_numpy(dtype=np.float64)).all():
-                raise ValueError(
-                    f"Expected the judgements of {quality} to be finite, but they are not."
-                )
-        for row in self.table.itertuples():
-            if not row.references:
-                raise ValueError(
-                    f"Expected each document to have references, but {row.document!r} has none."
-                )
 
     def head(self, documents: int) -> SummEval:
         """The first few documents, at least 1, with all systems."""

@@ -26,6 +26,7 @@ from estime_metric.studies.meta.significance import bootstrap_difference, willia
 LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
 CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
+_DIFFERENCE = ("difference", "low", "high", "p_value")
 _CORRELATIONS = ["value", "low", "high", "p_value", "undefined"]
 
 
@@ -90,9 +91,6 @@ def differences(scored: Scored[SummEval], resamples: int = 1000, seed: int = 0) 
 
 def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, float]:
     """The numbers of `differences` for one quality."""
-    undefined = dict.fromkeys(("difference", "low", "high", "p_value"), float("nan"))
-    if not first.documents:
-        return undefined
     what: dict[str, Any] = {"level": "summary", "method": "spearman"}
     try:
         test = bootstrap_difference(
@@ -100,13 +98,9 @@ def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, 
         )
         p_value = williams_test(first, second, **what).p_value
     except UndefinedCorrelationError:
-        return undefined
-    return {
-        "difference": test.difference,
-        "low": test.low,
-        "high": test.high,
-        "p_value": p_value,
-    }
+        return dict.fromkeys(_DIFFERENCE, float("nan"))
+    numbers = test._replace(p_value=p_value)._asdict()
+    return {name: numbers[name] for name in _DIFFERENCE}
 
 
 def _printed() -> pd.DataFrame:

@@ -11,11 +11,9 @@ from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import make_app
 from estime_metric.studies.commands.benchmark.running import (
-    OTHERS,
     OWN,
     RUN,
     Compare,
-    OtherMeasures,
     OwnScores,
     RunOptions,
     scorers_of,
@@ -40,7 +38,7 @@ def summeval(
     bertscore_model: str | None = None,
     compare: Compare = None,
     run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
+    others: OwnScores = OWN,
     measure: options.MeasureOptions = options.MEASURE,
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
@@ -78,7 +76,7 @@ def summeval(
         device=measure.device,
         progress=not run.quiet,
     )
-    added = others.blocks(measure.device)
+    added = others.blocks()
     return run.run(summeval.BENCHMARK, summeval.read(data, limit), [*blocks, *added])
 
 
@@ -114,7 +112,7 @@ def coherence(
     run.make_folder()
     from estime_metric.studies.benchmarks.coherence_scores import benchmark, published_scores, read
 
-    added = others.blocks(device=None)
+    added = others.blocks()
     written = run.output is not None
     shows_confounders = bool(added) if runs is None else runs > 0
     if runs is None:

@@ -58,41 +58,11 @@ class OwnScores:
         tuple[str, ...], _repeatable("--lower", "Column in --scores for which lower is better")
     ] = ()
 
-    def blocks(self, device: str | None) -> "list[Block]":
+    def blocks(self) -> "list[Block]":
         """The files' scores as measures of a benchmark; the files are read here."""
         from estime_metric.studies.benchmarks.shared.own_scores import own_blocks
 
         return own_blocks(self.scores, self.lower)
-
-
-@Parameter(name="*", group=_OTHERS)
-@dataclass(frozen=True, kw_only=True)
-class OtherMeasures(OwnScores):
-    """Measures in addition to ESTIME."""
-
-    blanc: Annotated[
-        tuple[str, ...],
-        _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder"),
-    ] = ()
-    blanc_tune: Annotated[
-        tuple[str, ...],
-        _repeatable(
-            "--blanc-tune",
-            "BLANC-tune with this encoder (slow, because it fine-tunes the encoder on each summary)",
-        ),
-    ] = ()
-
-    def blocks(self, device: str | None) -> "list[Block]":
-        """BLANC and the files' scores as measures of a benchmark; the files are read here."""
-        from estime_metric.studies.benchmarks.shared.blanc import blanc_block
-
-        models = [("help", model) for model in self.blanc] + [
-            ("tune", model) for model in self.blanc_tune
-        ]
-        return [
-            *(blanc_block(model, kind, device=device) for kind, model in models),
-            *super().blocks(device),
-        ]
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=3))
@@ -232,4 +202,4 @@ def _option_text(name: str, value: Any) -> str:
 
 
 #: What a command has if no option of these groups is given.
-RUN, OWN, OTHERS, MEASURE = RunOptions(), OwnScores(), OtherMeasures(), EveryMeasure()
+RUN, OWN, MEASURE = RunOptions(), OwnScores(), EveryMeasure()

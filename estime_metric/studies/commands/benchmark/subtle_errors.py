@@ -15,11 +15,11 @@ from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark.running import (
     MEASURE,
-    OTHERS,
+    OWN,
     RUN,
     Compare,
     EveryMeasure,
-    OtherMeasures,
+    OwnScores,
     RunOptions,
     scorers_of,
 )
@@ -46,7 +46,7 @@ def subtle_errors(
     baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
     compare: Compare = None,
     run: RunOptions = RUN,
-    others: OtherMeasures = OTHERS,
+    others: OwnScores = OWN,
     measure: EveryMeasure = MEASURE,
 ) -> int:
     """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
@@ -89,7 +89,7 @@ def subtle_errors(
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
-    added = others.blocks(measure.device)
+    added = others.blocks()
     scorers = scorers_of({"measures": FURTHER_MEASURES, **config}, compare, FURTHER_MEASURES)
     is_bundled = scorers[""].config.model in embedded.PATHS
     default_generator = EMBEDDED_SMALL_MODEL if is_bundled else PAPER_GENERATOR

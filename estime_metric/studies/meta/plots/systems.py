@@ -33,17 +33,18 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     """
     size, counts, matrix = len(bias.systems), bias.counts, bias.matrix
     compared = "of one document" if bias.compared == "same_document" else "of all documents"
+    largest = max(int(counts.max()), 1)
     figure = new_figure(WIDTH, WIDTH * 0.95, f"Bias matrix of {measure}")
     axes = figure.add_subplot(aspect="equal")
     figure.supxlabel(
         f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
         "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) "
-        "the worse one did.",
+        f"the worse one did. The largest circle: {largest} pairs.",
         fontsize=TICK,
         x=0.02,
         ha="left",
     )
-    (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
+    rows, columns = np.nonzero(counts)
     area = min(_MATRIX / size, _WIDEST) ** 2 / largest  # of a circle, per pair
     circles = axes.scatter(
         columns,
@@ -66,23 +67,6 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     labels = ["−1  all wrong", "−0.5", "0", "0.5", "1  all right"]
     bar.ax.set_yticklabels(labels, fontsize=TICK)
     bar.ax.set_title("τ", fontsize=LABEL)
-    if len(rows):
-        numbers = circles.legend_elements(
-            "sizes",
-            num=sorted({max(largest // 4, 1), largest}),
-            color=GRAY,
-            func=lambda areas: np.round(np.asarray(areas, dtype=np.float64) / area, 6),
-        )
-        bar.ax.legend(
-            *numbers,
-            title="pairs",
-            loc="lower left",
-            bbox_to_anchor=(-0.5, 1.2),
-            frameon=False,
-            fontsize=TICK,
-            title_fontsize=LABEL,
-            labelspacing=np.sqrt(area * largest) / TICK,
-        )
     return figure
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -78,18 +77,4 @@ def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_val
     assert absent_words(["The red, RED dog!", ""], ["a Dog; the cat", "x"]).tolist() == [2.0, 0.0]
     assert jensen_shannon(["", "a"], ["a", " . "]).tolist() == [1.0, 1.0]
     assert [values.tolist() for values in rouge([""], [["a b"]]).values()] == [[0.0]] * 4
-    counted: list[int] = []
-    assert bleu([""], [["a b"]], advance=counted.append).tolist() == [0.0]
-    rouge(["a"] * 3, [["b"]] * 3, advance=counted.append)
-    assert counted == [1] * 4
-
-
-def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for package, measure, others in (
-        ("rouge_score.rouge_scorer", rouge, [["a"]]),
-        ("sacrebleu", bleu, [["a"]]),
-        ("scipy.spatial.distance", jensen_shannon, ["a"]),
-    ):
-        monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
-        with pytest.raises(ImportError, match=r"pip install 'estime-metric\[meta\]'"):
-            measure(["a"], others)
+    assert bleu([""], [["a b"]]).tolist() == [0.0]

@@ -41,19 +41,6 @@ def test_a_pair_has_the_score_of_torchmetrics(bert_folder: str, layer: int) -> N
         assert [computed[name][0] for name in NAMES] == pytest.approx(expected, abs=1e-4)
 
 
-def test_company_and_order_change_no_score(bert_folder: str) -> None:
-    scorer = BertScorer(bert_folder)
-    together = scorer.score(SUMMARIES, REFERENCES)
-    for index, (summary, references) in enumerate(zip(SUMMARIES, REFERENCES, strict=True)):
-        alone = scorer.score([summary], [references])
-        assert [together[name][index] for name in NAMES] == pytest.approx(
-            [alone[name][0] for name in NAMES], abs=1e-5
-        )
-    backwards = scorer.score(SUMMARIES[::-1], REFERENCES[::-1])
-    for name in NAMES:
-        assert backwards[name][::-1] == pytest.approx(together[name], abs=1e-5)
-
-
 def test_several_references_have_their_mean_and_empty_texts_have_0(bert_folder: str) -> None:
     scorer = BertScorer(bert_folder)
     assert scorer.layer == round(17 / 24 * BLOCKS)
@@ -71,11 +58,7 @@ def test_several_references_have_their_mean_and_empty_texts_have_0(bert_folder: 
 
 
 def test_what_cannot_be_scored_is_named(bert_folder: str) -> None:
-    with pytest.raises(ValueError, match=r"texts of at most 510 tokens .* but got"):
+    with pytest.raises(ValueError, match=r"texts of at most 512 tokens, .* index 0 has"):
         BertScorer(bert_folder).score([" ".join(SENTENCES * 3)], [["the cat"]])
-    with pytest.raises(
-        ValueError, match=rf"`layer` to be within 0..{BLOCKS}, but got {BLOCKS + 1}"
-    ):
-        BertScorer(bert_folder, layer=BLOCKS + 1)
     with pytest.raises(EncoderUnavailableError, match="no-such-folder"):
         BertScorer("./no-such-folder")

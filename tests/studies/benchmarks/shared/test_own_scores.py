@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
 from estime_metric.studies.benchmarks.shared.running import run
 from estime_metric.studies.benchmarks.shared.scored import score
@@ -24,7 +23,7 @@ from estime_metric.table import table as score_table
 @pytest.fixture
 def table(data: SummEval) -> pd.DataFrame:
     rng = np.random.default_rng(3)
-    return pd.DataFrame(data.keys, columns=["document", "system"]).assign(
+    return pd.DataFrame(list(data.keys), columns=["document", "system"]).assign(
         judge=rng.integers(1, 6, len(data)), errors=rng.integers(0, 4, len(data)), note="some text"
     )
 
@@ -46,35 +45,6 @@ def test_a_file_gives_the_same_scores_in_any_order(
     ordered = score(data, [own_block(table, "mine", ["errors"])])
     assert scores.signatures == ordered.signatures
     assert not any(scores.notes.values())
-
-
-def test_integers_that_pandas_has_stored_as_floats_are_the_same_keys(table: pd.DataFrame) -> None:
-    numbers = {document: index for index, document in enumerate(table["document"].unique())}
-    integers = table.assign(document=table["document"].map(numbers))
-    floats = integers.astype({"document": float})
-    signatures = [own_block(each, "mine").prepare().signature for each in (floats, integers)]
-    assert signatures[0] == signatures[1]
-
-
-def test_own_scores_are_compared_with_ours(
-    data: SummEval, table: pd.DataFrame, tmp_path: Path, bert_folder: str
-) -> None:
-    path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
-    scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = run(
-        BENCHMARK,
-        data,
-        [estime_block(scorer), *own_blocks([path], ["errors"])],
-        resamples=20,
-    )
-    judged = data.table["fluency"].to_numpy()
-    theirs = stats.spearmanr(-table["errors"], judged).statistic
-    rows = result.tables["differences"].sections["fluency"].set_index("measure")
-    row = rows.loc["(-)errors [mine]"]
-    alarms = scorer.score(data.summaries, data.sources).values("alarms").numpy()
-    assert row["ρ more"] == pytest.approx(theirs - stats.spearmanr(-alarms, judged).statistic)
-    assert 0 <= float(row["p"]) <= 1
-    assert row["documents"] == 4
 
 
 def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> None:
@@ -100,7 +70,7 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
 
 
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
-    others = pd.DataFrame(data.keys, columns=["doc_id", "system"]).assign(consistency=5.0)
+    others = pd.DataFrame(list(data.keys), columns=["doc_id", "system"]).assign(consistency=5.0)
     blocks = []
     for layer in (1, 2):
         result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(
@@ -132,58 +102,22 @@ def test_a_column_named_as_a_row_of_the_paper_has_the_paper_s_figure(
         assert label not in rows.index
 
 
-def test_a_published_file_is_read_as_it_is(
-    data: SummEval, table: pd.DataFrame, tmp_path: Path
-) -> None:
-    """``doc,system,score``, and systems by the names that papers have."""
-    named = table["system"].replace({"M0": "LEAD-3", "M10": "bottom-up"})
-    published = pd.DataFrame({"doc": table["document"], "system": named, "score": table["judge"]})
-    published.to_csv(tmp_path / "SUPERT.csv", index=False)
-    (block,) = own_blocks([tmp_path / "SUPERT.csv"])
-    scores = score(data, [block])
-    assert scores.frame["SUPERT:SUPERT"].tolist() == table["judge"].tolist()
-    assert [column.label for column in scores.columns] == ["SUPERT [SUPERT]"]
-    assert not any(scores.notes.values())
-
-
 def test_tables_that_do_not_fit_are_refused_by_name(
     data: SummEval, table: pd.DataFrame, tmp_path: Path
 ) -> None:
-    bare, judge = table[["document", "system", "note"]], ["n/a", *table["judge"][1:]]
-    for bad, lower, message in (
-        (
-            table.drop(columns="system"),
-            [],
-            r"'mine' to have a column of systems \(system, system_id, .*, version, id\)",
-        ),
-        (
-            pd.concat([table, table.iloc[:1]]),
-            [],
-            r"to contain each summary once, but .b-doc, M10. occurs twice",
-        ),
-        (bare, [], "a column of scores, but its columns are note, document, system"),
-        (
-            table.assign(judge=judge),
-            [],
-            "column 'judge' of 'mine' to contain numbers, but got 'n/a'",
-        ),
-        (table.assign(judge=np.inf), [], "column 'judge' of 'mine' to be finite"),
-        (table, ["note"], "`lower` to name columns of scores in 'mine', but got note"),
+    for bad, message in (
+        (pd.concat([table, table.iloc[:1]]), r"each summary once, but .b-doc, M10. occurs twice"),
+        (table[["document", "system", "note"]], "a column of scores, but its columns are docum"),
+        (table.assign(judge=["n/a", *table["judge"][1:]]), "'judge' of 'mine' to contain numb"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
-            own_block(bad, "mine", lower)
+            own_block(bad, "mine")
     path = write(table, tmp_path / "mine.csv")
+    (tmp_path / "other").mkdir()
     with pytest.raises(ValueError, match="files of different names, but several are called mine"):
-        own_blocks([path, path.with_suffix(".jsonl")])
-    with pytest.raises(
-        ValueError, match="`lower` to name columns of the files, but none has speed"
-    ):
-        own_blocks([path], ["speed"])
-    path.write_text(
-        "document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8"
-    )  # names stay as they are written
-    with pytest.raises(ValueError, match=r"each summary once, but .007, 1. occurs twice"):
-        own_blocks([path])
+        own_blocks([path, tmp_path / "other" / "mine.csv"])
+    with pytest.raises(ValueError, match="`lower` to name columns of scores, but no file has note"):
+        own_blocks([path], ["note"])
     strange = score(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
     assert (
         "to score summaries of made-up, but none of its 12 rows is one"

@@ -29,7 +29,7 @@ from tests.families import BLOCKS
 def counted(name: str, calls: list[str], signature: str = "s1", values: float = 0.1) -> Block:
     """A block that says when it is computed."""
 
-    def compute(data: SummEval, advance: object) -> dict[str, np.ndarray]:
+    def compute(data: SummEval) -> dict[str, np.ndarray]:
         calls.append(name)
         return {name: np.arange(len(data)) * values / 3}
 

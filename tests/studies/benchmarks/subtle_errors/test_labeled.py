@@ -12,7 +12,7 @@ from estime_metric.studies.benchmarks.subtle_errors.data import (
     cnn_dailymail,
     summeval_references,
 )
-from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows, to_dataset
+from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 from tests.families import SENTENCES
 
 
@@ -21,13 +21,9 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
 
 
-def rows_of(folder: str) -> list[dict]:
-    corrupted = SubtleErrors(folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
-    return labeled_rows(["source one", "two", "three", "source four"], corrupted, (1, 3))
-
-
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
-    rows = rows_of(bert_folder)
+    corrupted = SubtleErrors(bert_folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
+    rows = labeled_rows(["source one", "two", "three", "source four"], corrupted, (1, 3))
     assert " ".join(row["id"] for row in rows) == "0-0 0-1 0-3 1-0 1-1 1-3 2-0 3-0 3-1 3-3"
     assert [row["label"] for row in rows] == [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]
     assert [(row["n_errors"], row["n_missing"]) for row in rows[:6]] == [
@@ -45,20 +41,6 @@ def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -
         for error in row["errors"]:
             assert row["summary"][error["start"] : error["end"]] == error["replacement"]
             assert clean[error["clean_start"] : error["clean_end"]] == error["original"]
-
-
-def test_what_does_not_fit_is_refused(bert_folder: str) -> None:
-    corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
-    with pytest.raises(ValueError, match="to have the same length, but got 1, 2 and 1"):
-        labeled_rows(["one"], corrupted, [3])
-    assert labeled_rows([], [], [3]) == []
-
-
-def test_a_dataset_keeps_rows(bert_folder: str) -> None:
-    rows = rows_of(bert_folder)
-    dataset = to_dataset(rows, "how it was made")
-    assert dataset.to_list() == rows
-    assert dataset.info.description == "how it was made"
 
 
 @pytest.fixture
@@ -90,8 +72,7 @@ def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> Non
     assert cnn_dailymail(4, path=local_cnn_dailymail).equals(pairs)
     others = [cnn_dailymail(4, path=local_cnn_dailymail, seed=seed) for seed in (1, 2)]
     assert any(list(other["document"]) != list(pairs["document"]) for other in others)
-    with pytest.raises(ValueError, match=r"`pairs` to be within 0..6, but got 7"):
-        cnn_dailymail(7, path=local_cnn_dailymail)
+    assert len(cnn_dailymail(7, path=local_cnn_dailymail)) == 6
 
 
 def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:

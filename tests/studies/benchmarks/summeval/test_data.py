@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
@@ -89,13 +87,6 @@ def test_missing_rows_are_named(tmp_path: Path) -> None:
         ValueError, match=r"documents.jsonl to contain the documents .* none for nowhere"
     ):
         read_folder(made_folder(tmp_path, "summeval", rows))
-
-
-def test_judgements_and_references_that_are_missing_are_refused(data: SummEval) -> None:
-    with pytest.raises(ValueError, match="judgements of fluency to be finite"):
-        dataclasses.replace(data, table=data.table.assign(fluency=np.nan))
-    with pytest.raises(ValueError, match="to have references, but 'b-doc' has none"):
-        dataclasses.replace(data, table=data.table.assign(references=[[]] * len(data)))
 
 
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
