@@ -4,6 +4,7 @@ window at a time.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,15 +101,12 @@ class Oracle:
         margin: int = 50,
         distance: int = 8,
         normalize: bool = False,
+        leave_out: Collection[str] = (),
     ):
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         self.model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
-        self.window, self.margin, self.distance, self.normalize = (
-            window,
-            margin,
-            distance,
-            normalize,
-        )
+        self.window, self.margin, self.distance = window, margin, distance
+        self.normalize, self.leave_out = normalize, leave_out
         self.known: dict[str, np.ndarray] = {}
 
     def tokens(self, text: str) -> list[int]:
@@ -116,6 +114,15 @@ class Oracle:
         return list(
             self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
         )
+
+    def used(self, text: str) -> list[int]:
+        """Positions of the tokens outside of the words that are left out, which are lower-case."""
+        encoded = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)
+        if not self.leave_out:
+            return list(range(len(encoded["input_ids"])))
+        spans = [encoded.word_to_chars(word) for word in encoded.word_ids()]
+        words = [text[span.start : span.end].lower() for span in spans]
+        return [position for position, word in enumerate(words) if word not in self.leave_out]
 
     @torch.no_grad()
     def hidden_states(self, ids: list[int]) -> list[np.ndarray]:
@@ -143,31 +150,47 @@ class Oracle:
         return taken
 
     def source_embeddings(self, source: str) -> np.ndarray:
-        """All tokens' embeddings, of shape (tokens, layers, width)."""
+        """The embeddings of the tokens that are used, of shape (tokens, layers, width)."""
         if source not in self.known:
-            ids = self.tokens(source)
-            taken = self.embeddings(ids, set(range(len(ids))))
-            self.known[source] = np.stack([taken[position] for position in range(len(ids))])
+            positions = self.used(source)
+            taken = self.embeddings(self.tokens(source), set(positions))
+            self.known[source] = np.stack([taken[position] for position in positions])
         return self.known[source]
+
+    def best_matches(self, summary: str, source: str, layer: int) -> list[tuple[int, int, bool]]:
+        """For each token of a summary that is used, all of them masked in turn: its id, that of its
+        best match, where that is among the tokens of the source, and whether rounding may change it.
+        """
+        ids, source_ids = self.tokens(summary), self.tokens(source)
+        positions = self.used(summary)
+        embeddings, matches = self.embeddings(ids, set(positions)), []
+        source_embeddings = self.source_embeddings(source)[:, layer]
+        longest = np.linalg.norm(source_embeddings, axis=-1).max()
+        for i in positions:
+            dots = source_embeddings @ embeddings[i][layer]
+            near = dots.max() - dots <= NEARLY * longest * np.linalg.norm(embeddings[i][layer])
+            best = int(dots.argmax())
+            matches.append((ids[i], source_ids[self.used(source)[best]], best, near.sum() > 1))
+        return matches
 
     def score(self, summary: str, source: str, layers: list[int]) -> dict[int, Verdict]:
         summary_ids, source_ids = self.tokens(summary), self.tokens(source)
-        verdicts = {layer: Verdict(len(summary_ids)) for layer in layers}
+        source_ids = [source_ids[position] for position in self.used(source)]
+        used = self.used(summary)
+        verdicts = {layer: Verdict(len(used)) for layer in layers}
         # An unknown token represents any characters that the tokenizer cannot distinguish: neither it nor
         # any other special token is checked.
         special = self.tokenizer.all_special_ids
-        checked = {
-            i for i, token in enumerate(summary_ids) if token in source_ids and token not in special
-        }
+        known = set(source_ids) - set(special)
+        checked = {i for i in used if summary_ids[i] in known}
         if not checked:
             return verdicts
         summary_embeddings = self.embeddings(summary_ids, checked)
         source_embeddings = self.source_embeddings(source)
         for layer in layers:
             for i in sorted(checked):
-                dots = (
-                    source_embeddings[:, layer] @ summary_embeddings[i][layer]
-                )  # one dot product with each source token
+                # One dot product with each source token.
+                dots = source_embeddings[:, layer] @ summary_embeddings[i][layer]
                 equal = np.array(source_ids) == summary_ids[i]
                 same, others = float(dots[equal].max()), dots[~equal]
                 lengths = np.linalg.norm(source_embeddings[:, layer], axis=-1)

@@ -49,12 +49,7 @@ def test_the_verdicts_add_up_to_the_score(
     """Also if no word is shared; words that differ may begin with the same piece, in lower case or
     a blank.
     """
-    apart = [
-        ("Zebra.", "Nothing alike"),
-        ("b c", "a"),
-        ("Cat, sat", "mat"),
-        ("CAT", "cat"),
-    ]
+    apart = [("Zebra.", "Nothing alike"), ("b c", "a"), ("Cat, sat", "mat"), ("CAT", "cat")]
     texts = [*apart, *pairs[:9], ("", pairs[0][1]), ("  ", "mat")]
     texts.append((ODD_CHARACTERS[1], ODD_CHARACTERS[0]))
     scorer = EstimeScorer(model=encoder_folder(name), unit=unit, **SHORT)
@@ -69,13 +64,11 @@ def test_the_verdicts_add_up_to_the_score(
     alarms = torch.tensor([each.alarms for each in shown])
     assert (alarms - result.values("alarms")).abs().sum() <= result.ties()
     for each in shown:
+        check_spans(each)
         assert each.units or not each.prediction.strip()
         if each.overlap:
             assert sum(unit.verdict == "alarm" for unit in each.units) == each.alarms
-    if unit == "word":
-        assert alarms[: len(apart)].tolist() == result.values("alarms")[: len(apart)].tolist()
-        assert [each.overlap for each in shown[: len(apart)]] == [0] * len(apart)
-    assert sum(each.alarms for each in shown) > 0
+    assert sum(each.alarms for each in shown[len(apart) :]) > 0
     assert {each.signature for each in shown} == {result.signature}
 
 
@@ -90,41 +83,29 @@ def test_it_has_every_measure_of_its_configuration(bert_folder: str, pairs: Pair
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_it_changes_no_score_and_cache_and_company_change_nothing(
-    bert_folder: str, pairs: Pairs, unit: str
-) -> None:
+def test_cache_and_company_change_nothing(bert_folder: str, pairs: Pairs, unit: str) -> None:
     pairs = pairs[:9]
     scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
     shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
+    assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
+    expected = [verdicts(each) for each in shown[: len(pairs)]]
+    assert [verdicts(scorer.explain(*pair)) for pair in pairs] == expected
     cached = EstimeScorer(model=bert_folder, unit=unit, cache=10**8, **SHORT)
     for _ in range(2):
-        structures = [structure(each) for each in cached.explain_pairs(*split(pairs))]
-        assert structures == [structure(each) for each in shown[:-3]]
-    assert cached.score(*split(pairs)).values("alarms").tolist() == [
-        each.alarms for each in shown[:-3]
-    ]
-    for index in (0, 5, 8):
-        alone, together = structure(scorer.explain(*pairs[index])), structure(shown[index])
-        assert [verdict for *verdict, _ in alone] == [verdict for *verdict, _ in together]
-        # Two source units may be equally similar; then rounding decides which is the evidence.
-        assert sum(verdict != other for verdict, other in zip(alone, together, strict=True)) <= 1
-    assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
+        assert [verdicts(each) for each in cached.explain_pairs(*split(pairs))] == expected
 
 
 def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=(3, 1), **SHORT)
     result = scorer.score(*split(pairs))
-    shown = {layer: scorer.explain_pairs(*split(pairs), layer=layer) for layer in (1, 3)}
-    for layer, explanations in shown.items():
-        alarms = sum(explanation.alarms for explanation in explanations)
-        assert alarms == result.values("alarms", layer).sum()
-        assert {explanation.layer for explanation in explanations} == {layer}
-    assert shown[1] != shown[3]
-    for layers, layer in (((3, 1), None), ((3, 1), 2), (3, 1)):  # not read
+    for layer in (1, 3):
+        shown = scorer.explain_pairs(*split(pairs), layer=layer)
+        assert sum(each.alarms for each in shown) == result.values("alarms", layer).sum()
+        assert {each.layer for each in shown} == {layer}
+    assert result.values("alarms", 1).sum() != result.values("alarms", 3).sum()
+    for layer in (None, 2):  # not read
         with pytest.raises(ValueError, match="Expected argument `layer` to be one of"):
-            EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain(
-                "A cat.", "A cat.", layer=layer
-            )
+            scorer.explain("A cat.", "A cat.", layer=layer)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -136,15 +117,13 @@ def test_tokens_have_the_evidence_that_loops_find(
     seen = set()
     for summary, source in [pairs[1], pairs[9], pairs[13]]:
         shown = scorer.explain(summary, source)
-        checked = {
-            verdict.position: verdict for verdict in oracle.score(summary, source, [2])[2].checked
-        }
+        verdict = oracle.score(summary, source, [2])[2]
+        checked = {token.position: token for token in verdict.checked}
         assert [(unit.start, unit.end) for unit in shown.units] == spans(oracle, summary)
         positions = spans(oracle, source)
         for number, unit in enumerate(shown.units):
             assert (unit.verdict == "absent") == (number not in checked)
             if unit.verdict == "absent":
-                assert (unit.same, unit.margin) == (None, None)
                 continue
             same, other = checked[number].same, checked[number].other
             if not nearly_equal(same, other):
@@ -173,65 +152,33 @@ def spans(oracle: Oracle, text: str) -> list[tuple[int, int]]:
     return [(end - len(text[start:end].lstrip()), end) for start, end in offsets]
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta", "deberta-v2"])
-def test_words_have_the_evidence_that_loops_find(
-    encoder_folder: MakeFolder, pairs: Pairs, name: str
-) -> None:
-    """With a great distance and margin each word is masked alone, in the whole of a short text."""
-    oracle = Oracle(encoder_folder(name))
-    summary, source = pairs[3]
-    scorer = EstimeScorer(
-        model=encoder_folder(name), layers=2, unit="word", distance=1000, margin=200
-    )
-    shown = scorer.explain(summary, source)
-    words, source_words = split_words(summary), split_words(source)
-    ids, embeddings = words_by_loops(oracle, words, layer=2)
-    source_ids, source_embeddings = words_by_loops(oracle, source_words, layer=2)
-    assert [summary[unit.start : unit.end] for unit in shown.units] == words
-    for unit, word, first, embedding in zip(shown.units, words, ids, embeddings, strict=True):
-        if word not in source_words:
-            assert unit.verdict == "absent"
-            continue
-        dots = [float(row @ embedding) for row in source_embeddings]
-        same = max(dot for dot, other in zip(dots, source_ids, strict=True) if other == first)
-        other = max(dot for dot, other in zip(dots, source_ids, strict=True) if other != first)
-        assert unit.margin == pytest.approx(same - other, abs=2e-3)
-        if nearly_equal(same, other):
-            continue
-        assert unit.verdict == ("alarm" if other > same else "match")
-        best = source_words[int(np.argmax(dots))]
-        assert source[unit.best.start : unit.best.end] == best
-        assert unit.best.similarity == pytest.approx(max(dots), rel=1e-3)
-
-
-def words_by_loops(
-    oracle: Oracle, words: list[str], layer: int
-) -> tuple[list[int], list[np.ndarray]]:
-    """First token and embedding of each word, all tokens of one word masked at a time."""
-    pieces = [oracle.tokens(word) for word in words]
-    text = [token for word in pieces for token in word]
-    embeddings, first = [], 0
-    for word in pieces:
-        masked = list(text)
-        masked[first : first + len(word)] = [oracle.tokenizer.mask_token_id] * len(word)
-        embeddings.append(oracle.hidden_states(masked)[layer][first])
-        first += len(word)
-    return [word[0] for word in pieces], embeddings
+def test_words_have_words_as_evidence(kind_folder: str, pairs: Pairs) -> None:
+    scorer = EstimeScorer(model=kind_folder, unit="word", **SHORT)
+    tokenizer = scorer.encoder.tokenizer
+    seen = set()
+    for summary, source in pairs[:9]:
+        source_words = {(word.start, word.end) for word in scorer.explain(source, source).units}
+        for unit in scorer.explain(summary, source).units:
+            seen.add(unit.verdict)
+            assert (unit.best.start, unit.best.end) in source_words
+            if unit.verdict != "absent":  # words of the same first piece are not told apart
+                words = summary[unit.start : unit.end], source[unit.same.start : unit.same.end]
+                own, same = tokenizer([*words], add_special_tokens=False)["input_ids"]
+                assert own[0] == same[0]
+                assert (unit.best == unit.same) == (unit.verdict == "match")
+                assert unit.best.similarity >= unit.same.similarity
+    assert seen == {"match", "alarm", "absent"}
 
 
 def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: str) -> None:
     source, summary = "The cat sat on the mat while the dog slept.", "The river sat on the mat"
     for unit in UNITS:
         shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(summary, source)
-        words, units = (
-            [each for each in parts if each.verdict == "absent"]
-            for parts in (shown.words, shown.units)
-        )
-        assert "river" in [summary[word.start : word.end] for word in words]
-        for each in units:
+        absent = [each for each in shown.words if each.verdict == "absent"]
+        assert "river" in [summary[word.start : word.end] for word in absent]
+        for each in absent:
             assert (each.same, each.margin) == (None, None)
             assert source[each.best.start : each.best.end].strip()
-
     first = EstimeScorer(model=bert_folder, **SHORT).explain("the cat", "the the").units[0]
     assert (first.verdict, first.margin) == ("match", None)  # there is no other unit
     assert first.best == first.same is not None
@@ -251,18 +198,17 @@ def test_a_word_that_the_encoder_cannot_read_is_not_said_to_be_absent(bert_folde
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_spans_are_exact(kind_folder: str, unit: str) -> None:
+def test_words_are_those_of_the_text_whatever_the_pieces_of_the_encoder_are(
+    kind_folder: str, unit: str
+) -> None:
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
-    shown = scorer.explain_pairs(
-        [*ODD_CHARACTERS, *SENTENCES[:4]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:6]]
-    )
-    for each in shown:
+    texts = [*ODD_CHARACTERS, *SENTENCES[:4]]
+    shown = scorer.explain_pairs(texts, texts[::-1])
+    words = [[each.prediction[word.start : word.end] for word in each.words] for each in shown]
+    for each, own in zip(shown, words, strict=True):
         check_spans(each)
-        assert words_of(each) == [word.strip() for word in words_of(each)]
-    for each, text in zip(
-        shown[-4:], SENTENCES, strict=False
-    ):  # whatever the pieces of the encoder are
-        assert words_of(each) == split_words(text)
+        assert own == [word.strip() for word in own]
+    assert words[-4:] == [split_words(text) for text in SENTENCES[:4]]
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -282,10 +228,6 @@ def test_spans_of_any_text(
     scorer = EstimeScorer(model=encoder_folder(name), unit=unit, layers=0, **SHORT)
     check_spans(scorer.explain(summary, source))
     check_spans(scorer.explain(source, source + summary))
-
-
-def words_of(shown: Explanation) -> list[str]:
-    return [shown.prediction[word.start : word.end] for word in shown.words]
 
 
 def check_spans(shown: Explanation) -> None:
@@ -324,17 +266,16 @@ def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:
 def test_all_that_is_shown_can_be_written_as_json(bert_folder: str, pairs: Pairs) -> None:
     shown = EstimeScorer(model=bert_folder, **SHORT).explain(*pairs[4])
     read = json.loads(json.dumps(shown.to_dict(), allow_nan=False))
-    counts = ("alarms", "overlap", "tokens")
-    for name in ("prediction", "source", *counts, "unit", "layer", "signature"):
+    for name in ("prediction", "source", "alarms", "overlap", "tokens", "layer", "signature"):
         assert read[name] == getattr(shown, name)
     assert (len(read["units"]), len(read["words"])) == (shown.tokens, len(shown.words))
     assert read["units"][0]["best"]["similarity"] == shown.units[0].best.similarity
 
 
-def structure(shown: Explanation) -> list[tuple]:
-    """What rounding cannot change: the verdicts that depend on no tie, with their positions."""
+def verdicts(shown: Explanation) -> list[tuple[int, int, str]]:
+    """Those that rounding cannot change."""
     return [
-        (unit.start, unit.end, unit.verdict, unit.best and (unit.best.start, unit.best.end))
+        (unit.start, unit.end, unit.verdict)
         for unit in shown.units
         if unit.margin is not None and abs(unit.margin) > 1e-4 * abs(unit.best.similarity)
     ]

@@ -10,7 +10,6 @@ import pickle
 import warnings
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -22,7 +21,7 @@ from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 __all__ = ["scorer"]  # a fixture
 
 
-def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None:
+def test_it_loads_when_asked_or_at_first_use(bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], device="cpu")
     scorer.load()
     encoder = scorer.encoder
@@ -35,20 +34,18 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
 
 @pytest.mark.parametrize("make", [EstimeScorer, ESTIME])
 def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
-    make: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("embeded", "embedded_small", "Embedded", "papers"):
         with pytest.raises(OSError, match=r"there is no such encoder\. Did you mean model='(e|p)"):
             make(model=name)
-    for path in (tmp_path / "nothing", "./nothing", "a/b/c"):
-        with pytest.raises(OSError, match="there is no such folder"):
-            make(model=str(path))
+    with pytest.raises(OSError, match="there is no such folder"):
+        make(model="./nothing")
     for name in ("nobody/nothing", "me/embedded"):
         make(model=name)  # the Hub may have it
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    for name in ("nobody/nothing", "x" * 500):
-        with pytest.raises(OSError, match="cannot be loaded"):
-            make(model=name)
+    with pytest.raises(OSError, match="cannot be loaded"):
+        make(model="nobody/nothing")
     with pytest.raises(TypeError, match="Did you mean model='embedded-small'"):
         make("embedded-small")
 
@@ -56,23 +53,12 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
 @pytest.mark.parametrize(
     ("method", "predictions", "sources", "message"),
     [
-        ("score", "a", ["a"], "`predictions` to be a list of strings, but got a single str"),
         ("score", ["a", "b"], ["a", math.nan], "`sources` to contain only .* got float at index 1"),
-        ("score_candidates", "b", "a", "`predictions` to be a list of strings"),
-        ("score_candidates", ["b", 3], "a", "`predictions` to contain .* got int at index 1"),
-        ("score_candidates", ["a"], None, "`source` to be a str, but got NoneType"),
-        ("explain_pairs", ["a"], [3], "`sources` to contain only strings, but got int at index 0"),
-        ("explain", None, "a", "`prediction` to be a str, but got NoneType"),
-        ("explain", "a", ["a"], "`source` to be a str, but got list"),
-        (
-            "score",
-            ["a", "b"],
-            ["a", ""],
-            "`sources` to .* words, but got an empty string at index 1",
-        ),
         ("score", ["a"], [" \n"], r"`sources` to contain words, but got ' \\n' at index 0"),
+        ("score_candidates", "b", "a", "`predictions` to be a list of strings"),
         ("score_candidates", ["a"], "... !", "`source` to contain words, but got '... !'"),
         ("explain_pairs", ["a"], ["—"], "`sources` to contain words, but got '—' at index 0"),
+        ("explain", "a", ["a"], "`source` to be a str, but got list"),
         ("explain", "a", "\u200b", "`source` to contain words, but got"),
     ],
 )
@@ -100,26 +86,15 @@ def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
     assert_same(before, scorer.score(*split(pairs[:3])))
 
 
-@pytest.mark.parametrize("use", ["score", "explain_pairs"])
-def test_sources_that_are_mostly_shorter_than_their_summaries_warn(
-    scorer: EstimeScorer, use: str
-) -> None:
+def test_sources_that_are_mostly_shorter_than_their_summaries_warn(scorer: EstimeScorer) -> None:
     summary, source = "The cat sat.", "The cat sat on the mat while the dog slept."
     with pytest.warns(RuntimeWarning, match="their summaries, so the two may have been swapped"):
-        _call(scorer, use, [source, source, summary], [summary, summary, source])
+        scorer.score([source, source, summary], [summary, summary, source])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for summaries, sources in (
-            ([source, summary], [summary, source]),  # as many
-            ([summary], [summary]),
-            ([], []),
-        ):
-            _call(scorer, use, summaries, sources)
-
-
-def _call(scorer: EstimeScorer, use: str, summaries: list[str], sources: list[str]) -> None:
-    layer = {"layer": scorer.config.layer_tuple[0]} if use == "explain_pairs" else {}
-    getattr(scorer, use)(summaries, sources, **layer)
+        scorer.score([source, summary], [summary, source])  # as many
+        scorer.score([summary], [summary])
+        scorer.score([], [])
 
 
 def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
@@ -132,21 +107,15 @@ def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
     assert pickle.loads(pickle.dumps(expected)).signature == expected.signature
 
 
-def test_gradients_default_dtype_and_seeds_of_the_caller_stay(
-    scorer: EstimeScorer, pairs: Pairs
-) -> None:
-    odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
-    assert scorer.score((odd,), iter([odd])).values("overlap", 1).item() >= 4  # type: ignore[arg-type]
+def test_gradients_and_seeds_of_the_caller_stay(scorer: EstimeScorer, pairs: Pairs) -> None:
     state = torch.random.get_rng_state()
-    result = scorer.score(*split(pairs[:2]))
+    values = scorer.score(*split(pairs[:2])).values("alarms", 1)
     assert torch.is_grad_enabled()
     assert not torch.is_inference_mode_enabled()
     assert torch.equal(state, torch.random.get_rng_state())
-    values = result.values("alarms", 1)
     assert values.dtype == torch.float64
-    assert (
-        values * torch.ones(2, dtype=torch.float64, requires_grad=True)
-    ).requires_grad  # no inference tensor
+    ones = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert (values * ones).requires_grad  # no inference tensor
 
 
 def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
@@ -154,12 +123,11 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
 ) -> None:
     scorer.score(*split(pairs))
     assert capsys.readouterr() == ("", "")
-    scorer.score(*split([*pairs, *pairs]), progress=True)
+    blank = [("", "The cat sat."), (" ", "A dog.")]  # the encoder sees nothing of them
+    scorer.score(*split([*pairs, *blank]), progress=True)
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "32/32" in shown.err
-    scorer.score(["", " "], ["The cat sat.", "A dog."], progress=True)  # the encoder sees nothing
-    assert "2/2" in capsys.readouterr().err
+    assert "18/18" in shown.err
 
 
 def test_no_mode_of_the_engine_is_on_while_progress_is_reported(

@@ -187,13 +187,10 @@ def test_without_overlap_all_count(
     theirs = released_estime().evaluate_claims(SOURCE, summaries)
     result = word_scorer.score_candidates(summaries, SOURCE)
     for row, counts in enumerate(theirs):
-        assert [result.values(measure)[row].item() for measure in COUNTS] == list(
-            counts[: len(COUNTS)]
-        )
+        own = [result.values(measure)[row].item() for measure in COUNTS]
+        assert own == list(counts[: len(COUNTS)])
     names = ("overlap", "alarms", "unsupported", "unsupported_rate", "coverage", "winners")
     assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0, 0]
-    assert result["overlap"][1] == 1
-    assert result["alarm_rate"][0].isnan()
     assert result.unchecked_indices == [0]
     by_token = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
     assert (by_token.values("overlap").item(), by_token.values("alarms").item()) == (0, 0)
@@ -202,18 +199,8 @@ def test_without_overlap_all_count(
 def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
     word_scorer: EstimeScorer,
 ) -> None:
-    same, lower = (
-        word_scorer.score_candidates(["Turkey Trade", "turkey trade"], SOURCE)
-        .values("overlap")
-        .tolist()
-    )
-    assert (same, lower) == (1, 1)
-    pieces = word_scorer.encoder.tokenizer
-    assert pieces.tokenize("Turkey") == pieces.tokenize("turkey")
-    tokens = EstimeScorer(model=word_scorer.config.model, layers=2).score(
-        ["turkey trade"], [SOURCE]
-    )
-    assert tokens.values("overlap").item() == tokens.values("tokens").item()
+    result = word_scorer.score_candidates(["Turkey Trade", "turkey trade"], SOURCE)
+    assert result.values("overlap").tolist() == [1, 1]
     # A word is compared by its first piece, so ``TURKEY`` is not an alarm compared with ``Turkey``, though it
     # does not occur.
     result = word_scorer.score(["TURKEY"], ["Turkey"])
@@ -229,96 +216,47 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
 @pytest.mark.filterwarnings(
     "ignore:The encoder .* does not seem to support the language:RuntimeWarning"
 )
-def test_a_word_of_more_than_350_pieces_ends(
-    released_estime: MakeEstime, word_scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_word_of_more_than_350_pieces_ends(word_scorer: EstimeScorer) -> None:
+    """There, its windows never end."""
     long = "cat" + "-cat" * 300
     source = f"{'The dog saw it and ' * 12}{long} sat on the mat."
     assert len(word_scorer.encoder.tokenizer.tokenize(long)) > 500
     result = word_scorer.score([source, long], [source, source])
-    assert result.values("alarms").tolist()[0] >= 0
     assert result.values("overlap").tolist() == [len(split_words(source)), 1]
-    estime = released_estime()
-    counted: list[int] = []
-
-    def count(tokens: list[str], **input_: Any) -> dict[int, Any]:
-        counted.append(len(input_["toks_mask_input"]))
-        if len(counted) > 1000:
-            raise InterruptedError
-        return {}
-
-    monkeypatch.setattr(estime, "_get_embeddings_from_input", count)
-    with pytest.raises(InterruptedError):
-        estime.evaluate_claims(source, [])
-    assert counted[-100:] == [0] * 100  # nothing masked, again and again
 
 
 def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
-    released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str
+    word_scorer: EstimeScorer, random_folder: str
 ) -> None:
+    """There, such a word takes its neighbor's token, and both may end with an error."""
     summary, bare = "The deal \x01 ended a dispute", "The deal ended a dispute"
     assert split_words(summary)[2] == "\x01"
-    result = word_scorer.score([summary, bare], [SOURCE, SOURCE])
-    assert result.values("tokens").tolist() == [5, 5]
-    assert result.values("overlap").tolist() == [5, 5]
-    # There, the word takes its neighbor's token; at the end of a text there is none.
-    estime = released_estime()
-    _, positions = estime._translate_words_to_tokens(split_words(summary))
-    assert positions[2][0] == positions[3][0]
-    with pytest.raises(IndexError):
-        estime.evaluate_claims(SOURCE, ["The deal \x01"])
-    assert word_scorer.score(["The deal \x01"], [SOURCE]).values("tokens").item() == 2
+    result = word_scorer.score([summary, bare, "The deal \x01"], [SOURCE] * 3)
+    assert result.values("tokens").tolist() == [5, 5, 2]
+    assert result.values("overlap").tolist() == [5, 5, 2]
     # Without a margin, no window is left here.
     scorer = ours(random_folder, window=10, margin=0, distance=10)
     assert scorer.score([SOURCE], [SOURCE]).values("overlap").item() == len(split_words(SOURCE))
-    estime = released_estime(input_size_max=10, margin=0, distance_word_min=10)
-    with pytest.raises(IndexError):
-        estime.evaluate_claims(SOURCE, [])
 
 
-@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-def test_an_empty_summary_has_a_score_and_an_empty_source_is_an_error(
-    released_estime: MakeEstime, word_scorer: EstimeScorer
-) -> None:
+def test_an_empty_summary_has_a_score_and_one_word_has_no_order(word_scorer: EstimeScorer) -> None:
+    """There, the first is an error, and the coherence is NaN."""
     result = word_scorer.score(["", " \n", "\x01"], [SOURCE] * 3)
     assert [result.values(measure).tolist() for measure in OUTPUTS] == [[0, 0, 0]] * 5
     assert (result.blank_indices, result["inconsistency"].tolist()) == ([0, 1, 2], [1, 1, 1])
-    with pytest.raises(ZeroDivisionError):
-        released_estime().evaluate_claims(SOURCE, [""])
-    with pytest.raises(ValueError, match="`sources` to contain words"):
-        word_scorer.score(["The deal ended"], [" "])
-    with pytest.raises(IndexError):
-        released_estime().evaluate_claims("", ["The deal ended"])
-    estime = released_estime()
-    for summary, source in (
-        ("deal", SOURCE),
-        ("The deal ended", "deal"),
-    ):  # no order, so no coherence
-        assert math.isnan(estime.evaluate_claims(source, [summary])[0][OUTPUTS.index("coherence")])
-        assert word_scorer.score([summary], [source]).values("coherence").item() == 0
+    result = word_scorer.score(["deal", "The deal ended"], [SOURCE, "deal"])
+    assert result.values("coherence").tolist() == [0, 0]
 
 
-def test_parts_of_speech_are_left_out_on_both_sides(
-    released_estime: MakeEstime, random_folder: str
-) -> None:
-    result = ours(random_folder, tagger=pos_tag, keep_tags=frozenset()).score([SOURCE], [SOURCE])
-    assert result.values("tokens").item() == result.values("alarms").item() == 0
-    # There, an empty set of tags keeps everything.
-    everything, same = (
-        released_estime(tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]])
-        for tags in (None, [])
-    )
-    assert everything == same
-    summary = "The deal ended a dispute"
+def test_parts_of_speech_are_left_out_on_both_sides(random_folder: str) -> None:
+    """There, determiners of the summary still count as words, and as alarms, and an empty set of tags
+    keeps everything.
+    """
+    nothing = ours(random_folder, tagger=pos_tag, keep_tags=frozenset()).score([SOURCE], [SOURCE])
+    assert nothing.values("tokens").item() == nothing.values("alarms").item() == 0
     scorer = ours(random_folder, tagger=pos_tag, drop_tags={"DT"})
-    result = scorer.score([summary], [SOURCE])
+    result = scorer.score(["The deal ended a dispute"], [SOURCE])
     assert (result.values("tokens").item(), result.values("overlap").item()) == (3, 3)
-    estime = released_estime(tags_exclude=["DT"])
-    theirs = dict(zip(OUTPUTS, estime.evaluate_claims(SOURCE, [summary])[0], strict=True))
-    # There, only words of the source are excluded: the summary's determiners still count as words,
-    # and as alarms.
-    assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3
-    assert theirs["alarms_alltokens"] >= result.values("alarms_alltokens").item() + 2
 
 
 def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(
@@ -328,15 +266,10 @@ def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(
     scorers = [ours(random_folder, splitter=splitter) for splitter in ("regex", str.split, list)]
     counts = [scorer.score([summary], [source]).values("tokens").item() for scorer in scorers]
     assert counts == [3, 2, len(summary) - 1]
-    # Every position is masked, so equal contexts give equal embeddings, whichever word is
-    # there.
-    assert word_scorer.score(["deal", "dispute"], ["deal", "dispute"]).values(
-        "alarms"
-    ).tolist() == [0, 0]
-    scorer = scorers[1]
-    assert scorer.encoder.tokenizer.tokenize("[MASK]") == [
-        "[MASK]"
-    ]  # what the released code does with a word
-    special = set(scorer.encoder.tokenizer.all_special_ids)
-    (units,) = units_of(["a [MASK] b [SEP]"], scorer.config, scorer.encoder.tokenizer)
-    assert not special & set(units.tokens.tolist())
+    # Every position is masked, so equal contexts give equal embeddings, whichever word is there.
+    result = word_scorer.score(["deal", "dispute"], ["deal", "dispute"])
+    assert result.values("alarms").tolist() == [0, 0]
+    # There, a special token that a text spells out is one.
+    config, tokenizer = word_scorer.resolved_config, word_scorer.encoder.tokenizer
+    (units,) = units_of(["a [MASK] b [SEP]"], config, tokenizer)
+    assert not set(tokenizer.all_special_ids) & set(units.tokens.tolist())

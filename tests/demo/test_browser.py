@@ -143,11 +143,10 @@ def test_a_reader_of_a_page_sees_the_evidence_of_each_word(
 
     # The list below the summary.
     shown = page.locator(".estime-surest button:visible")
-    assert shown.count() == len(surest)
     shown.filter(has_text="twelve source").click()
     assert evidence(page) == ("four", "twelve")
     page.locator(".estime-switch").check()
-    assert shown.count() == len(example.surest_words(function_words=True))
+    assert shown.count() == len(example.surest_words(function_words=True)) > len(surest)
 
     # Several pairs, each with its own evidence, and texts that would do harm.
     page_file.write_text(to_html([example, hostile]), encoding="utf-8", newline="")
@@ -155,15 +154,11 @@ def test_a_reader_of_a_page_sees_the_evidence_of_each_word(
     alarm("February").click()
     pairs = [page.locator(f"#estime-{number} .estime-text .estime-best") for number in (1, 2)]
     assert sorted(pair.all_text_contents() for pair in pairs) == [[], ["March"]]
-    for side, text in (("summary", HOSTILE_SUMMARY), ("source", HOSTILE_SOURCE)):
-        panes = page.locator(f".estime-{side} .estime-text").all_text_contents()
-        assert text in panes
     for unit in page.locator(".estime-unit").all():
         unit.dispatch_event("click")
 
 
 def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
-    scorer = EstimeScorer(model="embedded-small")
     page = opened(demo)
     shown, notice = page.locator(SHOWN), page.locator("#result .demo-notice")
     expect(shown).to_have_text(ROWS[3]["summary"])  # it opens with an example explained
@@ -178,22 +173,17 @@ def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
 
     explain(page, SOURCE, SUMMARY)
     expect(shown).to_have_text([SUMMARY])
-    explanation = scorer.explain(SUMMARY, SOURCE)
     expect(page.locator("#result .estime-active")).to_have_count(0)  # nothing chosen stays
-    marked = page.locator("#result .estime-unit.estime-alarm").all_inner_texts()
-    alarms = [word for word in explanation.words if word.verdict == "alarm"]
-    assert marked == [SUMMARY[word.start : word.end] for word in alarms]
+    explanation = EstimeScorer(model="embedded-small").explain(SUMMARY, SOURCE)
     mark = f"Summary {explanation.inconsistency:.3f}"
     expect(page.locator("#result .demo-mark")).to_have_text(mark)
-    expect(page.locator("#result .estime-signature")).to_have_text(scorer.signature)
+    expect(page.locator("#result .estime-signature")).to_have_text(explanation.signature)
 
     explain(page, HOSTILE_SOURCE, HOSTILE_SUMMARY, HOSTILE_SUMMARY)
     expect(shown).to_have_count(2)
     expect(shown.first).to_have_text(HOSTILE_SUMMARY.replace("\r", ""))
     explain(page, "zebrafinch " * 2000, SUMMARY)  # on one's own machine nothing is too long
     expect(page.locator("#result .estime-source .estime-text")).to_contain_text("zebrafinch")
-    explain(page, SOURCE, "Die Katze schläft auf dem Sofa, während der Hund im Garten bellt.")
-    expect(notice).to_contain_text("do not seem to be in English")
     page.locator("#summary textarea").evaluate(
         """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
     )
@@ -205,7 +195,6 @@ def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
     assert list(endpoints) == ["/explain"]
     parameters = endpoints["/explain"]["parameters"]
     assert [parameter["parameter_name"] for parameter in parameters] == ["source", "summary"]
-    assert "lower is better" in endpoints["/explain"]["description"]
     answer = client.predict(SOURCE, SUMMARY, api_name="/explain")
     assert answer["inconsistency"] == pytest.approx(explanation.inconsistency)
     with pytest.raises(Exception, match="not blank"):

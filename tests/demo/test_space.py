@@ -39,8 +39,7 @@ def test_the_card_names_the_script_and_this_gradio_and_it_installs_this_version(
     fields = dict(line.split(": ", 1) for line in header.splitlines() if re.match(r"\w+: \S", line))
     assert (SPACE / fields["app_file"]).is_file()
     assert fields["sdk"] == "gradio"
-    assert re.fullmatch(r"\d+\.\d+\.\d+", fields["sdk_version"])
-    assert fields["sdk_version"].split(".")[0] == version("gradio").split(".")[0]
-    assert re.fullmatch(r'"3\.\d+"', fields["python_version"])
+    major, *others = fields["sdk_version"].split(".")
+    assert (major, len(others)) == (version("gradio").split(".")[0], 2)
     *_, package = (SPACE / "requirements.txt").read_text(encoding="utf-8").splitlines()
     assert package == f"estime-metric[evaluate,demo]=={__version__}"

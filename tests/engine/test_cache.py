@@ -8,8 +8,6 @@ import copy
 import pickle
 import random
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,18 +87,8 @@ def shuffled(sources: list[object]) -> list[object]:
     return random.sample(sources, len(sources))
 
 
-def two_metrics(sources: list[object]) -> list[object]:
-    """Two metrics of different settings, batch by batch."""
-    return [
-        (metric, source)
-        for batch in range(0, len(sources), 4)
-        for metric in range(2)
-        for source in sources[batch : batch + 4]
-    ]
-
-
 @pytest.mark.parametrize(("share", "hits"), [(0.25, 0.21), (0.5, 0.48), (0.75, 0.74), (1, 1)])
-@pytest.mark.parametrize("order", [in_turn, shuffled, two_metrics])
+@pytest.mark.parametrize("order", [in_turn, shuffled])
 def test_a_loop_over_more_sources_than_fit_finds_nearly_those_that_fit(
     order: Callable[[list[object]], list[object]], share: float, hits: float
 ) -> None:
@@ -112,7 +100,7 @@ def test_a_loop_over_more_sources_than_fit_finds_nearly_those_that_fit(
         ]
 
     sources, others = range(200), range(1000, 1200)
-    cache = SourceCache(memory_bytes=int(1000 * share * len(order(list(sources)))))
+    cache = SourceCache(memory_bytes=int(1000 * share * len(sources)))
     first, *later = epochs(sources, 12)
     assert first == 0
     assert np.mean(later) == pytest.approx(hits, abs=0.03)
@@ -142,25 +130,18 @@ def test_the_default_is_one_cache_for_each_process() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("cache", "error", "message"),
     [
-        *(
-            (partial(SourceCache.of, cache), TypeError, "`cache` to be bytes of memory, a SourceC")
-            for cache in (1.5, True, [1])
-        ),
-        *(
-            (partial(SourceCache.of, cache), TypeError, "no longer kept in a folder")
-            for cache in ("source-embeddings", Path("source-embeddings"))
-        ),
-        (partial(SourceCache.of, -1), ValueError, "`cache` to be at least 0, but got -1"),
-        (partial(SourceCache, -1), ValueError, "`memory_bytes` to be at least 0"),
+        (True, TypeError, "`cache` to be bytes of memory, a SourceCache or None"),
+        ("source-embeddings", TypeError, "no longer kept in a folder"),
+        (-1, ValueError, "`cache` to be at least 0, but got -1"),
     ],
 )
 def test_what_cannot_be_a_cache_is_refused(
-    make: Callable[[], SourceCache], error: type[Exception], message: str
+    cache: object, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        make()
+        SourceCache.of(cache)  # type: ignore[arg-type]
 
 
 def test_what_users_may_pass() -> None:
@@ -173,38 +154,18 @@ def test_what_users_may_pass() -> None:
 
 def test_keys_identify_all_parts() -> None:
     ids = np.array([1, 2])
-    others = ((ids[:1], ids[1:]), (ids, ids[:0]), (ids[None],), (ids.astype(np.int32),))
-    keys = [
-        source_key("a", ids),
-        source_key("b", ids),
-        *(source_key("a", *arrays) for arrays in others),
-    ]
+    others = ((ids,), (ids[:1], ids[1:]), (ids, ids[:0]), (ids[None],), (ids.astype(np.int32),))
+    keys = [source_key("b", ids), *(source_key("a", *arrays) for arrays in others)]
     assert len(set(keys)) == len(keys)
-    assert keys[0] == source_key("a", ids.copy())
+    assert keys[1] == source_key("a", ids.copy())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["token", "word"])
-def test_the_second_time_only_summaries_are_encoded(
-    bert_folder: str, pairs: Pairs, encoded: list[list[Any]], unit: str
+def test_only_summaries_are_encoded_again_and_no_configuration_takes_the_embeddings_of_another(
+    bert_folder: str, pairs: Pairs, encoded: list[list[Any]]
 ) -> None:
-    summaries, sources = zip(*pairs[:9], strict=True)
-    options = {"model": bert_folder, "unit": unit, "layers": [2, 4]}
-    expected = EstimeScorer(**options).score(summaries, sources)
-    encoded.clear()
-    scorer = EstimeScorer(**options, cache=10**8)
-    for _ in range(2):
-        assert_same(scorer.score(summaries, sources), expected)
-    different_pairs = len(set(pairs[:9]))
-    assert [len(texts) for texts in encoded] == [
-        len(set(sources)) + different_pairs,
-        different_pairs,
-    ]
-
-
-@pytest.mark.slow
-def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pairs: Pairs) -> None:
     preds, sources = zip(*pairs[:9], strict=True)
+    different, different_sources = len(set(pairs[:9])), len(set(sources))
     cache = SourceCache(memory_bytes=10**8)
     tags = {"tagger": lambda words: [word[0] for word in words], "drop_tags": {"t"}}
     for options in (
@@ -215,7 +176,8 @@ def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pair
         {"distance": 4},
     ):
         options = {"model": bert_folder, **options}
-        before = cache.misses
-        result = EstimeScorer(**options, cache=cache).score(preds, sources)
-        assert_same(result, EstimeScorer(**options).score(preds, sources))
-        assert cache.misses == before + len(set(sources)), options
+        expected = EstimeScorer(**options).score(preds, sources)
+        encoded.clear()
+        for _ in range(2):
+            assert_same(EstimeScorer(**options, cache=cache).score(preds, sources), expected)
+        assert [len(texts) for texts in encoded] == [different_sources + different, different]

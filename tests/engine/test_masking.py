@@ -50,8 +50,6 @@ def test_a_text_of_one_window_takes_as_many_passes_as_the_distance() -> None:
     planned = plan_token_windows(450, range(450))
     assert [w.masked[:2] for w in planned] == [(first, first + 8) for first in range(8)]
     assert {w.stop for w in planned} == {450}
-    windows = plan_token_windows(100_000, range(100_000))
-    assert len(windows) <= 100_000 / (450 - 2 * 50) * 8 + 8
 
 
 @st.composite

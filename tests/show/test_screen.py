@@ -42,15 +42,10 @@ def test_the_surest_words_are_numbered_in_the_text_and_listed_with_their_evidenc
         own, kind = example.prediction[word.start : word.end], example.kind(word)
         assert row.split()[:3] == [str(number), own, kind.split()[0]]
         assert f"{own}[{number}]" in flowing
-        assert f"[{example.source[word.best.start : word.best.end]}]" in row
-        if kind == "alarm":
-            assert "\u2212" in row
-            assert f"[{example.source[word.same.start : word.same.end]}]" in row
-    first, second, third, fourth, *_ = rows(text)
-    assert re.match(r" +1 +eighteen +new number ", first)
-    assert re.match(r" +2 +million +new number ", second)
-    assert re.match(r" +3 +after +new word +.*none$", third.rstrip())
-    assert "rust in [four]" in fourth
+        for evidence in (word.best, word.same if kind == "alarm" else None):
+            assert evidence is None or f"[{example.source[evidence.start : evidence.end]}]" in row
+    assert [row.split()[1] for row in rows(text)[:4]] == ["eighteen", "million", "after", "twelve"]
+    assert "rust in [four]" in rows(text)[3]
     assert " ".join(example.prediction.split()) in re.sub(r"\[\d+\]", "", flowing)
     assert "".join(example.signature.split()) in re.sub(r"\s", "", text)
 
@@ -59,14 +54,10 @@ def test_function_words_and_punctuation_are_behind_a_switch(example: Explanation
     every = example.surest_words(function_words=True)
     hidden = len(every) - len(example.surest_words())
     assert hidden > 0
-    text = printed(example)
-    assert f"{hidden} alarm" in text
-    assert "not listed" in text
-    assert not re.search(r",\[\d+\]", text)
-    switched = printed(example, function_words=True)
-    assert len(rows(switched)) == len(every)
+    text, switched = printed(example), printed(example, function_words=True)
+    assert re.search(rf"{hidden} alarms? .*not listed", " ".join(text.split()))
     assert "not listed" not in switched
-    assert re.search(r",\[\d+\]", switched)
+    assert len(rows(switched)) == len(every)
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 200])
@@ -98,25 +89,21 @@ def test_emptiness(empty: Explanation) -> None:
     assert ("nothing to check" if not empty.tokens else "nothing was checked") in text
 
 
-@pytest.mark.parametrize(("start", "end"), [(0, 3), (100, 103), (196, 199)])
-def test_the_context_reaches_to_the_ends_of_the_source(start: int, end: int) -> None:
+@pytest.mark.parametrize(("start", "first", "last"), [(0, True, False), (196, False, True)])
+def test_the_context_reaches_to_the_ends_of_the_source(start: int, first: bool, last: bool) -> None:
     source = " ".join(f"w{number:02}" for number in range(50))
-    unit = UnitVerdict(0, 1, "alarm", Evidence(start, end, 1.0), None, -1.5)
+    unit = UnitVerdict(0, 1, "alarm", Evidence(start, start + 3, 1.0), None, -1.5)
     text = printed(explained("x", source, [unit]))
-    assert f"[{source[start:end]}]" in text
-    assert ("w00" in text) == (start < 30)
-    assert ("w49" in text) == (end > 170)
-    assert "none" in text
+    assert f"[{source[start : start + 3]}]" in text
+    assert ("w00" in text, "w49" in text) == (first, last)
 
 
 def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
     counts, *surest, signature = str(example).splitlines()
     assert f", alarms {example.alarms}, " in counts
     assert len(surest) == len(example.surest_words())
-    assert surest[0] == "- 'eighteen': new number"
     assert surest[2] == "- 'after': new word"
-    assert surest[3].startswith(
-        "- 'twelve': alarm, best match in the source is 'four' (margin \u2212"
-    )
+    evidence = "- 'twelve': alarm, best match in the source is 'four' (margin \u2212"
+    assert surest[3].startswith(evidence)
     assert signature == example.signature
     assert repr(example).startswith(f"Explanation(alarms={example.alarms}, overlap=")

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -18,7 +18,7 @@ import safetensors.torch
 import torch
 import transformers
 
-from estime_metric import EncoderUnavailableError, EstimeConfig, estime
+from estime_metric import EncoderUnavailableError, EstimeConfig, embedded
 from estime_metric.config import default_layer
 from estime_metric.engine.encoder import loading
 from estime_metric.engine.encoder.loading import (
@@ -89,7 +89,6 @@ def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> N
     ("model", "message"),
     [
         ("paper", "connect to the Hugging Face Hub once"),
-        ("nobody/nothing-of-the-kind", "connect to the Hugging Face Hub once"),
         ("x" * 500, "pass a local folder"),
         ("embedd", "Did you mean model='embedded'"),
         ("/no/such/folder", "there is no such folder"),
@@ -106,11 +105,7 @@ def test_a_model_that_cannot_be_had(
     ) as caught:
         load(model)
     assert all(part in str(caught.value) for part in (message, "`model`", 'model="embedded"'))
-    assert "\n" not in str(caught.value)
-    with pytest.raises(EncoderUnavailableError) as by_users:
-        estime(["a cat"], ["a cat"], model=model)
-    for error in (caught.value, by_users.value):  # no other error is told of
-        assert "".join(traceback.format_exception(error)).count("Traceback") == 1
+    assert "".join(traceback.format_exception(caught.value)).count("Traceback") == 1
 
 
 def pickled(copy: Path, shards: bool = False) -> None:
@@ -137,7 +132,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
         r"the folder does not contain a config\.json",
     ),
     "no tokenizer": (lambda copy: [file.unlink() for file in copy.glob("*token*")], "`model`"),
-    "no weights at all": (
+    "broken weights": (
         lambda copy: (copy / "model.safetensors").write_bytes(b"x"),
         'cannot be loaded.*"embedded"',
     ),
@@ -153,17 +148,13 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_folder_that_cannot_be_loaded(copy: Path, how: str) -> None:
     spoil, message = SPOILT[how]
     spoil(copy)
-    before = list(logging.getLogger("transformers.modeling_utils").filters)
+    logger = logging.getLogger("transformers.modeling_utils")
+    before = list(logger.filters)
     with pytest.raises((EncoderUnavailableError, ValueError), match=f"(?s){message}") as caught:
         load(copy)
     assert how == "no tokenizer" or caught.type is EncoderUnavailableError
-    shown = "".join(traceback.format_exception(caught.value))
-    assert "connect" not in shown
-    assert "did not answer" not in shown
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    assert (
-        logging.getLogger("transformers.modeling_utils").filters == before
-    )  # others report theirs
+    assert "".join(traceback.format_exception(caught.value)).count("Traceback") == 1
+    assert logger.filters == before  # others report theirs
     assert transformers.logging.is_progress_bar_enabled()
 
 
@@ -181,11 +172,12 @@ def test_no_code_from_a_folder_is_run(copy: Path, tmp_path: Path, capfd) -> None
     assert not (tmp_path / "ran").exists()
 
 
-def leave_out(copy: Path, part: str) -> int:
+def leave_out(copy: Path, part: str, **metadata: str) -> int:
     """Takes weights out of a folder; returns how many."""
     weights = safetensors.torch.load_file(copy / "model.safetensors")
     kept = {name: weight for name, weight in weights.items() if part not in name}
-    safetensors.torch.save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
+    metadata = {"format": "pt", **metadata}
+    safetensors.torch.save_file(kept, copy / "model.safetensors", metadata=metadata)
     return len(weights) - len(kept)
 
 
@@ -225,24 +217,13 @@ def test_a_tokenizer_without_a_mask_token_or_padding(copy: Path) -> None:
         load(copy)
 
 
-@pytest.mark.parametrize("kind", ["gpt2", "t5"])
-def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> None:
+def test_a_model_that_is_no_masked_language_model(tmp_path: Path) -> None:
     tokenizer = make_tokenizer("roberta")
-    small = {
-        "n_layer": 2,
-        "n_embd": 32,
-        "n_head": 2,
-        "d_model": 32,
-        "num_layers": 2,
-        "num_heads": 2,
-        "d_ff": 32,
-    }
-    config = transformers.AutoConfig.for_model(kind, vocab_size=len(tokenizer), **small)
+    small = {"n_layer": 2, "n_embd": 32, "n_head": 2}
+    config = transformers.AutoConfig.for_model("gpt2", vocab_size=len(tokenizer), **small)
     transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    message = (
-        rf"cannot be loaded: it is not a masked language model: {kind.upper()}\. Pass as `model`"
-    )
+    message = r"cannot be loaded: it is not a masked language model: GPT2\. Pass as `model`"
     with pytest.raises(EncoderUnavailableError, match=message):
         load(tmp_path)
 
@@ -261,8 +242,7 @@ def infos(bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     ("encoder", "options", "resolved"),
     [
         ("usual", {}, {"layers": (default_layer(BLOCKS),), "window": 450, "margin": 50}),
-        ("usual", {"layers": [BLOCKS, 0]}, {"layers": (BLOCKS, 0), "distance": 8}),
-        ("usual", {"window": POSITIONS - 2}, {"window": POSITIONS - 2}),
+        ("usual", {"layers": [BLOCKS, 0], "window": POSITIONS - 2}, {"layers": (BLOCKS, 0)}),
         ("few", {}, {"window": 126, "margin": 14, "distance": 8}),
         ("few", {"window": 90}, {"window": 90, "margin": 10}),
         ("few", {"margin": 62}, {"window": 126, "margin": 62}),
@@ -342,26 +322,18 @@ def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> Non
     seen = [state()]
     (copy / "README.md").write_text("a card", encoding="utf-8")
     assert state() == seen[0]  # says nothing of tokens or weights
-    for name in ("special_tokens_map.json", "merges.txt", "vocab.json"):
+    (copy / "model.safetensors").rename(copy / "weights")
+    (copy / "shards").mkdir()  # weights in a folder below
+    index = {"metadata": {}, "weight_map": {"one": "shards/one.safetensors"}}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    for name in ("special_tokens_map.json", "merges.txt", *2 * ["shards/one.safetensors"]):
         with (copy / name).open("a", encoding="utf-8") as file:
             file.write("\n")
         seen.append(state())
-    os.utime(copy / "model.safetensors", ns=(1, 1))
+    assert len({revision for revision, _ in seen}) == len({where for _, where in seen}) == len(seen)
+    os.utime(copy / "shards" / "one.safetensors", ns=(1, 1))
     assert state()[0] == seen[-1][0]
     assert state()[1] != seen[-1][1]
-    weights = safetensors.torch.load_file(copy / "model.safetensors")
-    (copy / "model.safetensors").unlink()
-    (copy / "shards").mkdir()  # weights in a folder below
-    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "shards/one.safetensors")}
-    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    for more in (0, 1):
-        changed = {name: weight + more for name, weight in weights.items()}
-        safetensors.torch.save_file(
-            changed, copy / "shards" / "one.safetensors", metadata={"format": "pt"}
-        )
-        os.utime(copy / "shards" / "one.safetensors", (more, more))  # clocks of files are coarse
-        seen.append(state())
-    assert len({revision for revision, _ in seen}) == len({where for _, where in seen}) == len(seen)
 
 
 def test_a_folder_may_begin_with_the_home_folder(
@@ -440,24 +412,15 @@ def test_of_a_hub_model_only_what_the_encoder_needs_is_downloaded(
     safetensors.torch.save_file(weights, copy / "one-of-one.safetensors", metadata={"format": "pt"})
     index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "one-of-one.safetensors")}
     (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    for other in ("pytorch_model.bin", "tf_model.h5", "other.safetensors", "README.md"):
+    for other in ("pytorch_model.bin", "other.safetensors", "README.md"):
         (copy / other).write_bytes(b"x")
     hub = LocalHub({"user/bert": copy}, {})
     with serve(hub):
         use_hub(hub.url)
         assert load("user/bert").info.revision == COMMIT
-        pickled_hub = copy.parent / "pickled"
-        shutil.copytree(copy, pickled_hub)
-        index["weight_map"] = dict.fromkeys(weights, "pytorch_model.bin")
-        (pickled_hub / "model.safetensors.index.json").write_text(json.dumps(index))
-        hub.models["user/pickled"] = pickled_hub
-        with pytest.raises(
-            EncoderUnavailableError, match=r"not in safetensors: .* names pytorch_m"
-        ):
-            load("user/pickled")
     fetched = {Path(path).name for _, path, _ in hub.requests if "/resolve/" in path}
     assert "one-of-one.safetensors" in fetched
-    assert not fetched & {"pytorch_model.bin", "tf_model.h5", "other.safetensors", "README.md"}
+    assert not fetched & {"pytorch_model.bin", "other.safetensors", "README.md"}
 
 
 def test_a_hub_that_does_not_answer_is_asked_once(
@@ -479,33 +442,16 @@ def test_a_hub_that_does_not_answer_is_asked_once(
     assert 1 <= len(requests) <= 2
 
 
-def write_int8(weights: Mapping[str, torch.Tensor], file: Path) -> None:
-    """Writes matrices as int8 with a scale per row, and all other weights in float32."""
-    stored = {}
-    for name, weight in weights.items():
-        if weight.ndim == 2 and weight.shape[1] >= 32:
-            scale = (weight.abs().amax(dim=1).clamp(min=1e-6) / 127).half()
-            stored[f"{name}.scale"] = scale
-            weight = (weight / scale.float()[:, None]).round().clamp(-127, 127).to(torch.int8)
-        stored[name] = weight.contiguous()
-    safetensors.torch.save_file(stored, file, metadata={"format": "pt", "weights": "int8"})
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_folder_of_int8_weights_loads(bert_folder: str, copy: Path, dtype: torch.dtype) -> None:
-    stored = copy / "model.safetensors"
-    whole = safetensors.torch.load(stored.read_bytes())  # not mapped: the file is written again
-    write_int8(whole, stored)
-    assert stored.stat().st_size < 0.35 * Path(bert_folder, "model.safetensors").stat().st_size
-    loaded, plain = (load_pretrained(str(folder), None, dtype) for folder in (copy, bert_folder))
-    assert loaded.info.revision != plain.info.revision
-    for name, weight in plain.headed.state_dict().items():
-        stored_weight = loaded.headed.state_dict()[name]
-        assert stored_weight.dtype == dtype
-        assert (stored_weight - weight).norm() <= 0.015 * (weight.ndim > 1) * weight.norm(), name
-    write_int8({name: weight for name, weight in whole.items() if "layer.2." not in name}, stored)
+def test_int8_weights_are_scaled_by_row(tmp_path: Path, dtype: torch.dtype) -> None:
+    folder = Path(shutil.copytree(embedded.SMALL, tmp_path / "copy"))
+    stored = safetensors.torch.load_file(folder / "model.safetensors")
+    loaded = load_pretrained(str(folder), None, dtype).headed.state_dict()
+    name = next(name for name, weight in stored.items() if weight.dtype == torch.int8)
+    exact = stored[name].float() * stored[f"{name}.scale"].float()[:, None]
+    assert torch.equal(loaded[name], exact.to(dtype))
+    assert {weight.dtype for weight in loaded.values() if weight.is_floating_point()} == {dtype}
+    left_out = leave_out(folder, "layer.2.", weights="int8")
     with pytest.raises(ValueError, match="lacks 16 of its weights"):
-        load_pretrained(str(copy), None, dtype)
-    shutil.copy(copy / "config.json", stored)
-    with pytest.raises(EncoderUnavailableError, match="cannot be loaded"):
-        load_pretrained(str(copy), None, dtype)
+        load_pretrained(str(folder), None, dtype)
+    assert left_out > 16  # with the scales

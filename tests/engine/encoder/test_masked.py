@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import transformers
@@ -20,8 +20,7 @@ from estime_metric.engine.encoder.layers import BlockTaps
 from estime_metric.engine.encoder.masked import STORE, EncoderStore, MaskedEncoder, choose_device
 from estime_metric.engine.masking import MaskedText, WindowBatch, plan_token_windows
 from estime_metric.engine.pairs import tokenize
-from tests.families import BLOCKS, SENTENCES, WIDTH, save_encoder
-from tests.oracle import Oracle
+from tests.families import BLOCKS, SENTENCES, save_encoder
 
 LAYERS = list(range(BLOCKS + 1))
 SETTING = {"window": 60, "margin": 10, "distance": 4}
@@ -65,29 +64,6 @@ TEXTS = [
 ]
 
 
-@pytest.mark.slow
-def test_states_are_those_of_the_whole_model_at_the_masked_positions(
-    family: str, folder: str
-) -> None:
-    encoder = get(folder)
-    texts = masked_texts(encoder, TEXTS)
-    by_text = encoder.encode(texts, LAYERS)
-    oracle = Oracle(folder)
-    for text, states in zip(texts, by_text, strict=True):
-        assert states.shape == (len(LAYERS), text.wanted, WIDTH)
-        for window in text.windows:
-            ids = text.ids[window.start : window.stop].copy()
-            ids[[position - window.start for position in window.masked]] = (
-                oracle.tokenizer.mask_token_id
-            )
-            expected = np.stack(oracle.hidden_states(ids.tolist()))[
-                :, np.array(window.read) - window.start
-            ]
-            np.testing.assert_allclose(
-                states[:, list(window.rows)].numpy(), expected, rtol=1e-4, atol=1e-4
-            )
-
-
 def test_the_budget_is_kept_and_changes_nothing(
     bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,15 +71,13 @@ def test_the_budget_is_kept_and_changes_nothing(
     texts = masked_texts(encoder, TEXTS)
     expected = encoder.encode(texts, LAYERS)
     sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
-    longest = (
-        max(len(window) for text in texts for window in text.windows) + encoder.info.special.around
-    )
+    windows = [window for text in texts for window in text.windows]
+    longest = max(map(len, windows)) + encoder.info.special.around
     for budget in (1, 100, 500, 10**9):
         sizes.clear()
         shares: list[float] = []
-        assert_close(
-            encoder.encode(texts, LAYERS, token_budget=budget, on_progress=shares.append), expected
-        )
+        states = encoder.encode(texts, LAYERS, token_budget=budget, on_progress=shares.append)
+        assert_close(states, expected)
         assert len(sizes) == len(shares)
         assert sum(shares) == pytest.approx(1.0)
         assert max(sizes) <= max(budget, longest)
@@ -111,48 +85,41 @@ def test_the_budget_is_kept_and_changes_nothing(
     encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 3)]), [1])
     assert 1_000 < max(sizes) <= 2_000  # by default, on a CPU
     assert encoder.encode([], LAYERS) == []
-    (states,) = encoder.encode([MaskedText(np.zeros(0, dtype=np.int64), [], 0)], LAYERS)
-    assert states.shape == (len(LAYERS), 0, WIDTH)
 
 
 def test_the_device_that_is_named_is_used_or_refused() -> None:
     assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert choose_device("cpu") == torch.device("cpu")
-    for device in ("gpu", "cuda:x", ""):
-        with pytest.raises(
-            ValueError, match=f"torch device, such as cpu, .* or mps, but got '{device}'"
-        ):
-            choose_device(device)
     number = torch.cuda.device_count()
-    for device in ("meta", f"cuda:{number}"):
-        with pytest.raises(ValueError, match=f"`device` to be .* of this machine.*'{device}'"):
+    for device, message in (
+        ("gpu", "torch device, such as cpu, .* or mps, but got 'gpu'"),
+        ("meta", "`device` to be .* of this machine.*'meta'"),
+        (f"cuda:{number}", f"`device` to be .* of this machine.*'cuda:{number}'"),
+    ):
+        with pytest.raises(ValueError, match=message):
             choose_device(device)
 
 
-def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: str) -> None:
+@pytest.mark.parametrize("around", [torch.autocast("cpu", torch.bfloat16), torch.enable_grad()])
+def test_autocast_gradients_and_default_dtype_around_it_change_nothing(
+    bert_folder: str, around: Any
+) -> None:
     encoder = get(bert_folder)
     texts = masked_texts(encoder, TEXTS[:2])
     expected = encoder.encode(texts, LAYERS)
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium")
     torch.set_default_dtype(torch.float64)
     try:
-        for around in (torch.autocast("cpu", dtype=torch.bfloat16), torch.enable_grad()):
-            with around:
-                states = encoder.encode(texts, LAYERS)
-                ones = torch.ones(2, 2, dtype=torch.float32)
-                assert ((ones @ ones).dtype == torch.bfloat16) == isinstance(
-                    around, torch.autocast
-                )  # still on
-            for text_states, as_before in zip(states, expected, strict=True):
-                assert not text_states.requires_grad
-                assert torch.equal(text_states, as_before)
-                assert text_states.dtype == torch.float32
-        assert torch.get_float32_matmul_precision() == "medium"
+        with around:
+            states = encoder.encode(texts, LAYERS)
+            modes = torch.is_autocast_enabled("cpu"), torch.is_grad_enabled()
+        assert modes == (isinstance(around, torch.autocast), True)  # still on
         assert torch.get_default_dtype() == torch.float64
     finally:
-        torch.set_float32_matmul_precision(before)
         torch.set_default_dtype(torch.float32)
+    for text_states, as_before in zip(states, expected, strict=True):
+        assert not text_states.requires_grad
+        assert torch.equal(text_states, as_before)
+        assert text_states.dtype == torch.float32
 
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception) -> list[int]:
@@ -250,14 +217,10 @@ def spoilt(
     return str(folder)
 
 
-WORDS = "embeddings.word_embeddings.weight"
-
-
 @pytest.mark.parametrize(
     ("weight", "value", "dtype", "way_out"),
     [
         ("encoder.layer.0.output.dense.weight", math.nan, "bfloat16", ""),
-        (WORDS, math.inf, "float32", ""),
         # Finite in float32, beyond the range of float16.
         (
             "encoder.layer.0.output.LayerNorm.weight",
@@ -275,16 +238,14 @@ def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
     with pytest.raises(FloatingPointError, match=re.escape(message)):
         EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
     if math.isfinite(value):
-        assert (
-            EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item()
-            > 0
-        )
+        EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]])
 
 
 def test_input_embeddings_that_are_not_finite_give_no_soft(
     bert_folder: str, bert_tokenizer, tmp_path: Path
 ) -> None:
-    model = spoilt(bert_tokenizer, tmp_path / "other", WORDS, math.inf)
+    words = "embeddings.word_embeddings.weight"
+    model = spoilt(bert_tokenizer, tmp_path / "other", words, math.inf)
     scorer = EstimeScorer(model=bert_folder, measures="soft", soft_model=model)
     with pytest.raises(FloatingPointError, match=f"input embeddings of '{model}' are not finite"):
         scorer.score([SENTENCES[0]], [SENTENCES[0]])
