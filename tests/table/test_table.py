@@ -153,3 +153,14 @@ def test_a_record_with_a_name_that_has_no_utf_8_is_written(tmp_path: Path) -> No
         path = tmp_path / f"o{ending}"
         write(path, [{"a": 1}], {"inputs": ["caf\udce9.jsonl"]})
         assert record_of(path) == {"inputs": ["caf\udce9.jsonl"]}
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_lone_surrogates_in_values_and_in_names_are_written_escaped(
+    tmp_path: Path, ending: str
+) -> None:
+    """JSON has them as escapes too, which its parser reads as what they were."""
+    row = {"b\ud83d": "caf\ud83d"}
+    write(tmp_path / f"o{ending}", [row])
+    expected = row if ending == ".jsonl" else {"b\\ud83d": "caf\\ud83d"}
+    assert table_rows(tmp_path / f"o{ending}") == [(1, expected)]
