@@ -44,25 +44,15 @@ def test_the_settings_of_a_scored_file(
 
 
 def test_a_json_object_of_options(tmp_path: Path) -> None:
-    """What it contains, defaults too, and nothing else."""
+    """What it contains, defaults too, and nothing else; options of a call override it."""
     path = tmp_path / "options.json"
     options = {"unit": "word", "tagger": "nltk", "keep_tags": ["NN"], "normalize": False}
     path.write_text(json.dumps(options))
     assert contained(path) == (options, False)
     own = {"model": "paper", "unit": "token"}
-    assert combined(path, own) == {**options, **own}
+    assert MeasureOptions(config=path, **own).settings() == {**options, **own}
     path.write_text("\ufeff{}", encoding="utf-8")
     assert contained(path) == ({}, False)
-
-
-def test_an_option_that_equals_a_default_overrides_the_encoder(
-    pairs: Path, bert_folder: str, tmp_path: Path
-) -> None:
-    """Options of a command, of a file and of a record, of which the first that is given wins."""
-    path = tmp_path / "options.json"
-    path.write_text('{"unit": "token", "normalize": false}')
-    settings = MeasureOptions(config=path, model=bert_folder).settings()
-    assert settings == {"unit": "token", "normalize": False, "model": bert_folder}
 
 
 @pytest.mark.parametrize(

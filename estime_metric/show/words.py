@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from estime_metric._wording import counted
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.measures import RECOMMENDED
 
@@ -103,7 +104,9 @@ def share(value: float) -> str:
 
 
 def remark(explanation: Explanation) -> str | None:
-    """A sentence about a pair if little or nothing was checked, otherwise ``None``."""
+    """A sentence about a pair if little or nothing was checked, or if the summary is shorter than
+    `min_tokens`, otherwise ``None``.
+    """
     unit, checked, total = explanation.unit, explanation.overlap, explanation.tokens
     if not total:
         return "The summary is empty, so there was nothing to check."
@@ -118,6 +121,11 @@ def remark(explanation: Explanation) -> str | None:
         return (
             f"The source has only {checked} of the {total} {unit}s, so few were checked, and "
             "the number of alarms is not informative. The inconsistency also counts the unchecked ones."
+        )
+    if missing := explanation.statistics["missing"]:
+        return (
+            f"The summary has {counted(total, unit)}, {missing:g} fewer than min_tokens. In the inconsistency, each "
+            "missing one counts as a new word."
         )
     return None
 

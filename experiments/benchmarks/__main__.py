@@ -7,6 +7,7 @@ from experiments.benchmarks.aggrefact import aggrefact
 from experiments.benchmarks.bump import bump
 from experiments.benchmarks.frank import frank
 from experiments.benchmarks.limits import limits
+from experiments.benchmarks.power import power_of_a_curve
 from experiments.benchmarks.ragtruth import ragtruth
 from experiments.benchmarks.summedits import summedits
 from experiments.benchmarks.systems import systems
@@ -17,6 +18,7 @@ app = make_app(
 )
 for command in (bump, frank, aggrefact, summedits, ragtruth, limits, systems):
     app.command(command)
+app.command(power_of_a_curve, name="power")
 
 if __name__ == "__main__":
     sys.exit(run(app))

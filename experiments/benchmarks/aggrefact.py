@@ -157,8 +157,9 @@ def aggrefact(folder: Path, /, *, run: Run = RUN) -> None:
     Files of --scores name documents DATASET/ID.
 
     Args:
-        folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders
-            cliff and frank.
+        folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders frank
+            (of the benchmark frank) and cliff, with cliff.jsonl (doc_id, dataset: cnndm or xsum, system,
+            split, source, summary, label: 1 for a consistent summary, otherwise 0).
     """
     table = read(folder)
     frame = analyze(table, run.score(table), run)

@@ -110,7 +110,7 @@ def consistency(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataF
                     "error": error,
                     "pairs": len(pairs),
                     "ties": int((pairs[:, 0] == pairs[:, 1]).sum()),
-                    **with_interval(_share(pairs, drawn), "consistency"),
+                    **with_interval(share_of_pairs(pairs, drawn), "consistency"),
                     **with_interval(100 * area, "area"),
                 }
             )
@@ -131,7 +131,7 @@ def differences(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataF
         for other in published:
             known = np.isfinite([by_pair[measure], by_pair[other]]).all(axis=(0, 2))
             own, others = (
-                _share(by_pair[name][known], weights[:, known]) for name in (measure, other)
+                share_of_pairs(by_pair[name][known], weights[:, known]) for name in (measure, other)
             )
             against.append({"other": other, "drawn": own - others})
         if against:
@@ -195,6 +195,6 @@ def _by_pair(scores: pd.DataFrame) -> dict[str, Floats]:
     return {str(name): values.to_numpy().reshape(-1, 2) for name, values in scores.items()}
 
 
-def _share(pairs: Floats, weights: Floats) -> Floats:
+def share_of_pairs(pairs: Floats, weights: Floats) -> Floats:
     """Percent of the pairs in which the reference has the better score, (n,)."""
     return 100 * ratio(weights @ (pairs[:, 0] > pairs[:, 1]), weights.sum(axis=1))

@@ -146,7 +146,8 @@ def ragtruth(
     ragtruth-words.csv.
 
     Args:
-        folder: Folder with documents.jsonl and ragtruth.jsonl.
+        folder: Folder with documents.jsonl (doc_id, source) and ragtruth.jsonl (doc_id, system, summary,
+            label: 1 if nothing is marked, otherwise 0, spans: begin, end, kind).
         words: Evaluate individual words instead of summaries: compare new names, new numbers, other
             new words and alarms with the spans that annotators marked.
         limit: Use only the first articles.

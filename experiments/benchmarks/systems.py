@@ -189,7 +189,8 @@ def systems(folder: Path, /, *, run: Run = RUN) -> None:
     --scores name documents FOLDER/ID.
 
     Args:
-        folder: Folder with some of the folders summeval, frank and ragtruth.
+        folder: Folder with some of the folders summeval, with documents.jsonl (doc_id, source) and
+            summeval.jsonl (doc_id, system, summary, consistency), frank and ragtruth, of these benchmarks.
     """
     table = read(folder)
     scores = run.score(table)

@@ -105,20 +105,12 @@ class JudgedSet:
 
     def consistency(self, scores: Floats) -> Floats:
         """The share of BUMP's pairs in which the reference scores strictly better."""
-        order = np.lexsort((self._judged, self._groups))
-        edited, reference = order[::2], order[1::2]  # of each pair
-        assert (self._groups[edited] == self._groups[reference]).all()
-        weights = self.weights[:, reference]
-        better: Floats = weights @ (scores[reference] > scores[edited]) / weights.sum(axis=1)
-        return better
+        return bump.share_of_pairs(scores.reshape(-1, 2), self.weights[:, ::2]) / 100
 
-    def partial(self, scores: Floats, method: str, within: str = "") -> Floats:
-        """The correlation with the judgements, controlling for the group; ``within`` begins the groups that count."""
-        kept = np.char.startswith(self._groups, within)
-        codes = group_codes(self._groups[kept].tolist(), int(kept.sum()))
-        return partial_correlations(
-            self.weights[:, kept], scores[kept], self._judged[kept], codes, method
-        )
+    def partial(self, scores: Floats) -> Floats:
+        """Spearman's correlation with the judgements, controlling for the group."""
+        codes = group_codes(self._groups.tolist(), len(scores))
+        return partial_correlations(self.weights, scores, self._judged, codes, "spearman")
 
     def rank_correlation(self, scores: Floats) -> Floats:
         """Spearman's correlation with the judgements."""

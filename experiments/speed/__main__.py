@@ -1,7 +1,7 @@
 """Times this package: ``python -m experiments.speed CASE``, in a clone.
 
-Each case prints its machine and its tables, as Markdown: CPU seconds of one thread, which other
-programs of the machine change little. ``experiments/speed/README.md`` has the figures.
+Each case prints its machine and its tables: CPU seconds of one thread, which other programs of the
+machine change little. ``experiments/speed/README.md`` has the figures.
 """
 
 from __future__ import annotations

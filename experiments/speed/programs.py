@@ -1,148 +1,167 @@
-"""Seconds and cents of the same pairs by several programs: this package's settings, BERTScore, the released code.
-
-Seconds are medians of alternating runs, without loading.
-"""
+"""Seconds of the same pairs by several programs, in turn, without loading."""
 
 from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest import mock
 
+import pandas as pd
 import torch
 import transformers
 from torchmetrics.text.bert import BERTScore
 
-from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
-from estime_metric.engine.encoder import masked
-from estime_metric.engine.encoder.blocks import FusedBlock
+from estime_metric import EstimeScorer, embedded
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.words import split_words
-from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
-from experiments.benchmarks import bump
-from experiments.speed import common
+from experiments.benchmarks.common import show
+from experiments.speed.common import DATA, Pairs, alternate, pairs_of
 
-BLANC, BERTSCORE = "`blanc.Estime` 0.3.4", "BERTScore of TorchMetrics, the first 512 tokens"
-BERTSCORE_ONCE = "BERTScore that encodes each text once"
-WITH_TRANSFORMERS = "distance 8, float32, with the blocks of `transformers`"
-WORD = "unit `word`, distance 8, float32"
-SETTINGS: dict[str, EstimeConfig] = {
-    "default (distance 2, float32)": EstimeConfig(distance=2),
-    'distance 2, `dtype="auto"`': EstimeConfig(distance=2, dtype="auto"),
-    "distance 8, float32": EstimeConfig(distance=8),
-    'distance 8, `dtype="auto"`': EstimeConfig(distance=8, dtype="auto"),
+ARTICLES = 3
+#: Summaries of each article, for `peers`.
+EACH = 4
+#: Cents of an hour of a thread.
+PRICE = 5.0
+
+MODELS = ("embedded", "embedded-small")
+BERTSCORE, BLANC = "BERTScore of TorchMetrics, 512 tokens", "blanc.Estime 0.3.4"
+
+#: Encoders of detectors that read summary and source together. The first is that of flan-t5-base, the second
+#: ModernBERT-base, the others Ettin's (JHU-CLSP/ettin-encoder-vs-decoder, pretraining/configs/standard).
+SHAPES: dict[str, transformers.PretrainedConfig] = {
+    "HHEM-2.1-open": transformers.T5Config(
+        d_model=768, d_ff=2048, num_layers=12, num_heads=12, feed_forward_proj="gated-gelu"
+    ),
+    "LettuceDetect-base": transformers.ModernBertConfig(),
+    "TinyLettuce-68M": transformers.ModernBertConfig(
+        hidden_size=512, intermediate_size=768, num_hidden_layers=19, num_attention_heads=8
+    ),
+    "TinyLettuce-17M": transformers.ModernBertConfig(
+        hidden_size=256, intermediate_size=384, num_hidden_layers=7, num_attention_heads=4
+    ),
 }
 
-ARTICLES = 3  # of BUMP, for `cost`
-SOURCES = 3  # of SummEval, for `peers`
-PRICE = 5.0  # cents an hour
-
-Run = Callable[[], Any]
+Program = Callable[[Pairs], object]
 
 
-def cost(*, data: Path = common.DATA) -> None:
+def cost(*, data: Path = DATA) -> None:
     """Seconds and cents of a thousand pairs, by encoder and setting, and BERTScore.
 
     The pairs are CNN/DailyMail articles of BUMP with their reference summaries, one for each
     article.
     """
-    pairs = news_pairs(data / "bump", ARTICLES)
-    for model in ("embedded", "embedded-small"):
-        with tempfile.TemporaryDirectory() as folder:
-            layer = save(model, folder)
-            runs = ours(model, SETTINGS, pairs) | {BERTSCORE: bertscore(folder, layer, pairs)}
-            print_times(f"{model}, CNN/DailyMail (BUMP)", runs, len(pairs), rounds=1)
-
-
-def peers(*, data: Path = common.DATA) -> None:
-    """The same, compared with blanc.Estime, BERTScore, and the blocks of transformers.
-
-    The pairs are those of SummEval, the encoder is embedded-small, with the same layer for all
-    programs. The released code (blanc 0.3.4) gets this package's splitter and no tagger, because
-    its own need data of NLTK. If alarms differ from the released code's by more than the ties, the
-    case fails: then it would compare different work.
-    """
-    pairs = common.pairs_of(data, SOURCES)
-    with tempfile.TemporaryDirectory() as folder:
-        layer = save("embedded-small", folder)
-        settings = {WORD: EstimeConfig(unit="word", distance=8), **SETTINGS}
-        plain = scorer_with_blocks_of_transformers(folder, layer)
-        runs = ours("embedded-small", settings, pairs) | {
-            WITH_TRANSFORMERS: common.scoring(plain, pairs),
-            BLANC: released(folder, layer, pairs),
-            BERTSCORE: bertscore(folder, layer, pairs),
-            BERTSCORE_ONCE: bertscore_once(folder, layer, pairs),
+    pairs = pairs_of(data, ARTICLES, 1)
+    for model in MODELS:
+        programs: dict[str, Program] = {
+            f"distance {distance}, {dtype}": ours(model, distance=distance, dtype=dtype)
+            for distance in (2, 8)
+            for dtype in ("float32", "auto")
         }
-        title = f"embedded-small, layer {layer}, SummEval"
-        timed = print_times(title, runs, len(pairs), rounds=2)
-    check_alarms(timed[WORD].returned, timed[BLANC].returned)
+        with saved(model) as (folder, layer):
+            programs[BERTSCORE] = bertscore(folder, layer)
+            runs = {name: _run(program, pairs) for name, program in programs.items()}
+            seconds = alternate(runs, rounds=1).median() * 1000 / ARTICLES
+        table = pd.DataFrame({"seconds": seconds, "cents": seconds / 3600 * PRICE})
+        show(f"{model}, a thousand pairs, from {ARTICLES}", table, 2)
 
 
-def print_times(
-    title: str, runs: Mapping[str, Run], pairs: int, rounds: int
-) -> dict[str, common.Runs[Any]]:
-    """Runs the programs in turn, and prints the table."""
-    timed = common.alternate(runs, rounds)
-    title = f"{title}; {pairs} pairs, {PRICE:g} cents an hour"
-    common.print_table(title, rows_of(timed, pairs))
-    return timed
+def peers(*, data: Path = DATA) -> None:
+    """Seconds of the first summary of a source, and of each further one, by several programs.
+
+    The detectors have the shapes of their encoders and random weights, get as many tokens as
+    WordPiece makes of a summary and its source, and read one pair after the other as
+    `transformers` runs them. blanc.Estime gets this package's splitter and no tagger, because its
+    own need data of NLTK.
+    """
+    parts = {"first": pairs_of(data, ARTICLES, 1), "all": pairs_of(data, ARTICLES, EACH)}
+    seconds = {}
+    with saved("embedded-small") as (folder, layer):
+        programs: dict[str, Program] = {
+            **{model: ours(model) for model in MODELS},
+            "embedded-small, unit word, distance 8": ours(
+                "embedded-small", distance=8, unit="word"
+            ),
+            f"embedded-small, {BLANC}": released(folder, layer),
+            f"embedded-small, {BERTSCORE}": bertscore(folder, layer),
+            **{name: detector(config) for name, config in SHAPES.items()},
+        }
+        for part, pairs in parts.items():
+            runs = {name: _run(program, pairs) for name, program in programs.items()}
+            seconds[part] = alternate(runs, rounds=1)
+    further = (seconds["all"] - seconds["first"]) / (len(parts["all"][0]) - ARTICLES)
+    table = pd.DataFrame()
+    for part, taken in (("first", seconds["first"] / ARTICLES), ("further", further)):
+        table[part] = taken.median()
+        table[f"{part}, times embedded"] = taken.div(taken["embedded"], axis=0).median()
+    show(f"Seconds of a summary of BUMP, from {ARTICLES} articles", table, 3)
 
 
-def rows_of(timed: Mapping[str, common.Runs[Any]], pairs: int) -> list[dict[str, object]]:
-    """A row for each program: its speed, the cost of a thousand pairs, and how many times the speed of others."""
-    others = [name for name in (BLANC, BERTSCORE, BERTSCORE_ONCE) if name in timed]
-    rows: list[dict[str, object]] = []
-    for name, runs in timed.items():
-        seconds = runs.median * 1_000 / pairs
-        rows.append(
-            {
-                "": name,
-                "pairs/s": f"{pairs / runs.median:.1f}",
-                "seconds of 1,000 pairs": f"{seconds:,.0f}",
-                "cents": f"{seconds / 3600 * PRICE:.2f}",
-                **{f"times {other}": f"{timed[other].ratio_to(runs):.1f}" for other in others},
-            }
-        )
-    return rows
+def _run(program: Program, pairs: Pairs) -> Callable[[], object]:
+    return lambda: program(pairs)
 
 
-def news_pairs(folder: Path, articles: int) -> list[common.Pair]:
-    """Pairs of reference summary and article."""
-    table = bump.read(folder, limit=articles)
-    references = table[table["system"] == bump.REFERENCE].drop_duplicates("article")
-    return list(zip(references["summary"], references["source"], strict=True))
+def ours(model: str, **options: Any) -> Program:
+    """This package with a setting."""
+    scorer = EstimeScorer(model=model, device="cpu", **options)
+    return lambda pairs: scorer.score(*pairs)
 
 
-def save(model: str, folder: str) -> int:
-    """Saves a bundled encoder for programs that do not know its int8 weights; returns the layer that ESTIME reads."""
-    pretrained = load_pretrained(model, None, torch.float32)
-    pretrained.save(folder)
-    return pretrained.info.layer
+def detector(config: transformers.PretrainedConfig) -> Program:
+    """An encoder of this shape that reads each summary with its source."""
+    is_t5 = isinstance(config, transformers.T5Config)
+    kind = transformers.T5EncoderModel if is_t5 else transformers.ModernBertModel
+    model = kind(config).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
+
+    def run(pairs: Pairs) -> None:
+        for summary, source in zip(*pairs, strict=True):
+            with torch.inference_mode():
+                model(torch.tensor([tokenizer(source, summary)["input_ids"]]))
+
+    return run
 
 
-def ours(
-    model: str, settings: Mapping[str, EstimeConfig], pairs: Sequence[common.Pair]
-) -> dict[str, Run]:
-    """A run of this package with each setting."""
-    return {
-        name: common.scoring(EstimeScorer(config, model=model, device="cpu"), pairs)
-        for name, config in settings.items()
-    }
+def bertscore(folder: str, layer: int) -> Program:
+    """TorchMetrics' BERTScore, which cuts texts off after 512 tokens."""
+    metric = BERTScore(folder, num_layers=layer, device="cpu", truncation=True)
+
+    def run(pairs: Pairs) -> object:
+        metric.reset()
+        metric.update(*pairs)
+        return metric.compute()
+
+    return run
 
 
-def scorer_with_blocks_of_transformers(folder: str, layer: int) -> EstimeScorer:
-    """A scorer whose encoder runs as `transformers` runs it."""
-    with (
-        mock.patch.object(masked, "STORE", masked.EncoderStore()),
-        mock.patch.object(FusedBlock, "fits", return_value=False),
-    ):
-        scorer = EstimeScorer(model=folder, layers=layer, distance=8, device="cpu")
-        scorer.load()
-    return scorer
+def released(folder: str, layer: int) -> Program:
+    """The released code."""
+    module: Any = released_code()
+    if module is None:
+        raise SystemExit("blanc 0.3.4 is not installed: pip install --no-deps blanc==0.3.4")
+    estime = module.Estime(folder, i_layer_context=layer, device="cpu", output=["alarms"])
+
+    def run(pairs: Pairs) -> None:
+        table = pd.DataFrame({"summary": pairs[0], "source": pairs[1]})
+        for source, part in table.groupby("source", sort=False):
+            with torch.no_grad():  # without it the released code would only be slower
+                estime.evaluate_claims(source, list(part["summary"]))
+
+    return run
+
+
+@contextmanager
+def saved(model: str) -> Iterator[tuple[str, int]]:
+    """A folder with a bundled encoder, for programs that do not know its int8 weights, and the layer that ESTIME
+    reads.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        pretrained = load_pretrained(model, None, torch.float32)
+        pretrained.save(folder)
+        yield folder, pretrained.info.layer
 
 
 def released_code() -> ModuleType | None:
@@ -170,56 +189,3 @@ def released_code() -> ModuleType | None:
 
 def _no_tags(words: list[str]) -> list[tuple[str, str]]:
     return [(word, "X") for word in words]
-
-
-def released(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run:
-    """A run of the released code, which returns the alarms."""
-    module: Any = released_code()
-    if module is None:
-        raise SystemExit("blanc 0.3.4 is not installed: pip install --no-deps blanc==0.3.4")
-    estime = module.Estime(path_mdl=folder, i_layer_context=layer, device="cpu", output=["alarms"])
-    summaries: dict[str, list[str]] = {}
-    for summary, source in pairs:
-        summaries.setdefault(source, []).append(summary)
-
-    def run() -> list[float]:
-        with torch.no_grad():  # without it the released code would only be slower
-            return [
-                alarms
-                for source, texts in summaries.items()
-                for (alarms,) in estime.evaluate_claims(source, texts)
-            ]
-
-    return run
-
-
-def bertscore(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run:
-    """A run of TorchMetrics' BERTScore, which cuts texts off after 512 tokens."""
-    metric = BERTScore(model_name_or_path=folder, num_layers=layer, device="cpu", truncation=True)
-    summaries, sources = common.unzip(pairs)
-
-    def run() -> object:
-        metric.reset()
-        metric.update(summaries, sources)
-        return metric.compute()
-
-    return run
-
-
-def bertscore_once(folder: str, layer: int, pairs: Sequence[common.Pair]) -> Run:
-    """A run of this package's BERTScore; sources are cut off after 350 words, which an encoder of
-    512 positions can read.
-    """
-    scorer = BertScorer(folder, layer=layer, device="cpu")
-    summaries, sources = common.unzip(pairs)
-    shorter = [[" ".join(source.split()[:350])] for source in sources]
-    return lambda: scorer.score(summaries, shorter)
-
-
-def check_alarms(result: EstimeResult, released_alarms: Sequence[float]) -> None:
-    """Says how many alarms differ; ends the program if ties do not explain it."""
-    alarms = result.values("alarms").tolist()
-    differ = sum(own != other for own, other in zip(alarms, released_alarms, strict=True))
-    print(f"\nAlarms that differ from {BLANC}'s: {differ} of {len(alarms)}; ties: {result.ties()}.")
-    if differ > result.ties():
-        raise SystemExit("The alarms differ: this compares different work.")

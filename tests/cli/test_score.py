@@ -338,6 +338,24 @@ def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) ->
     assert refused == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
 
 
+def test_short_summaries_are_worse_with_min_tokens_in_every_command_that_scores(
+    score: Score, encoder: list[str], tmp_path: Path
+) -> None:
+    a, b = tables(tmp_path, a=["The cat sat."], b=["A cat."])
+    out, plain = tmp_path / "out.jsonl", tmp_path / "plain.jsonl"
+    score(a, "-o", plain)
+    score(a, "--min-tokens", 20, "-o", out)
+    (row,), (before,) = json_rows(out), json_rows(plain)
+    expected = 1 - (1 - before["inconsistency"]) * row["tokens"] / 20
+    assert row["inconsistency"] == pytest.approx(expected, abs=1e-5)
+    signature = record_of(out)["signature"]
+    assert "|min_tokens:20|" in signature
+    explained = json.loads(run_command("explain", a, "--config", out, "-o", "-").stdout)
+    assert explained["inconsistency"] == pytest.approx(expected, abs=1e-5)
+    compared = run_command("compare", out, b, *encoder, "--min-tokens", 20, "--json").stdout
+    assert explained["signature"] == json.loads(compared)["signature"] == signature
+
+
 def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(
     table: Path, score: Score, monkeypatch: pytest.MonkeyPatch
 ) -> None:

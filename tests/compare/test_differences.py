@@ -65,12 +65,12 @@ def test_every_two_systems_or_each_with_a_baseline(
     assert to_dict(again) == to_dict(comparison)
     ranked = [NAMES[index] for index in np.argsort(scores.mean(axis=1))]
     assert comparison.ranking("alarms") == ranked
-    least = 0.0
-    rows = sorted(to_rows(comparison), key=lambda row: row["p_value"])
-    assert {(row["system_a"], row["system_b"]) for row in rows} == {
+    rows = to_rows(comparison)
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [
         (NAMES[i], NAMES[j]) for i, j in pairs
-    }
-    for rank, row in enumerate(rows):
+    ]
+    least = 0.0
+    for rank, row in enumerate(sorted(rows, key=lambda row: row["p_value"])):
         both = [scores[NAMES.index(row[f"system_{side}"])].astype(float) for side in "ab"]
         test = stats.permutation_test(
             both, mean_difference, permutation_type="samples", n_resamples=20_000, random_state=1
@@ -83,8 +83,6 @@ def test_every_two_systems_or_each_with_a_baseline(
         ).confidence_interval
         width = ends.high - ends.low
         assert [row["low"], row["high"]] == pytest.approx(list(ends), abs=0.1 * width)
-        excludes_0 = row["low"] > 0 or row["high"] < 0
-        assert (row["better"] is not None) == (row["p_holm"] < 0.05 and excludes_0)
         differences = both[0] - both[1]
         assert row["difference"] == pytest.approx(differences.mean())
         assert [row["a_better"], row["ties"], row["b_better"]] == [
@@ -98,9 +96,8 @@ def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> 
     results = [result_of(values, sources) for values in scores[:2]]
     comparison = compare_results(*results, measures="alarms")
     for name, result in zip("AB", results, strict=True):
-        ends = comparison.systems.loc[name, ["alarms", "alarms_low", "alarms_high"]]
         interval = result.interval("alarms")
-        assert ends.tolist() == [interval.mean, interval.low, interval.high]
+        assert comparison.interval("alarms", name) == interval
         result.save(tmp_path / f"{name}.csv")
     assert comparison.sources == EXAMPLES // 3
     from_tables = compare_scores(
@@ -109,11 +106,10 @@ def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> 
     assert from_tables.systems.equals(comparison.systems)
     ends = ["difference", "low", "high"]
     assert from_tables.pairs[ends].equals(comparison.pairs[ends])
-    alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
-    assert alone.sources is None
     requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
     assert requested.measures == ["winners", "alarms"]
-    assert requested.systems.loc["A", "winners"] == pytest.approx(results[0].mean("winners"))
+    alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
+    assert alone.sources is None
 
 
 def test_an_example_without_a_value_is_excluded_for_all() -> None:
@@ -232,20 +228,17 @@ def test_what_was_hardly_checked_ranks_last_where_only_checked_tokens_count() ->
 
 
 def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
-    comparison = compare_scores(tables_of(scores))
-    figure = plot_copying(comparison, "alarms")
-    (axes,) = figure.axes
+    tables = tables_of(scores)
+    (axes,) = plot_copying(compare_scores(tables), "alarms").axes
     assert {text.get_text() for text in axes.texts} == set(NAMES)
     assert not any(text.get_parse_math() for text in axes.texts)  # "$" in a name
-    points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}
+    points = {tuple(point) for point in axes.collections[-1].get_offsets().round(6).tolist()}
     assert points == {
         (len(name), round(float(values.mean()), 6))
         for name, values in zip(NAMES, scores, strict=True)
     }
-    bare = {name: rows.drop(columns="copied_density") for name, rows in tables_of(scores).items()}
-    with pytest.raises(
-        ValueError, match="a column 'copied_density' for the plot, but copier has none"
-    ):
+    bare = {name: rows.drop(columns="copied_density") for name, rows in tables.items()}
+    with pytest.raises(ValueError, match="'copied_density' for the plot, but copier has none"):
         plot_copying(compare_scores(bare), "alarms")
 
 
@@ -257,25 +250,12 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
             {},
             r"to have the same signature, (.|\n)*A: ESTIME\|made\n  B: other",
         ),
-        (
-            {"signature": ["x", "y"]},
-            {},
-            r"(.|\n)*B: x\n  B: y",
-        ),
+        ({"signature": ["x", "y"]}, {}, r"(.|\n)*B: x\n  B: y"),
         ({"signature": [None, "x"]}, {}, "each row of B to have a signature, but line 1 has none"),
+        ({"alarms": ["many", 2]}, {}, "'alarms' of B to contain finite numbers, but line 1 has"),
+        ({"alarms": [1, float("inf")]}, {}, "finite numbers, but line 2 has inf"),
         (
-            {"alarms": ["many", 2]},
-            {},
-            "column 'alarms' of B to contain finite numbers, but line 1 has 'many'",
-        ),
-        (
-            {"alarms": [1, float("inf")]},
-            {},
-            "column 'alarms' of B to contain finite numbers, but line 2 has inf",
-        ),
-        ({}, {"measures": "soft"}, "a column 'soft' in A, but its columns are"),
-        (
-            {},
+            {"mine": [1, 2]},
             {"measures": ["copyed"]},
             "'copyed' in A, but its columns are source, .*, alarms. Did you mean 'copied_density'",
         ),
@@ -283,11 +263,6 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
             {},
             {"measures": "alarms", "higher": "alarms"},
             "`higher` to name columns .* but lower alarms is better",
-        ),
-        (
-            {"mine": [1, 2]},
-            {"measures": "mine"},
-            "a column 'mine' in A, but its columns are source",
         ),
         ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
     ],
@@ -300,26 +275,22 @@ def test_what_cannot_be_compared_is_refused(
         compared(a, a.assign(**b), **options)
 
 
-def test_systems_need_names_and_results_the_same_sources() -> None:
-    sources = ["x", "y", "z" * 100]
-    result, turned, short = (
-        result_of([1, 2, 3], sources),
-        result_of([1, 2, 3], sources[::-1]),
-        result_of([1], ["x"]),
-    )
-    for results, names, message in [
-        ([result], None, "two systems or more, but got 1"),
-        ([result] * 3, ["x", "x", "y"], "each name of a system once, but got 'x' twice"),
-        ([result, result], ["x"], "`names` to name 2 systems, but got 1"),
-        ([result, short], None, "in the same order, but they are not"),
-        (
-            [result, turned],
-            ["old", "new"],
-            "in the same order, but they are not",
-        ),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            compare_results(*results, names=names, measures="alarms")
+@pytest.mark.parametrize(
+    ("sources", "names", "message"),
+    [
+        (["xyz"], None, "two systems or more, but got 1"),
+        (["xyz"] * 3, ["x", "x", "y"], "each name of a system once, but got 'x' twice"),
+        (["xyz"] * 2, ["x"], "`names` to name 2 systems, but got 1"),
+        (["xyz", "x"], None, "in the same order, but they are not"),
+        (["xyz", "zyx"], None, "in the same order, but they are not"),
+    ],
+)
+def test_systems_need_names_and_results_the_same_sources(
+    sources: list[str], names: list[str] | None, message: str
+) -> None:
+    results = [result_of([1] * len(texts), list(texts)) for texts in sources]
+    with pytest.raises(ValueError, match=message):
+        compare_results(*results, names=names, measures="alarms")
 
 
 def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:

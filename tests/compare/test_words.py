@@ -17,31 +17,20 @@ from estime_metric.compare.words import LISTED
 from estime_metric.measures import MEASURES
 from tests.compare.tables import compared, table
 
-TOWNS = [
-    "Bath",
-    "York",
-    "Leeds",
-    "Derby",
-    "Truro",
-    "Wells",
-    "Ely",
-    "Ripon",
-    "Oxford",
-    "Durham",
-    "Hull",
-    "Exeter",
-    "Lincoln",
-    "Carlisle",
-    "Chester",
-    "Lancaster",
-    "Norwich",
-    "Salford",
-    "Bristol",
-    "Worcester",
-]
 SOURCES = [
     f"The council of {town} voted {votes} to {votes - 4} to close the old bridge. Work starts in May."
-    for town in TOWNS
+    for town in (
+        "Bath",
+        "York",
+        "Leeds",
+        "Derby",
+        "Truro",
+        "Wells",
+        "Ely",
+        "Ripon",
+        "Oxford",
+        "Hull",
+    )
     for votes in (10, 12)
 ]
 #: Systems that must lose against one that copies the first sentence.

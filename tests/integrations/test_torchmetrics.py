@@ -79,14 +79,6 @@ def test_each_id_counts_once(alarms: MakeMetric, pairs: Pairs, values: torch.Ten
     assert mean.compute() == pytest.approx(float(values[[*range(9), 7, 8]].mean()))
 
 
-def test_indices_count_as_often_as_they_are_listed(
-    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
-) -> None:
-    metric = alarms(reduction=None)
-    metric.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))
-    assert metric.compute().tolist() == values[[3, 1, 1]].tolist()
-
-
 def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
     alarms: MakeMetric, pairs: Pairs
 ) -> None:
@@ -119,7 +111,8 @@ def test_undefined_values_are_counted_in_a_warning(bert_folder: str, pairs: Pair
     metric = ESTIME(model=bert_folder, return_dict=True, cache=None)
     metric.update(**named(some[:3]))
     for numbers in ([3, 4, 5, 6], [4, 3]):
-        metric.update(**named([some[number] for number in numbers]), ids=numbers)
+        ids = [2**53 + 3 - number for number in numbers]  # up to the largest one
+        metric.update(**named([some[number] for number in numbers]), ids=ids)
     with pytest.warns(UserWarning, match="alarm_rate is undefined for 3 of 7 pairs"):
         values = metric.compute()
     assert values.pop("blank") == 2  # a number, not a share
@@ -142,8 +135,6 @@ def test_sources_go_by_keyword_since_others_targets_are_references(alarms: MakeM
     ("options", "error", "message"),
     [
         ({"measur": "alarms"}, TypeError, r"but got `measur`\. Did you mean `measure`"),
-        ({"buffer_size": 3}, ValueError, "Unexpected keyword arguments: `buffer_size`"),
-        ({"measure": "inconsistancy"}, ValueError, "`measure` .* Did you mean 'inconsistency'"),
         ({"model": "embeded"}, OSError, "Did you mean model='embedded'"),
         ({"measure": ["alarms"]}, TypeError, r"one name, .* `return_dict=True, measures="),
         ({"return_dict": True}, ValueError, r"but got both.* measures=\['alarms'\]"),
@@ -164,8 +155,8 @@ def test_options_are_refused_by_name(
         ({"ids": [1]}, "`ids` and `preds` to have the same length, but got 1 and 2"),
         ({"ids": [1, 2], "indices": [0]}, r"got both: .* `indices=torch.arange\(n\)`"),
         ({"indices": [2]}, r"`indices` to be within 0\.\.1, but got 2"),
-        *(({"ids": [1, bad]}, "`ids` to .* integers") for bad in ("x", 1.0, 2**53 + 1, None)),
-        *(({"indices": bad}, "`indices` to .* integers") for bad in (5, "12", torch.zeros(2, 2))),
+        *(({"ids": bad}, "`ids` to .* integers") for bad in ([1, "x"], [1, 1.0], [1, 2**53 + 1])),
+        ({"indices": 5}, "`indices` to .* integers"),
     ],
 )
 def test_inputs_are_refused_before_the_encoder_is_loaded(

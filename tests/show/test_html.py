@@ -220,6 +220,15 @@ def test_little_coverage_is_said(verdicts: tuple[str, ...], unit: str, remark: s
     assert all(text.startswith(remark) for text in remarks)
 
 
+def test_it_is_said_that_missing_tokens_count() -> None:
+    units = [UnitVerdict(0, 1, "match", None, None, None)]
+    whole = explained("d", "d and more", units)
+    short = replace(whole, statistics={**whole.statistics, "missing": 6.0})
+    assert short.inconsistency > whole.inconsistency
+    (remark,) = Page(fragment(short)).with_class("estime-remark")
+    assert remark["text"].startswith("The summary has 1 token, 6 fewer than min_tokens.")
+
+
 def test_emptiness(empty: Explanation) -> None:
     page = Page(to_html(empty))
     (remark,) = page.with_class("estime-remark")

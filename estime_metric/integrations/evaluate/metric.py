@@ -19,7 +19,8 @@ from estime_metric.scorer import EstimeScorer, warn_of_input
 _DESCRIPTION = """\
 ESTIME scores a summary against its source, without a reference and without a large language model. Pass the source texts
 as `sources`; `references` are ignored. Use it to follow the checkpoints of one model and to find the wrong word in
-summaries that mostly copy. For summaries that a language model writes freely it is no better than a count of new words.
+summaries that mostly copy. For summaries that a language model writes freely, a count of new names, numbers and words is
+as good, and a trained detector is better.
 It masks the tokens of both texts, embeds each masked position with a BERT-like encoder, and finds for every summary token
 that occurs in the source the source position with the most similar embedding. If a different token is at that position,
 it raises an alarm.
@@ -33,11 +34,14 @@ Args:
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
-        alarms per token, and the fraction of new trigrams; `estime_metric.measures.MEASURES` has its formula. Use it to
-        select models: a blank summary has the worst value, 1. Copying the source is not penalized, so look at
-        `copied_density`: if it rises while `inconsistency` falls, the model learns to copy.
+        alarms per token, and the fraction of new trigrams, which each new number and, with `min_tokens`, each missing
+        token raises; `estime_metric.measures.MEASURES` has its formula. Use it to select models: a blank summary has
+        the worst value, 1. Copying the source is not penalized, so look at `copied_density`: if it rises while
+        `inconsistency` falls, the model learns to copy.
     graded_alarms: float, 0 and up, lower is better: the mean sum of alarms, each weighted by its margin.
     new_words, new_trigrams: float in [0, 1], lower is better: the mean fractions that do not occur in the source.
+    new_names, new_numbers: float, 0 and up, lower is better: the mean numbers of names and of numbers that the source has
+        in no written form.
     copied_density: float, 0 and up: the mean length, in words, of the run copied from the source that a word belongs to.
     alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
     alarm_rate: float in [0, 1], lower is better: the mean fraction of the checked tokens that raise an alarm, over the

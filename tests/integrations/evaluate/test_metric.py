@@ -73,16 +73,14 @@ def test_references_are_never_sources(metric: Estime, texts: dict[str, list[str]
     expected = metric.compute(**texts)
     assert metric.compute(**texts, references=["Gold."] * 6) == expected
     metric.add_batch(**texts)
-    summaries = {"predictions": texts["predictions"]}
-    for method in (metric.compute, metric.add_batch):
-        for wrong in ({"references": texts["sources"]}, {"source": texts["sources"]}):
+    for name, method in (
+        ("predictions", metric.compute),
+        ("predictions", metric.add_batch),
+        ("prediction", metric.add),
+    ):
+        for wrong in ("references", "source"):
             with pytest.raises(TypeError, match=r"as `sources=`, but got .*; `references` are ig"):
-                method(**summaries, **wrong)
-    for wrong in ({"reference": "A cat."}, {"source": "A cat."}):
-        with pytest.raises(TypeError, match="as `sources=`, but got"):
-            metric.add(prediction="A.", **wrong)
-    with pytest.raises(TypeError, match="as `sources=`, but got `source=`"):
-        metric.compute(source=texts["sources"])
+                method(**{name: texts["predictions"], wrong: texts["sources"]})
     assert metric.compute() == expected
 
 
@@ -123,11 +121,6 @@ def test_bad_texts_are_named_and_nothing_is_added(
     with pytest.raises((TypeError, ValueError), match=message):
         getattr(metric, method)(**{**summaries, **inputs})
     assert len(metric) == 6
-
-
-def test_there_is_one_configuration() -> None:
-    with pytest.raises(ValueError, match="`config_name`"):
-        Estime("embedded-small")
 
 
 def test_whatever_fails_loses_nothing_that_was_added(

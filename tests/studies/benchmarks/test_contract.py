@@ -35,8 +35,6 @@ CASES: dict[str, tuple[list[str], list[str], list[str]]] = {
                 for kind in ("same-document", "all-documents")
             ),
             "intra-system",
-            "judgements",
-            "lengths",
         ],
     ),
     "subtle_errors": (["agreement"], ["subtle-errors", "subtle-errors-paired"], []),
@@ -61,7 +59,7 @@ def made(request: pytest.FixtureRequest, bert_folder: str) -> Made:
         source = " ".join(SENTENCES[:4])
         pairs = pd.DataFrame({"document": list("abc"), "source": source, "summary": SENTENCES[:3]})
         data = make_versions(pairs, SubtleErrors(bert_folder, n_errors=2), numbers=(1, 2))
-        blocks = experiment.measure_blocks({"": scorer}, baselines=False)
+        blocks = experiment.measure_blocks({"": scorer})
         return Made(name, experiment.BENCHMARK, data, blocks)
     if name == "coherence_scores":
         data = coherence_scores.read(DATA / name)
@@ -118,21 +116,6 @@ def test_a_later_run_computes_nothing_and_says_the_same(
         pd.testing.assert_frame_equal(again.frames[name], frame)
     for name, table in results.tables.items():
         assert to_markdown(again.tables[name]) == to_markdown(table)
-
-
-def test_measures_that_fail_are_rows_of_dashes(made: Made) -> None:
-    def fail() -> Any:
-        raise OSError("no network")
-
-    failing = [replace(block, prepare=fail) for block in made.blocks]
-    results = run(made.benchmark, made.data, failing, resamples=5)
-    assert set(results.scored.problems) == {block.name for block in made.blocks}
-    assert list(results.tables) == CASES[made.name][1]
-    table = next(iter(results.tables.values()))
-    labels = {column.label for block in made.blocks for column in block.columns if column.main}
-    shown = {label for rows in table.sections.values() for label in rows.iloc[:, 0]}
-    assert labels <= shown
-    assert any("failed. no network" in note for note in table.notes)
 
 
 def test_the_digest_is_of_texts_and_judgements(tmp_path: Path) -> None:

@@ -66,21 +66,6 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
         read_grids(*paths, not_measures=("line", "winners", "alarms"))
 
 
-def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
-    SCORES.rename(columns={"alarms": "alarms_layer3"}).to_csv(paths[0], index=False)
-    directions = {"alarms": False, "winners": True}
-    grids = read_grids(
-        *paths, measures=["alarms_layer3", "winners"], qualities=["fluency"], directions=directions
-    )
-    np.testing.assert_array_equal(grids[0].scores.ravel(), -SCORES["alarms"])
-    np.testing.assert_array_equal(grids[1].scores.ravel(), SCORES["winners"])
-    with pytest.raises(
-        ValueError,
-        match=r"direction for every measure, but it is unknown for line, winners\. .* \(--higher, --lower\)",
-    ):
-        read_grids(*paths, directions={"alarms": False})
-
-
 def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path: Path) -> None:
     folder = tmp_path / "measures"
     folder.mkdir()

@@ -73,20 +73,6 @@ def test_the_table_holds_quantiles_of_the_resamples() -> None:
         assert row["undefined"] == np.isnan(drawn).sum()
 
 
-def test_what_is_undefined_is_counted_and_not_hidden() -> None:
-    judgements = np.random.default_rng(0).integers(1, 6, size=(8, 4)).astype(float)
-    confounder = np.tile([0.0, 1.0, 1.0, 0.0], (8, 1))
-    computed = bootstrap(grid_of(confounder, judgements), methods=["kendall_b"], n=300).set_index(
-        "level"
-    )
-    inside = computed.loc["intra_system"]
-    assert np.isnan([inside["value"], inside["low"], inside["high"]]).all()
-    assert (inside["left_out"], inside["undefined"]) == (4, 300)
-    system = computed.loc["system"]  # all four drawn systems have one score in 2 of 16 resamples
-    assert 0 < system["undefined"] < 100
-    assert system["low"] <= system["value"] <= system["high"]
-
-
 def test_intervals_of_each_system() -> None:
     grid = made_up(12, 5, seed=2)
     options = {"levels": ["summary"], "methods": ["kendall_b"], "resample": "documents"}

@@ -1,6 +1,4 @@
-"""Plots of the published scores: bias matrices, agreement within systems, distributions of scores and
-lengths.
-"""
+"""Plots of the published scores: bias matrices and agreement within systems."""
 
 from __future__ import annotations
 
@@ -38,9 +36,8 @@ def draw(
     scored: Scored[CoherenceScores], frames: Frames, *, seed: int = 0
 ) -> Iterator[tuple[str, Figure]]:
     """Bias matrices of both kinds (Figures 2 and 3) and agreement within systems (Figure 5) of the
-    measures `DRAWN` and of those from files, the first also of the confounder "architecture"; the
-    distributions of judgements and lengths (Figures 1 and 6). Figure 4 needs the lengths of texts that
-    were not published.
+    measures `DRAWN` and of those from files, the first also of the confounder "architecture". Figure 4
+    needs the lengths of texts that were not published.
     """
     from estime_metric.studies.meta import plots
 
@@ -78,13 +75,6 @@ def draw(
         values[column.label] = groups["value"].to_numpy()[order]
         ends[column.label] = groups[["low", "high"]].to_numpy()[order]
     ordered = [data.names[index] for index in order]
-    lengths = data.table["summary"].str.len().to_numpy().reshape(judgements.shape)
-    for name, table, label in (
-        ("judgements", judgements, "judged coherence"),
-        ("lengths", lengths, "length in characters"),
-    ):
-        title = f"{label.capitalize()} by system, best mean judgement first"
-        yield name, plots.plot_distributions(table[:, order], ordered, label, title)
     if values:
         title = "Agreement with judged coherence within each system, best system first"
         yield "intra-system", plots.plot_intra_system(values, ordered, ends, title=title)

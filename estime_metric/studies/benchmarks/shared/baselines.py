@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -36,6 +36,7 @@ Texts = Sequence[str]
 References = Callable[[Any], Sequence[Texts]]
 #: Measures that the texts alone decide: see `estime_metric.novelty`.
 NEW_NGRAMS = ("new_words", "new_bigrams", "new_trigrams")
+OF_TEXTS = (*NEW_NGRAMS, "new_names", "new_numbers", "copied_density")
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
@@ -137,35 +138,32 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
 
 def trivial_block() -> Block:
     """Baselines without an encoder: the number of words that do not occur in the source, the
-    fractions of such words, bigrams and trigrams and their mean, how much is copied, and the length.
+    fractions of such words, bigrams and trigrams and their mean, new names and numbers, how much is
+    copied, and the length.
     """
+
+    def compute(data: Summaries) -> ColumnValues:
+        columns = novelty(data.summaries, data.sources)
+        texts = {name: np.array(columns[name], dtype=np.float64) for name in OF_TEXTS}
+        return {
+            "absent_words": absent_words(data.summaries, data.sources),
+            **texts,
+            "new_ngrams": np.mean([texts[name] for name in NEW_NGRAMS], axis=0),
+            "length": length(data.summaries),
+        }
+
     labels = {
         "absent_words": "(-)absent words",
         "new_words": "(-)new words",
         "new_bigrams": "(-)new bigrams",
         "new_trigrams": "(-)new trigrams",
         "new_ngrams": "(-)new n-grams, mean",
+        "new_names": "(-)new names",
+        "new_numbers": "(-)new numbers",
         "copied_density": "copied_density",
         "length": "(-)length",
     }
-    columns = tuple(
-        ScoreColumn(name, label, TRIVIAL, lower_is_better=label.startswith("(-)"))
-        for name, label in labels.items()
-    )
-
-    def compute(data: Summaries) -> ColumnValues:
-        texts = novelty(data.summaries, data.sources)
-        shares = {name: np.array(texts[name], dtype=np.float64) for name in NEW_NGRAMS}
-        return {
-            "absent_words": absent_words(data.summaries, data.sources),
-            **shares,
-            "new_ngrams": np.mean(list(shares.values()), axis=0),
-            "copied_density": np.array(texts["copied_density"], dtype=np.float64),
-            "length": length(data.summaries),
-        }
-
-    signature = "TRIVIAL|words:lower-case|n-grams:1-3"
-    return Block("Trivial", columns, lambda: Prepared(signature, compute))
+    return _block("Trivial", TRIVIAL, labels, "TRIVIAL|words:lower-case|n-grams:1-3", compute)
 
 
 def divergence_block() -> Block:
@@ -174,29 +172,21 @@ def divergence_block() -> Block:
     def compute(data: Summaries) -> ColumnValues:
         return {"jensen_shannon": jensen_shannon(data.summaries, data.sources)}
 
-    column = ScoreColumn("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True)
     signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
-    return Block("Jensen-Shannon", (column,), lambda: Prepared(signature, compute))
+    labels = {"jensen_shannon": "(-)J-Shannon"}
+    return _block("Jensen-Shannon", REFERENCE_FREE, labels, signature, compute)
 
 
-def rouge_block(references: References | None) -> Block:
-    """`rouge` against the references, or against the sources if ``references`` is ``None``."""
-    section, suffix, against = REFERENCE_BASED, "", "mean"
-    if references is None:
-        section, suffix, against = REFERENCE_FREE, ", source", "source"
+def rouge_block(references: References) -> Block:
+    """`rouge` against the references."""
 
     def compute(data: Summaries) -> ColumnValues:
-        texts = [[source] for source in data.sources] if references is None else references(data)
-        scores = rouge(data.summaries, texts)
-        return {column_of(f"{name}{suffix}"): values for name, values in scores.items()}
+        scores = rouge(data.summaries, references(data))
+        return {column_of(name): values for name, values in scores.items()}
 
-    columns = [f"{name}{suffix}" for name in ROUGE.values()]
-    signature = f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}"
-    return Block(
-        "ROUGE",
-        tuple(ScoreColumn(column_of(label), label, section) for label in columns),
-        lambda: Prepared(signature, compute),
-    )
+    signature = f"ROUGE|F1|stemmer:yes|references:mean|{_version('rouge-score')}"
+    labels = {column_of(name): name for name in ROUGE.values()}
+    return _block("ROUGE", REFERENCE_BASED, labels, signature, compute)
 
 
 def bleu_block(references: References) -> Block:
@@ -206,13 +196,27 @@ def bleu_block(references: References) -> Block:
         return {"bleu": bleu(data.summaries, references(data))}
 
     signature = f"BLEU|case:lower|references:all|{_version('sacrebleu')}"
-    column = ScoreColumn("bleu", "BLEU", REFERENCE_BASED)
-    return Block("BLEU", (column,), lambda: Prepared(signature, compute))
+    return _block("BLEU", REFERENCE_BASED, {"bleu": "BLEU"}, signature, compute)
+
+
+def _block(
+    name: str,
+    section: str,
+    labels: Mapping[str, str],
+    signature: str,
+    compute: Callable[[Summaries], ColumnValues],
+) -> Block:
+    """A block of columns with these ``labels``, which needs no encoder."""
+    columns = tuple(
+        ScoreColumn(column, label, section, lower_is_better=label.startswith("(-)"))
+        for column, label in labels.items()
+    )
+    return Block(name, columns, lambda: Prepared(signature, compute))
 
 
 def column_of(label: str) -> str:
     """The column of a row in the tables."""
-    return re.sub(r"[^a-z0-9]+", "_", label.removeprefix("(-)").lower())
+    return re.sub(r"[^a-z0-9]+", "_", label.lower())
 
 
 def _version(package: str) -> str:

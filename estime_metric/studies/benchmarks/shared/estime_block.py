@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.benchmarks.shared.baselines import NEW_NGRAMS
+from estime_metric.studies.benchmarks.shared.baselines import OF_TEXTS
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Block,
@@ -31,7 +31,7 @@ def estime_block(
     With ``layers="all"``, only the default layer is in the main tables (with an encoder of 24 blocks
     also the paper's layers), and `RECOMMENDED` is computed only for these layers. With
     ``every_measure``, all measures of quality that the scorer computes become rows, in the order in
-    which they should be read, except `NEW_NGRAMS`, which the trivial baselines have. ``setting`` says
+    which they should be read, except `OF_TEXTS`, which the trivial baselines have. ``setting`` says
     what differs from the first setting, if this is a second one. ``progress`` shows the scorer's own
     bar. Loads the encoder; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
@@ -43,43 +43,45 @@ def estime_block(
     names = dict.fromkeys((PAPER_MEASURE, RECOMMENDED, *config.measures))
     if every_measure:
         not_computed = {*FURTHER_MEASURES} - {*config.measures}
-        judging = (name for name in HIGHER_IS_BETTER if name not in {*NEW_NGRAMS, *not_computed})
+        judging = (name for name in HIGHER_IS_BETTER if name not in {*OF_TEXTS, *not_computed})
         names = dict.fromkeys((*judging, *config.measures))
-    lower_is_better = {name: HIGHER_IS_BETTER.get(name) is False for name in names}
-    measures = {
+    columns = tuple(
         ScoreColumn(
             name=column_of(name, layer, config.unit, setting),
-            label=_label_of(name, layer, config.unit, setting, lower_is_better=lower),
+            label=_label_of(name, layer, config.unit, setting),
             section=REFERENCE_FREE,
-            lower_is_better=lower,
+            lower_is_better=_is_negated(name),
             measure=name,
             layer=layer,
             blocks=info.blocks,
             setting=setting,
             main=layer in main_layers,
-        ): (name, layer)
-        for name, lower in lower_is_better.items()
+        )
+        for name in names
         for layer in config.layer_tuple
         if layer in main_layers or name != RECOMMENDED
-    }
+    )
 
     def compute(data: Summaries) -> ColumnValues:
         result = scorer.score(data.summaries, data.sources, progress=progress)
         return {
-            column.name: result.values(name, layer).numpy()
-            for column, (name, layer) in measures.items()
+            column.name: result.values(str(column.measure), column.layer).numpy()
+            for column in columns
         }
 
     prepared = Prepared(scorer.signature, compute)
     block_name = f"ESTIME by {config.unit}{f', {setting}' if setting else ''}"
-    return Block(block_name, tuple(measures), lambda: prepared)
+    return Block(block_name, columns, lambda: prepared)
 
 
-def _label_of(name: str, layer: int, unit: str, setting: str, *, lower_is_better: bool) -> str:
-    """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
-    direction is not negated.
-    """
-    negated = "(-)" if lower_is_better else ""
+def _is_negated(name: str) -> bool:
+    """Whether lower is better; a measure without a direction is not negated."""
+    return HIGHER_IS_BETTER.get(name) is False
+
+
+def _label_of(name: str, layer: int, unit: str, setting: str) -> str:
+    """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms."""
+    negated = "(-)" if _is_negated(name) else ""
     label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
     if setting:
         return f"{label} ({setting})"

@@ -211,9 +211,8 @@ def _load(scored: Scored[Data], folder: Path, blocks: Collection[str]) -> None:
         return
     try:
         record = record_of(path)
-        # As text, because some versions of pandas do not read floats to the last bit.
-        table = pd.read_csv(path, dtype=object)
-        known = {name: table[name].to_numpy(dtype=np.float64) for name in record["measures"]}
+        # As text first, because some versions of pandas do not read floats to the last bit.
+        table = pd.read_csv(path, dtype=object)[[*record["measures"]]].astype(np.float64)
         digest, signatures = record["digest"], dict(record["signatures"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
@@ -224,8 +223,8 @@ def _load(scored: Scored[Data], folder: Path, blocks: Collection[str]) -> None:
             f"Expected {folder} to contain scores of this data ({data.digest}), but they are of "
             f"{record.get('data')} ({digest}). Omit --resume or choose another folder."
         )
-    wanted = {column.name for column in scored.columns} & known.keys()
-    scored.frame = scored.frame.assign(**{name: known[name] for name in wanted})
+    wanted = table.columns.intersection([column.name for column in scored.columns])
+    scored.frame = scored.frame.assign(**{name: table[name] for name in wanted})
     scored.signatures = {name: text for name, text in signatures.items() if name in blocks}
 
 

@@ -12,7 +12,6 @@ from estime_metric._wording import counted
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import (
     divergence_block,
-    rouge_block,
     trivial_block,
 )
 from estime_metric.studies.benchmarks.shared.blocks import Block
@@ -50,19 +49,17 @@ PAPER_ERRORS = 3
 LEAST_PAIRS = 10
 
 
-def measure_blocks(
-    scorers: Mapping[str, EstimeScorer], *, baselines: bool = True, progress: bool = False
-) -> list[Block]:
-    """ESTIME in each setting (``""`` is the first) with every measure that its scorer computes; then,
-    with ``baselines``, measures that need no model: Jensen-Shannon, trivial baselines, and ROUGE
-    against the source.
+def measure_blocks(scorers: Mapping[str, EstimeScorer], *, progress: bool = False) -> list[Block]:
+    """ESTIME in each setting (``""`` is the first) with every measure that its scorer computes; then
+    measures that need no model: Jensen-Shannon and trivial baselines.
     """
     return [
         *(
             estime_block(scorer, every_measure=True, setting=setting, progress=progress)
             for setting, scorer in scorers.items()
         ),
-        *([divergence_block(), trivial_block(), rouge_block(None)] if baselines else []),
+        divergence_block(),
+        trivial_block(),
     ]
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from estime_metric import embedded
 from estime_metric.cli import options
@@ -43,7 +41,6 @@ def subtle_errors(
     pairs: options.PositiveCount | None = None,
     generator: str | None = None,
     errors: Errors = "1,3,5",
-    baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
     compare: Compare = None,
     run: RunOptions = RUN,
     others: OwnScores = OWN,
@@ -69,7 +66,6 @@ def subtle_errors(
         pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, otherwise all)
         generator: Model that generates the errors. (default: embedded-small if --model is a bundled
             encoder, otherwise bert-base-cased, as in the paper)
-        baselines: Compare with measures that need no model.
     """
     config = measure.settings()
     if measure.layers is None and measure.model == PAPER:
@@ -104,7 +100,7 @@ def subtle_errors(
     if run.output is not None:
         rows = labeled_rows(list(clean["source"]), data.corrupted, numbers, list(clean["document"]))
         write(run.output / "pairs.jsonl", rows)
-    blocks = experiment.measure_blocks(scorers, baselines=baselines, progress=progress)
+    blocks = experiment.measure_blocks(scorers, progress=progress)
     status = run.run(experiment.BENCHMARK, data, [*blocks, *added])
     return 1 if problems else status
 

@@ -16,13 +16,11 @@ from estime_metric.show.plot import save
 from estime_metric.studies.meta.plots.curves import plot_layers
 from estime_metric.studies.meta.plots.systems import (
     plot_bias,
-    plot_distributions,
     plot_intra_system,
 )
 
 __all__ = [
     "plot_bias",
-    "plot_distributions",
     "plot_intra_system",
     "plot_layers",
     "save",

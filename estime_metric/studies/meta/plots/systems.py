@@ -1,9 +1,8 @@
-"""Pictures by system: bias matrix, agreement within each, distributions."""
+"""Pictures by system: bias matrix, agreement within each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -101,21 +100,4 @@ def plot_intra_system(
         range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
     figure.supylabel("Kendall's τ-b", fontsize=LABEL)
-    return figure
-
-
-def plot_distributions(values: ArrayLike, systems: Sequence[str], label: str, title: str) -> Figure:
-    """The distribution of a number of the summaries of each system, with its mean (Steen & Markert
-    2022, Figures 1 and 6). ``values``: (d, s), finite; ``label``: what they are, for the axis."""
-    table = np.asarray(values, dtype=np.float64)
-    places = range(len(systems))
-    figure = new_figure(WIDTH, 3.4)
-    axes = figure.add_subplot()
-    bodies: Any = axes.violinplot(table, places, widths=0.85, showextrema=False)["bodies"]
-    for body in bodies:
-        body.set(facecolor=COLORS[0], edgecolor=GRAY, alpha=0.5)
-    axes.scatter(places, table.mean(axis=0), s=16, color=COLORS[1], zorder=3, label="mean")
-    make_grid(axes, y_label=label, title=title, lines="y")
-    axes.set_xticks(places, systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK)
-    axes.legend(fontsize=TICK, frameon=False, loc="upper right")
     return figure

@@ -91,17 +91,6 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
     assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
 
 
-def test_a_column_named_as_a_row_of_the_paper_has_the_paper_s_figure(
-    data: SummEval, table: pd.DataFrame
-) -> None:
-    renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
-    result = run(BENCHMARK, data, [own_block(renamed, "mine")], resamples=5)
-    rows = result.tables["table1"].sections["consistency"].set_index("measure")
-    for label, figure in (("SUPERT", 0.297), ("SummaQA-F1", 0.174)):
-        assert rows.loc[f"{label} [mine]", "ρ paper"] == figure
-        assert label not in rows.index
-
-
 def test_tables_that_do_not_fit_are_refused_by_name(
     data: SummEval, table: pd.DataFrame, tmp_path: Path
 ) -> None:
