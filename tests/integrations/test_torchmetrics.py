@@ -79,14 +79,6 @@ def test_each_id_counts_once(alarms: MakeMetric, pairs: Pairs, values: torch.Ten
     assert mean.compute() == pytest.approx(float(values[[*range(9), 7, 8]].mean()))
 
 
-def test_indices_count_as_often_as_they_are_listed(
-    alarms: MakeMetric, pairs: Pairs, values: torch.Tensor
-) -> None:
-    metric = alarms(reduction=None)
-    metric.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))
-    assert metric.compute().tolist() == values[[3, 1, 1]].tolist()
-
-
 def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
     alarms: MakeMetric, pairs: Pairs
 ) -> None:

@@ -56,17 +56,6 @@ def test_the_encoder_is_no_part_of_the_module_and_no_cast_reaches_it_or_the_sums
     assert module.estime.compute() == values.mean()
 
 
-def test_autocast_changes_no_score(alarms: MakeMetric, pairs: Pairs) -> None:
-    metric = alarms(measure=None, measures=("soft", "coherence"), return_dict=True)
-    expected = metric.scorer.score(*unzip(pairs))
-    with torch.autocast("cpu", dtype=torch.bfloat16), torch.inference_mode():
-        metric.update(**named(pairs))
-        inside = metric.compute()
-    assert inside == pytest.approx({name: expected.mean(name) for name in expected.measures})
-    metric.update(**named(pairs))  # states made under inference mode can be updated outside of it
-    assert metric.compute()["alarms"] == expected.mean("alarms")
-
-
 @each_and_mean
 def test_a_model_made_on_the_meta_device_is_materialized(
     alarms: MakeMetric, pairs: Pairs, values: torch.Tensor, reduction: str | None

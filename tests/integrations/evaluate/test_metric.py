@@ -64,6 +64,11 @@ def test_every_option_can_be_set_at_load_time_and_in_compute(texts: dict, bert_f
         assert scores["signature"] == expected.signature
 
 
+def test_something_has_to_be_added(metric: Estime) -> None:
+    with pytest.raises(ValueError, match="call `add` or `add_batch` at least once"):
+        metric.compute()
+
+
 def test_references_are_never_sources(metric: Estime, texts: dict[str, list[str]]) -> None:
     expected = metric.compute(**texts)
     assert metric.compute(**texts, references=["Gold."] * 6) == expected

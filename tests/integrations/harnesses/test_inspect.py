@@ -57,9 +57,10 @@ def test_scores_metrics_and_explanations(bert_folder: str, pairs: Pairs, tmp_pat
     result = scorer.score(*unzip(pairs))
     logged = {score.name: score for score in log.results.scores}
     assert {*logged} == {"alarms", "alarm_rate", "blank"}
-    assert logged["alarms"].metrics["mean"].value == pytest.approx(result.mean("alarms"))
-    assert logged["alarm_rate"].metrics["mean"].value == pytest.approx(result.mean("alarm_rate"))
-    assert logged["alarm_rate"].metrics["stderr"].value > 0
+    for name in ("alarms", "alarm_rate"):
+        mean = pytest.approx(float(result[name].nanmean()))
+        assert logged[name].metrics["mean"].value == mean
+        assert logged[name].metrics["stderr"].value > 0
     assert logged["alarm_rate"].unscored_samples == 2
     for sample in log.samples:
         score = sample.scores["estime"]
