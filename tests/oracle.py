@@ -21,7 +21,6 @@ NEARLY = 1e-4
 class Checked:
     """One summary token that occurs in the source."""
 
-    position: int  # in the summary
     same: float  # s(i), Eq. 2
     other: float  # o(i), the best dot product with a token of another id; -inf if the source has no other
     least_winners: (
@@ -29,7 +28,6 @@ class Checked:
     )
     most_winners: int  # or counted in
     near_tie: bool  # whether rounding may change the verdict
-    dots: np.ndarray  # with each source token
 
     @property
     def alarm(self) -> bool:
@@ -53,13 +51,6 @@ class Verdict:
         lambda self: sum(token.least_winners for token in self.checked)
     )  # N_w, Eq. 3, at least
     most_winners = property(lambda self: sum(token.most_winners for token in self.checked))
-
-
-def nearly_equal(first: float, second: float) -> bool:
-    """Whether two dot products are within ``NEARLY`` of each other, relative to the greater."""
-    return bool(np.isfinite([first, second]).all()) and abs(first - second) <= NEARLY * max(
-        abs(first), abs(second)
-    )
 
 
 def schedule(
@@ -201,5 +192,5 @@ class Oracle:
                 above = others > same
                 counts = ((above & ~near).sum(), (above | near).sum())
                 tie = bool((near & (others == best)).any())
-                verdicts[layer].checked.append(Checked(i, same, best, *map(int, counts), tie, dots))
+                verdicts[layer].checked.append(Checked(same, best, *map(int, counts), tie))
         return verdicts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,12 @@ import pytest
 import torch
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.engine.encoder.layers import BlockTaps
-from estime_metric.engine.masking import WindowBatch
 from estime_metric.measures import FURTHER_MEASURES
 from tests.families import BLOCKS, DETERMINERS, SENTENCES, save_encoder, toy_tagger
 from tests.oracle import Oracle
+from tests.test_scorer import encoded
+
+__all__ = ["encoded"]  # a fixture
 
 kendalltau = pytest.importorskip("scipy.stats").kendalltau
 
@@ -62,33 +63,17 @@ def test_measures_over_all_tokens_are_the_naive_ones(
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-def test_all_layers_take_one_pass(
-    unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    windows: list[int] = []  # of each forward pass
-    read = BlockTaps.read
-
-    def count(taps: BlockTaps, batch: WindowBatch, layers: Sequence[int]) -> list[torch.Tensor]:
-        windows.append(len(batch.ids))
-        return read(taps, batch, layers)
-
-    def scored(layers: object) -> tuple[EstimeResult, list[int]]:
-        options = {"model": bert_folder, "unit": unit, "measures": FURTHER_MEASURES}
-        scorer = EstimeScorer(layers=layers, **options)
-        scorer.load()
-        windows.clear()
-        return scorer.score([SUMMARY], [SOURCE]), windows.copy()
-
-    monkeypatch.setattr(BlockTaps, "read", count)
-    result, windows_of_all = scored("all")
+def test_all_layers_take_one_pass(unit: str, bert_folder: str, encoded) -> None:
+    options = {"model": bert_folder, "unit": unit, "measures": FURTHER_MEASURES}
+    result = EstimeScorer(layers="all", **options).score([SUMMARY], [SOURCE])
     assert result.layers == tuple(range(BLOCKS + 1))
-    assert len({result.values("alarms", layer).item() for layer in result.layers}) > 1
+    assert len({result["alarms", layer].item() for layer in result.layers}) > 1
     for layer in result.layers:
-        alone, windows_of_one = scored(layer)
-        assert windows_of_one == windows_of_all
+        alone = EstimeScorer(layers=layer, **options).score([SUMMARY], [SOURCE])
         for name in result.measures:
-            expected = pytest.approx(alone.values(name).item(), abs=1e-5)
-            assert result.values(name, layer).item() == expected, (name, layer)
+            assert result[name, layer].item() == pytest.approx(alone[name].item(), abs=1e-5), name
+    assert len({sum(len(text.windows) for text in texts) for texts in encoded}) == 1
+    assert len(encoded) == 1 + len(result.layers)
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])

