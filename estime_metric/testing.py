@@ -17,8 +17,6 @@ def assert_consistent(
     """Raises AssertionError, with the explanation in text, unless the ``inconsistency`` of a summary
     is below a limit. The encoder stays in memory for the next call.
 
-    Copying lowers the score: a wrong summary passes once enough of the source is appended to it.
-
     Copying lowers the score: a wrong summary passes once enough of its source is appended to it. For a
     whole test set, use the gate of ``estime compare --fail-if-worse``, which looks at the copying too.
 

@@ -10,7 +10,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -119,13 +118,13 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     """
     _replace_unknown_characters()
     tokens = list(sys.argv[1:] if tokens is None else tokens)
-    arguments = _arguments(app, tokens)
     _options.clear()
-    _options.update(name for argument in arguments for name in argument.names)
+    _options.update(name for argument in _arguments(app, tokens) for name in argument.names)
     try:
         with _warnings_in_one_line(), _terminable(), _notes():
             status = app(
-                _with_hyphens(arguments, tokens),
+                # A path with the meaning of a lone hyphen, which Cyclopts would take for an option.
+                ["./-" if token == "-" else token for token in tokens],
                 exit_on_error=False,
                 print_error=False,
                 result_action="return_value",
@@ -161,22 +160,6 @@ def _arguments(app: App, tokens: Sequence[str]) -> Sequence[Argument]:
     if command.default_command is None or command.name[0] in ("help-print", "version-print"):
         return ()
     return command.assemble_argument_collection(default_parameter=app.default_parameter)
-
-
-def _with_hyphens(arguments: Sequence[Argument], tokens: Sequence[str]) -> list[str]:
-    """The tokens, with each lone hyphen in a form that Cyclopts does not take for an option: ``-o=-``
-    for the value of an option, otherwise ``./-``, a path with the same meaning.
-    """
-    with_value = {
-        name for argument in arguments if argument.hint is not bool for name in argument.names
-    }
-    changed: list[str] = []
-    for previous, token in pairwise(["", *tokens]):
-        if token == "-" and previous.startswith("-") and previous in with_value:
-            changed[-1] += "=-"
-        else:
-            changed.append("./-" if token == "-" else token)
-    return changed
 
 
 @contextmanager

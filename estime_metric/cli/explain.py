@@ -14,8 +14,8 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.table.output import check_writable, is_standard, write_text
-from estime_metric.table.rows import TABLES, Layout, Line, header_hint, read_lines, valid_lines
+from estime_metric.table.output import check_writable, write_text
+from estime_metric.table.rows import TABLES, Layout, Line, no_pairs, read_lines, valid_lines
 from estime_metric.table.table import LINE, write
 
 if TYPE_CHECKING:
@@ -85,7 +85,13 @@ def explain(
         lines = valid_lines(read_lines(path, texts), problems)
         if wanted := row or ([EXAMPLE_ROW] if example else []):
             lines, problems = _only(lines, problems, wanted), []
-        _check_number(len(lines), problems, path, is_shown=output is None)
+        if not lines:
+            raise no_pairs([path], texts, next(iter(problems), ""))
+        if output is None and len(lines) > SHOWN:
+            raise ValueError(
+                f"Expected at most {SHOWN} pairs for the screen, but got {len(lines)}. Select some "
+                "with --row, or write a page with -o pairs.html."
+            )
         numbers, pairs = [line.number for line in lines], [line.row for line in lines]
     warn_of_rows(problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
@@ -101,20 +107,6 @@ def explain(
     else:
         _write(output, shown, headings, numbers)
     return 1 if problems else 0
-
-
-def _check_number(number: int, problems: Sequence[str], path: Path, *, is_shown: bool) -> None:
-    """Raises ValueError if there is no pair, or if there are more pairs than the screen can show."""
-    if not number:
-        first = f" ({problems[0]})" if problems else header_hint(path)
-        if is_standard(path):
-            first += "; standard input is read as JSON Lines"
-        raise ValueError(f"Expected pairs in {path}, but got none{first}.")
-    if is_shown and number > SHOWN:
-        raise ValueError(
-            f"Expected at most {SHOWN} pairs for the screen, but got {number}. Select some with "
-            "--row, or write a page with -o pairs.html."
-        )
 
 
 def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> list[Line]:

@@ -220,8 +220,7 @@ def _uneven(counts: pd.DataFrame, label: Label) -> list[str]:
         + ", ".join(f"{name} {number}" for name, number in row.items())
         for source, row in counts[:NAMED].iterrows()
     ]
-    more = len(counts) - NAMED
-    return problems if more <= 0 else [*problems, f"{more} more sources have different numbers"]
+    return _counted(problems, counts, "sources have different numbers")
 
 
 def _unmatched(counts: pd.DataFrame, label: Label) -> list[str]:
@@ -229,14 +228,13 @@ def _unmatched(counts: pd.DataFrame, label: Label) -> list[str]:
     example, and the systems that lack it.
     """
     problems = []
-    for pattern, rows in (counts == 0).groupby(list(counts.columns), sort=False):
-        lacks = dict(zip(counts.columns, pattern, strict=True))
-        owner = next(name for name in lacks if not lacks[name])
-        others = ", ".join(name for name in lacks if lacks[name])
-        problems += [
-            f"{owner}: {label(owner, key)} has no matching row in {others}"
-            for key in rows.index[:NAMED]
-        ]
-        if len(rows) > NAMED:
-            problems.append(f"{owner}: {len(rows) - NAMED} more have no matching row in {others}")
-    return problems
+    for key, row in counts[:NAMED].iterrows():
+        owner, lacking = row.index[row > 0][0], row.index[row == 0]
+        problems.append(f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}")
+    return _counted(problems, counts, "have no matching row in every system")
+
+
+def _counted(problems: list[str], counts: pd.DataFrame, what: str) -> list[str]:
+    """The sentences, and one that counts those of the examples that are not named."""
+    more = len(counts) - len(problems)
+    return [*problems, f"{more} more {what}"] if more else problems

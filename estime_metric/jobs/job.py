@@ -47,7 +47,7 @@ from estime_metric.table.output import (
     resolved,
     write_standard_output,
 )
-from estime_metric.table.rows import TABLES, Layout, Line, Row, header_hint, read_lines, read_rows
+from estime_metric.table.rows import TABLES, Layout, Line, Row, no_pairs, read_lines, read_rows
 from estime_metric.table.table import (
     FILE,
     FLAG,
@@ -243,7 +243,7 @@ def score_files(
             if not kept.scores:
                 if job.output is not None and not is_standard(job.output):
                     journal_path(job.output).unlink()
-                raise _no_pairs(job, head[0])
+                raise no_pairs(job.inputs, job.layout, head[0].sentence)
         table = kept.scores.frame()
         report = Report(
             job.inputs,
@@ -376,7 +376,7 @@ def _scored(
         row |= {f"{job.prefix}{name}": values[index] for name, values in columns.items()}
         rows.append(row)
     problems = [
-        f"{f'{line.path} ' if job.has_several_inputs else ''}line {line.number}: {line.problem}"
+        f"{f'{line.path} ' if job.has_several_inputs else ''}{line.sentence}"
         for line in part
         if line.problem
     ]
@@ -399,18 +399,7 @@ def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
         size += line.size
         if not line.problem or len(head) == HEAD or size > BYTES:
             return head
-    raise _no_pairs(job, head[0] if head else None)
-
-
-def _no_pairs(job: Job, first: Line | None) -> ValueError:
-    """The error for inputs without a pair; their first line says why."""
-    names = ["standard input" if is_standard(path) else str(path) for path in job.inputs]
-    problem = header_hint(*job.inputs)
-    if first is not None:
-        problem = f" (line {first.number}: {first.problem})"
-    if any(map(is_standard, job.inputs)) and job.layout.source_file is None:
-        problem += "; standard input is read as JSON Lines"
-    return ValueError(f"Expected pairs in {', '.join(names)}, but got none{problem}.")
+    raise no_pairs(job.inputs, job.layout, head[0].sentence if head else "")
 
 
 def _added_columns(job: Job, measures: Sequence[str]) -> list[str]:

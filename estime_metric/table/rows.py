@@ -16,7 +16,7 @@ import os
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, zip_longest
@@ -30,7 +30,7 @@ GZIP = ".gz"
 MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation mark is not closed
 
 _MARK = "\ufeff"  # which files that were appended to one another have in the middle
-_DEPTH = 100  # objects and arrays inside one another that a row may have, with which no format has trouble
+_DEPTH = 45  # objects and arrays inside one another that a row may have, with which no format has trouble
 _BATCH_ROWS, _BATCH_BYTES = 64, 4_000_000  # of Parquet that are decoded together
 _BUFFER = 65_536  # bytes of Parquet that are read together
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
@@ -104,6 +104,11 @@ class Line:
     size: int = 0
     share: float = 0.0
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong with the line, with its number."""
+        return f"line {self.number}: {self.problem}"
+
 
 class ColumnError(ValueError):
     """A table lacks a column of texts, which ``argument`` names."""
@@ -155,7 +160,7 @@ def valid_lines(lines: Iterable[Line], problems: list[str]) -> list[Line]:
     valid = []
     for line in lines:
         if line.problem:
-            problems.append(f"line {line.number}: {line.problem}")
+            problems.append(line.sentence)
         else:
             valid.append(line)
     return valid
@@ -174,6 +179,15 @@ def has_text_cells(path: Path) -> bool:
 def header_hint(*paths: Path) -> str:
     """What to add to the message that tables have no rows: the only row of one may be a pair."""
     return " (the first row is read as the header)" if any(map(has_text_cells, paths)) else ""
+
+
+def no_pairs(paths: Sequence[Path], layout: Layout, problem: str = "") -> ValueError:
+    """The error for files without a pair; their first ``problem`` says why."""
+    names = ["standard input" if is_standard(path) else str(path) for path in paths]
+    reason = f" ({problem})" if problem else header_hint(*paths)
+    if "standard input" in names and layout.source_file is None:
+        reason += "; standard input is read as JSON Lines"
+    return ValueError(f"Expected pairs in {', '.join(names)}, but got none{reason}.")
 
 
 def pair_problem(row: Row, source_column: str, summary_column: str) -> str:

@@ -54,7 +54,6 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 _TRUTHS = {"true": True, "false": False}
 _KEY = b"estime"  # of the record in the metadata of Parquet
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
-_LEVELS = 90  # of a type of Parquet: pyarrow reads up to 100, with those around the column
 
 Number = int | float | None  # ``None`` if a measure is undefined
 Record = Mapping[str, Any]
@@ -149,7 +148,7 @@ def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None
                 f"Expected {path.name} to be a table, but line {line.number} {line.problem}."
             )
         else:
-            skipped.append(f"{path.name} line {line.number}: {line.problem}")
+            skipped.append(f"{path.name} {line.sentence}")
     return pandas.DataFrame(rows, index=pandas.Index(numbers, name=LINE))
 
 
@@ -345,16 +344,12 @@ def _type_of(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
         return None
 
 
-def _can_be_written(pyarrow: Any, kind: Any, levels: int = _LEVELS) -> bool:
-    """Whether Parquet has a type: it has no object without fields, and what has more than ``levels``
-    cannot be read back.
-    """
-    is_struct = pyarrow.types.is_struct(kind)
-    if levels < 0 or (is_struct and kind.num_fields == 0):
+def _can_be_written(pyarrow: Any, kind: Any) -> bool:
+    """Whether Parquet has a type: it has no object without fields."""
+    if pyarrow.types.is_struct(kind) and kind.num_fields == 0:
         return False
     children = [kind.field(index).type for index in range(kind.num_fields)]
-    inner = levels - (1 if is_struct else 2)  # a list has a group around its elements
-    return all(_can_be_written(pyarrow, child, inner) for child in children)
+    return all(_can_be_written(pyarrow, child) for child in children)
 
 
 def _array(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:

@@ -21,8 +21,6 @@ LABELS = {
     "Anna sold the old boat.": 0,
     "Nobody knows anything about zebras.": 0,
 }
-TEXTS = list(LABELS), [SOURCE] * len(LABELS)
-ONE_SOURCE = {"groups": TEXTS[1]}
 
 run = partial(run_command, "calibrate")
 
@@ -97,19 +95,16 @@ def test_rows_without_a_label_or_a_score_are_named_and_skipped(tmp_path: Path) -
     assert "3 summaries, 1 consistent" in shown.stdout
 
 
-@pytest.mark.parametrize("prefix", ["", "my_"])
 def test_the_direction_of_a_measure_is_known_with_its_layer_and_its_prefix(
-    judged: Path, encoder: list[str], tmp_path: Path, prefix: str
+    judged: Path, encoder: list[str], tmp_path: Path
 ) -> None:
     scored = tmp_path / "scores.csv"
-    options = ["--layers", "1,2", "--measures", "soft", "--prefix", prefix, "-o", scored]
+    options = ["--layers", "1,2", "--measures", "soft", "--prefix", "my_", "-o", scored]
     run_command("score", judged, *encoder, *options)
-    for measure, higher in (("soft_layer1", True), ("inconsistency_layer1", False)):
-        values = [float(row[f"{prefix}{measure}"]) for row in csv_rows(scored)]
-        shown = run(scored, "--score", measure).stdout
-        check_threshold(
-            shown, measure, values, [*LABELS.values()], **ONE_SOURCE, higher_is_better=higher
-        )
+    values = [float(row["my_soft_layer1"]) for row in csv_rows(scored)]
+    shown = run(scored, "--score", "soft_layer1").stdout
+    of_one_source = {"groups": [SOURCE] * len(LABELS), "higher_is_better": True}
+    check_threshold(shown, "soft_layer1", values, [*LABELS.values()], **of_one_source)
 
 
 def test_scores_of_others_have_the_direction_that_is_named(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_more_than_a_few_are_counted() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     all_of_a = scores_by_source(letters)
     lacking = join_scores({"A": all_of_a, "B": scores_by_source("a")}).unmatched
-    assert lacking[NAMED:] == (f"A: {25 - NAMED} more have no matching row in B",)
+    assert lacking[NAMED:] == (f"{25 - NAMED} more have no matching row in every system",)
     uneven = join_scores({"A": all_of_a, "B": scores_by_source("a" + 2 * letters[1:])}).unmatched
     assert uneven[NAMED:] == (f"{25 - NAMED} more sources have different numbers",)
 

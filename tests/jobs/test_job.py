@@ -117,7 +117,7 @@ def test_a_row_that_is_nested_deeply_is_one_skipped_row_in_every_format(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     table = tmp_path / "pairs.jsonl"
-    deep = [f'{{"source": "a b", "summary": "a", "x": {"[" * n}NaN{"]" * n}}}' for n in (98, 950)]
+    deep = [f'{{"source": "a b", "summary": "a", "x": {"[" * n}NaN{"]" * n}}}' for n in (44, 950)]
     table.write_text("\n".join(deep))
     for ending in WRITABLE:
         problems: list[str] = []
@@ -164,13 +164,13 @@ def test_a_damaged_record_is_not_resumed_but_overwritten(
     table: Path, tmp_path: Path, scorer: EstimeScorer, content: str
 ) -> None:
     out = tmp_path / "out.jsonl"
-    score_files(Job(inputs=(table,), output=out), scorer)
+    job = Job(inputs=(table,), output=out)
+    score_files(job, scorer)
     record_path(out).write_text(content)
-    job = Job(inputs=tuple(tmp_path.iterdir()), output=out)
-    assert job.inputs == (table,)
+    job = replace(job, inputs=tuple(tmp_path.iterdir()))
     with pytest.raises(ValueError, match="Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
-    assert score_files(job, scorer, existing="overwrite").pairs == 40
+    assert score_files(job, scorer, existing="overwrite").inputs == (table,)
     out.write_text('{"line": 1}\n')
     with pytest.raises(ValueError, match=r"rows of .* are damaged\. Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
@@ -268,11 +268,9 @@ def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_
 
 def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    names = ["a.jsonl", "scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
+    names = ["scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
     paths = tuple(write_jsonl(tmp_path / name, rows(1)) for name in names)
-    out = tmp_path / "scores.jsonl"
-    assert Job(inputs=paths, output=out).inputs == paths
-    write_jsonl(out, rows(1))
+    out = write_jsonl(tmp_path / "scores.jsonl", rows(1))
     with pytest.raises(ValueError, match="the output to differ from the input"):
         Job(inputs=(*paths, out), output=out)
     record_path(out).write_text('{"finished": true}')
@@ -280,13 +278,13 @@ def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path
 
 
 def test_a_file_is_scored_once_whatever_its_names_are(table: Path, tmp_path: Path) -> None:
-    link, hard = tmp_path / "link.jsonl", tmp_path / "hard.jsonl"
-    link.symlink_to(table)
-    hard.hardlink_to(table)
+    (tmp_path / "link.jsonl").symlink_to(table)
+    (tmp_path / "hard.jsonl").hardlink_to(table)
     (tmp_path / "x").mkdir()
-    for other in (table, link, hard, tmp_path / "x" / ".." / table.name):
+    others = [tmp_path / name for name in ("link.jsonl", "hard.jsonl", f"x/../{table.name}")]
+    for first, *paths in ([table, other] for other in [table, *others]):
         with pytest.raises(ValueError, match="which are the same file"):
-            Job(inputs=(table, tmp_path / "b.jsonl", other))
+            Job(inputs=(first, tmp_path / "b.jsonl", *paths))
     with pytest.raises(ValueError, match="which are the same file"):
         Job(inputs=(Path("-"), Path("/dev/stdin")))
 
@@ -311,10 +309,9 @@ def test_warnings_count_the_pairs_of_earlier_runs(tmp_path: Path) -> None:
     table = write_jsonl(tmp_path / "de.jsonl", [{"source": text, "summary": text}] * 20)
     job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
     scorer = EstimeScorer(model="embedded-small", layers=1, distance=2, device="cpu")
-    kept = score_chunks(job, scorer, 1)
-    assert 0 < kept < 20
+    score_chunks(job, scorer, 1)
     with pytest.warns(RuntimeWarning, match="This concerns 20 of 20 pairs") as caught:
-        score_files(job, scorer, existing="resume")
+        assert score_files(job, scorer, existing="resume").resumed
     assert [warning.filename for warning in caught] == [__file__]
 
 
