@@ -82,7 +82,9 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
 def test_a_file_has_the_scores_and_other_columns(table: Path, score: Score, tmp_path: Path) -> None:
     out = tmp_path / "scores.csv"
     arguments = [table, "-l", "2,1", "-o", out]
-    assert f"wrote 2 rows to {out}" in score(*arguments, status=1).stdout
+    shown = score(*arguments, status=1).stdout
+    assert f"wrote 2 rows to {out}" in shown
+    assert "The cat sat." not in shown  # pairs are listed if they are not written
     assert "was already complete: 2 rows" in score(*arguments, "--resume", status=1).stdout
     rows = csv_rows(out)
     assert [(row["line"], row["id"]) for row in rows] == [("2", "a"), ("4", "c")]
@@ -137,7 +139,7 @@ def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> Non
         (tmp_path / f"{name}.txt").write_text(text)
     sources, first, second = (tmp_path / f"{name}.txt" for name in texts)
     shown = score("-s", sources, "-i", first, second, columns=500).stdout
-    listed = re.findall(r"^ *(\d) +\d.* \S+/(.)\.txt", shown, re.MULTILINE)
+    listed = re.findall(r"(?m)^ *(\d) +\d\.\d{3} +\d+ +\d+ .*/(.)\.txt", shown)
     assert listed == [(line, name) for name in "ab" for line in "12"]
     both, alone = (
         json.loads(score("-s", sources, "-i", *paths, "--json").stdout)
@@ -243,6 +245,16 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     worst = json.loads(score(*paths, "--worst", 2, "--json").stdout)["worst"]
     assert [(pair["file"], pair["line"]) for pair in worst] == [(str(b), 1), (str(a), 2)]
     assert worst[1]["words"]["new word"] == ["zebra"]
+
+
+def test_ten_flagged_summaries_are_listed_unless_a_number_is_given(
+    score: Score, tmp_path: Path
+) -> None:
+    (path,) = tables(tmp_path, p=["zebra"] * 11)
+    shown = score(path, "--threshold", 0.9).stdout
+    assert "11 summaries flagged (inconsistency >= 0.9); the worst 10:" in shown
+    (path,) = tables(tmp_path, p=["The cat sat on the mat."])
+    assert "0 summaries flagged (inconsistency >= 1)\n" in score(path, "--threshold", 1).stdout
 
 
 def test_own_columns_flag_and_file_are_columns_like_others(score: Score, tmp_path: Path) -> None:
