@@ -182,6 +182,12 @@ def test_systems_are_scored_first_from_files_of_every_kind(
     assert means(out) == expected(scorer)
 
 
+def test_a_further_measure_of_pairs_is_computed(tmp_path: Path, encoder: list[str]) -> None:
+    paths = [pairs(tmp_path / f"{name}.jsonl", name) for name in "ab"]
+    shown = json.loads(run(*paths, *encoder, "--measures", "soft", "--json").stdout)
+    assert [row["measure"] for row in shown["pairs"]] == ["soft"]
+
+
 def test_a_scored_file_and_pairs_with_its_settings(
     tmp_path: Path, encoder: list[str], scorer: EstimeScorer
 ) -> None:
