@@ -21,8 +21,6 @@ class CoherenceOptions:
         classifier: Folder or Hub name of a trained classifier (python -m
             estime_metric.studies.coherence_measures.train).
         bartscore_model: Sequence-to-sequence model, Hub name or folder.
-        tagger: 'nltk' makes the entity graph link nouns. (default: content words, which needs no
-            NLTK data)
         truncate: Truncate texts that are longer than the model's maximum input.
         device: cpu, cuda ... (default: cuda if available, otherwise cpu)
         seed: Seed of the measure random.
@@ -30,7 +28,6 @@ class CoherenceOptions:
 
     classifier: str | None = None
     bartscore_model: str = BARTSCORE_MODEL
-    tagger: str | None = None
     truncate: bool = False
     device: str | None = None
     seed: int = 0

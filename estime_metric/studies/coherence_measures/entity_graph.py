@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from estime_metric.engine.words import Tagger, find_tagger, split_words, tags_of
+from estime_metric.engine.words import split_words
 from estime_metric.studies.meta.shuffle import split_sentences
 from estime_metric.table.arrays import Floats
 
@@ -48,32 +48,6 @@ def content_words(sentence: str) -> dict[str, float]:
         for word in words
         if len(word) > 2 and word[0].isalpha() and "'" not in word and word not in _STOP
     }
-
-
-def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
-    """A finder of nouns: lower-cased words whose tag begins with ``NN`` (Penn Treebank) or is
-    ``NOUN`` or ``PROPN``.
-
-    ``tagger``: ``"nltk"`` (extra ``nltk``; ImportError without) or a callable from words to tags or
-    pairs (word, tag).
-
-    Example:
-        >>> find = nouns(lambda words: ["NN" if word[0] == "b" else "VB" for word in words])
-        >>> find("Bees bite bread")
-        {'bite': 1.0, 'bread': 1.0}
-    """
-    tag = find_tagger(tagger)
-
-    def find(sentence: str) -> dict[str, float]:
-        words = split_words(sentence)
-        tags = tags_of(words, tag) if words else []
-        return {
-            word.lower(): 1.0
-            for word, kind in zip(words, tags, strict=True)
-            if kind.startswith("NN") or kind in ("NOUN", "PROPN")
-        }
-
-    return find
 
 
 def entity_graph(text: str, entities: EntityFinder = content_words) -> float:

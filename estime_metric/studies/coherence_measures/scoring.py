@@ -9,7 +9,7 @@ import numpy as np
 
 from estime_metric._version import __version__
 from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions
-from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
+from estime_metric.studies.coherence_measures.entity_graph import entity_graph
 from estime_metric.table.arrays import Floats
 
 #: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
@@ -47,7 +47,7 @@ def coherence_scores(
 
     Only ``bartscore`` reads the ``sources`` of the texts. `check_measures` says which measures lack
     what they need. Raises OSError if a model cannot be loaded, ValueError if it is not a trained
-    classifier, ImportError if a tagger is not installed.
+    classifier.
 
     Example:
         >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colors."]
@@ -65,7 +65,7 @@ def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> s
         ['COHERENCE', 'entity_graph:content_words', 'length:characters']
     """
     settings = {
-        "entity_graph": f"nouns,{options.tagger}" if options.tagger else "content_words",
+        "entity_graph": "content_words",
         "classifier": str(options.classifier),
         "bartscore": options.bartscore_model,
         "length": "characters",
@@ -82,8 +82,7 @@ def _score(
     name: str, texts: Sequence[str], sources: Sequence[str], options: CoherenceOptions
 ) -> Floats:
     if name == "entity_graph":
-        finder = content_words if options.tagger is None else nouns(options.tagger)
-        return np.array([entity_graph(text, entities=finder) for text in texts], dtype=np.float64)
+        return np.array([entity_graph(text) for text in texts], dtype=np.float64)
     if name == "length":
         return np.array([len(text) for text in texts], dtype=np.float64)
     if name == "random":

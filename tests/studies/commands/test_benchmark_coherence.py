@@ -12,7 +12,7 @@ from scipy import stats
 from estime_metric.studies.benchmarks.coherence_scores.data import read
 from estime_metric.studies.benchmarks.coherence_scores.statistics import analyze
 from estime_metric.studies.benchmarks.shared.scored import Scored
-from tests.command import csv_rows, json_rows, run_command, write_jsonl
+from tests.command import csv_rows, json_rows, run_command
 from tests.studies.made import made_folder
 
 
@@ -53,24 +53,10 @@ def test_published_scores_of_a_file_are_rows(folder: Path) -> None:
 
 
 def test_annotators_and_entities(folder: Path) -> None:
-    judged = json_rows(folder / "summeval" / "summeval.jsonl")
-    rng = np.random.default_rng(0)
-    experts = rng.integers(1, 6, size=(len(judged), 3)).tolist()
-    write_jsonl(
-        folder / "summeval" / "annotations.jsonl",
-        [
-            {**row, "expert": {"coherence": ratings}}
-            for row, ratings in zip(judged, experts, strict=True)
-        ],
-    )
-    documents = dict.fromkeys(row["doc_id"] for row in judged)
-    texts = {"references": ["The bridge is old. The mayor saw the bridge.", "Another."]}
-    write_jsonl(
-        folder / "summeval" / "references.jsonl", [{"doc_id": name, **texts} for name in documents]
-    )
     frames = analyze(Scored(data := read(folder), frame=data.table), runs=0, intervals=False)
-    expert, others = np.array(experts)[:, 0], np.array(experts)[:, 1:].mean(axis=1)
-    expected = stats.kendalltau(expert, others).statistic
+    rows = json_rows(folder / "summeval" / "annotations.jsonl")
+    experts = np.array([row["expert"]["coherence"] for row in rows])
+    expected = stats.kendalltau(experts[:, 0], experts[:, 1:].mean(axis=1)).statistic
     assert frames["annotators.csv"].loc[0, "τ_sum"] == pytest.approx(expected)
     overlap = frames["entities.csv"].set_index("corpus").loc["CNN/DM Ref."]
     assert (overlap["documents"], overlap["sentences"]) == (0, 0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
 
 from estime_metric.studies.meta import plots
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
@@ -54,13 +56,26 @@ def test_circles_have_the_colors_and_areas_of_the_matrix() -> None:
     assert crosses.get_offsets().tolist() == [[0.0, 1.0]]
 
 
+@pytest.mark.parametrize("systems", [1, 16])
+def test_names_and_captions_lie_within_the_picture(systems: int) -> None:
+    figure = plots.plot_bias(bias(systems), "a measure")
+    figure.draw_without_rendering()
+    drawn, picture = figure.get_tightbbox(), figure.bbox_inches
+    assert (drawn.min >= picture.min - 0.01).all()
+    assert (drawn.max <= picture.max + 0.01).all()
+
+
 def test_bars_and_whiskers_stand_where_the_values_are() -> None:
-    values = {"one": [0.1, 0.4, np.nan], "two": [0.2, -0.3, 0.0]}
-    ends = {"one": [[0.0, 0.2], [0.3, 0.5], [np.nan, np.nan]]}
-    figure = plots.plot_intra_system(values, ["A", "B", "C"], ends, title="within each system")
-    for panel, heights in zip(figure.axes, values.values(), strict=True):
-        np.testing.assert_array_equal([bar.get_height() for bar in panel.patches], heights)
-    whiskers = np.array(figure.axes[0].collections[0].get_segments())
+    none = [np.nan] * 3
+    frames = {
+        "one": {"value": [0.1, 0.4, np.nan], "low": [0.0, 0.3, np.nan], "high": [0.2, 0.5, np.nan]},
+        "two": {"value": [0.2, -0.3, 0.0], "low": none, "high": none},
+    }
+    agreement = {name: pd.DataFrame(rows) for name, rows in frames.items()}
+    figure = plots.plot_intra_system(agreement, ["A", "B", "C"], "within each system")
+    for panel, rows in zip(figure.axes, agreement.values(), strict=True):
+        np.testing.assert_array_equal([bar.get_height() for bar in panel.patches], rows["value"])
+    whiskers = figure.axes[0].collections[0].get_segments()[:2]
     np.testing.assert_allclose(whiskers, [[[0, 0.0], [0, 0.2]], [[1, 0.3], [1, 0.5]]])
     assert [panel.get_title(loc="left") for panel in figure.axes] == [
         "one   (mean 0.25)",

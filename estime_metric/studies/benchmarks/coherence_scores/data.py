@@ -30,11 +30,10 @@ class CoherenceScores(Summaries):
     Attributes:
         published: the columns of published measures, the names of their files.
         shuffle: measure -> its scores on the shuffle test, see `read_shuffle_scores`.
-        components: a column for each component of GRUEN, and the rows of the table; none if they are
-            not available.
+        components: a column for each component of GRUEN, and the rows of the table.
         annotations: the coherence that each expert judged, a column for each expert, and the rows
-            of the table; none if they are not available.
-        references: the summary of CNN/DailyMail of each document; none if they are not available.
+            of the table.
+        references: the summary of CNN/DailyMail of each document, its first reference.
         properties: by system, also without judgements: ``name``, ``extractive``,
             ``pretrained_transformer``, ``produces_capitals``.
     """
@@ -69,8 +68,8 @@ def read(folder: Path) -> CoherenceScores:
     published = {
         name: _read_scores(scores / f"{name}.csv", table, ["score"])["score"] for name in measures
     }
-    components = scores / "gruen_components.csv"
     shuffled = {name: folder / "shuffle" / f"{name}.csv" for name in LABELS}
+    references = read_frame(folder / "summeval" / "references.jsonl", ("doc_id", "references"))
     properties = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
     return CoherenceScores(
         origin=folder.name or str(folder),
@@ -79,30 +78,19 @@ def read(folder: Path) -> CoherenceScores:
         shuffle={
             name: read_shuffle_scores(path) for name, path in shuffled.items() if path.is_file()
         },
-        components=_read_scores(components, table, list(COMPONENTS))
-        if components.is_file()
-        else pd.DataFrame(),
+        components=_read_scores(scores / "gruen_components.csv", table, list(COMPONENTS)),
         annotations=_read_annotations(folder / "summeval" / "annotations.jsonl", table),
-        references=_read_references(folder / "summeval" / "references.jsonl"),
+        references=[texts[0] for texts in references["references"]],
         properties=read_frame(folder / "summeval" / "systems.csv", properties).set_index("system"),
     )
 
 
 def _read_annotations(path: Path, table: pd.DataFrame) -> pd.DataFrame:
-    """Each expert's judgements of coherence of each summary of the table; none without the file."""
-    if not path.is_file():
-        return pd.DataFrame()
+    """Each expert's judgements of coherence of each summary of the table."""
     rows = read_frame(path, ("doc_id", "system", "expert"), doc_id="document")
     rows = join(table[KEY], rows, KEY, f"{path.name} to have each summary")
     judgements = [expert["coherence"] for expert in rows["expert"]]
     return pd.DataFrame(judgements, index=rows.index, dtype=float)
-
-
-def _read_references(path: Path) -> list[str]:
-    """The first reference of each document, which is the summary of CNN/DailyMail."""
-    if not path.is_file():
-        return []
-    return [texts[0] for texts in read_frame(path, ("doc_id", "references"))["references"]]
 
 
 def _read_scores(path: Path, table: pd.DataFrame, fields: list[str]) -> pd.DataFrame:

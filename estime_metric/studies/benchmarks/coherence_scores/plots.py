@@ -42,39 +42,27 @@ def draw(
     from estime_metric.studies.meta import plots
 
     data = scored.data
-    drawn = [column for column in scored.known if column.name in DRAWN or column.section == OWN]
-    values, ends = {}, {}
     judgements = judgements_of(data)
     order = rank_systems(judgements)
-    grids = {column.name: scored.grid(column, "coherence") for column in drawn}
-    biased = {
-        column.name: (column.label, grids[column.name].scores, grids[column.name].judgements)
-        for column in drawn
-    }
-    biased["architecture"] = ("architecture", architecture(data), judgements)
-    for name, (label, values_of, judged) in biased.items():
-        if len(judged):
-            for compared in BIAS_PAIRS:
-                bias = bias_matrix(values_of, judged, data.names, compared)
-                measure = re.sub(r"[^\w.-]+", "-", name)
-                yield (
-                    f"bias-{measure}-{compared.replace('_', '-')}",
-                    plots.plot_bias(bias, label),
-                )
-    for column in drawn:
-        grid = grids[column.name]
-        if not grid.documents:
-            continue
-        groups = evaluate_all(
-            by_system(grid),
-            levels=["summary"],
-            methods=["kendall_b"],
-            resample="documents",
-            seed=seed,
-        )
-        values[column.label] = groups["value"].to_numpy()[order]
-        ends[column.label] = groups[["low", "high"]].to_numpy()[order]
-    ordered = [data.names[index] for index in order]
-    if values:
+    agreement = {}
+    biased = {"architecture": ("architecture", architecture(data), judgements)}
+    for column in scored.known:
+        grid = scored.grid(column, "coherence")
+        if grid.documents and (column.name in DRAWN or column.section == OWN):
+            biased[column.name] = (column.label, grid.scores, grid.judgements)
+            agreement[column.label] = evaluate_all(
+                by_system(grid),
+                levels=["summary"],
+                methods=["kendall_b"],
+                resample="documents",
+                seed=seed,
+            ).iloc[order]
+    for name, (label, scores, judged) in biased.items():
+        for compared in BIAS_PAIRS:
+            bias = bias_matrix(scores, judged, data.names, compared)
+            measure = re.sub(r"[^\w.-]+", "-", name)
+            yield f"bias-{measure}-{compared.replace('_', '-')}", plots.plot_bias(bias, label)
+    if agreement:
+        ordered = [data.names[index] for index in order]
         title = "Agreement with judged coherence within each system, best system first"
-        yield "intra-system", plots.plot_intra_system(values, ordered, ends, title=title)
+        yield "intra-system", plots.plot_intra_system(agreement, ordered, title)

@@ -53,21 +53,20 @@ def analyze(
     seed: int = 0,
 ) -> Frames:
     """Tidy tables of what Tables 1, 3, 4, 5 and 6 show, with the paper's figures in columns ``paper``,
-    and of the agreement of the annotators, as far as the data has what they need.
+    and of the agreement of the annotators.
 
     ``runs``: over which the confounders with noise are averaged; 0 omits Table 1.
     ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
     ``intervals``.
     """
     data = scored.data
-    frames = {AGREEMENT: _agreement(scored, resamples if intervals else 0, seed)}
-    frames[SHUFFLE] = _shuffle(data)
-    if len(data.components):
-        frames[COMPONENTS] = gruen_components(data)
-    if data.references:
-        frames[ENTITIES] = entity_overlap(data)
-    if len(data.annotations):
-        frames[ANNOTATORS] = annotator_agreement(data)
+    frames = {
+        AGREEMENT: _agreement(scored, resamples if intervals else 0, seed),
+        SHUFFLE: _shuffle(data),
+        COMPONENTS: gruen_components(data),
+        ENTITIES: entity_overlap(data),
+        ANNOTATORS: annotator_agreement(data),
+    }
     if runs:
         frames[CONFOUNDERS] = confounder_statistics(data, runs, seed)
     return frames

@@ -31,8 +31,8 @@ _NOT_RUN = (
 
 
 def make_tables(scored: Scored[CoherenceScores], frames: Frames) -> list[Table]:
-    """``table3``, ``table4``, ``table3-intervals``; ``table5``, ``table6``, ``annotators`` and
-    ``table1`` if they were computed.
+    """``table3``, ``table4``, ``table3-intervals``, ``table5``, ``table6``, ``annotators``, and ``table1``
+    if it was computed.
     """
     paper = "of Steen & Markert 2022"
     agreement = frames[AGREEMENT]
@@ -61,24 +61,8 @@ def make_tables(scored: Scored[CoherenceScores], frames: Frames) -> list[Table]:
             [_SYSTEMS],
         ),
     ]
-    if COMPONENTS in frames:
-        rows = frames[COMPONENTS]
-        alone = rows["other"].mask(rows["component"] == rows["other"], "alone")
-        shown = rows.assign(other=alone).rename(columns={"other": "with", "value": "τ_sys"})
-        title = f"Table 5 {paper}: system-level agreement of GRUEN's components and of their sums."
-        made.append(Table("table5", title, {"": shown}, [_SYSTEMS], decimals=2, texts=["with"]))
-    if ENTITIES in frames:
-        note = (
-            "Entities: content words; in the paper those of the Brown Coherence Toolkit. Texts: the references of 100 "
-            'documents and the summaries of 16 systems; in the paper "CNN/DM Ref.", whose size it does not state, and '
-            "17 systems."
-        )
-        names = {"documents_paper": "documents paper", "sentences_paper": "sentences paper"}
-        title = f"Table 6 {paper}: share of documents, and mean share of sentences, without entity overlap."
-        shown = frames[ENTITIES].rename(columns=names)
-        made.append(Table("table6", title, {"": shown}, [note]))
-    if ANNOTATORS in frames:
-        made.append(_annotators(frames[ANNOTATORS]))
+    made += [_table_5(frames[COMPONENTS], paper), _table_6(frames[ENTITIES], paper)]
+    made.append(_annotators(frames[ANNOTATORS]))
     if CONFOUNDERS in frames:
         own = agreement[agreement["section"] == OWN].rename(columns={"measure": "confounder"})
         note = "Capitalization: whether the system writes capitals; in the paper their number in each summary."
@@ -116,6 +100,29 @@ def _table_4(frame: pd.DataFrame, paper: str) -> Table:
         [
             "Computed from the published scores, a tie counts as one half; paper: as printed; 0.5 by chance.",
         ],
+    )
+
+
+def _table_5(frame: pd.DataFrame, paper: str) -> Table:
+    """Table 5."""
+    alone = frame["other"].mask(frame["component"] == frame["other"], "alone")
+    shown = frame.assign(other=alone).rename(columns={"other": "with", "value": "τ_sys"})
+    title = f"Table 5 {paper}: system-level agreement of GRUEN's components and of their sums."
+    return Table("table5", title, {"": shown}, [_SYSTEMS], decimals=2, texts=["with"])
+
+
+def _table_6(frame: pd.DataFrame, paper: str) -> Table:
+    """Table 6."""
+    note = (
+        "Entities: content words; in the paper those of the Brown Coherence Toolkit. Texts: the references of 100 "
+        'documents and the summaries of 16 systems; in the paper "CNN/DM Ref.", whose size it does not state, and '
+        "17 systems."
+    )
+    title = (
+        f"Table 6 {paper}: share of documents, and mean share of sentences, without entity overlap."
+    )
+    return Table(
+        "table6", title, {"": frame.rename(columns=lambda name: name.replace("_", " "))}, [note]
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
 
 from estime_metric.show.plot import (
     COLORS,
@@ -36,9 +36,9 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
     figure = new_figure(WIDTH, WIDTH * 0.95, f"Bias matrix of {measure}")
     axes = figure.add_subplot(aspect="equal")
     figure.supxlabel(
-        f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
+        f"Pairs of summaries {compared}, at most {largest}; systems from the best mean judgement to the worst.\n"
         "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) "
-        f"the worse one did. The largest circle: {largest} pairs.",
+        "the worse one did.",
         fontsize=TICK,
         x=0.02,
         ha="left",
@@ -70,34 +70,33 @@ def plot_bias(bias: BiasMatrix, measure: str) -> Figure:
 
 
 def plot_intra_system(
-    values: Mapping[str, ArrayLike],
-    systems: Sequence[str],
-    intervals: Mapping[str, ArrayLike],
-    title: str,
+    agreement: Mapping[str, pd.DataFrame], systems: Sequence[str], title: str
 ) -> Figure:
     """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one
-    scale. ``values``: measure -> (s,) values of Kendall's tau-b, ``intervals``: measure -> (s, 2)
-    lower and upper ends, NaN if there is none; a measure without an entry has bars alone."""
-    figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
-    panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    for panel, (measure, system_values) in zip(panels, values.items(), strict=True):
-        heights = np.asarray(system_values, dtype=np.float64)
-        mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
-        panel.bar(range(len(systems)), heights, width=0.72, color=COLORS[0])
-        if measure in intervals:
-            ends = np.asarray(intervals[measure], dtype=np.float64)
-            bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
-            middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
-            panel.errorbar(
-                bars, middle, half, fmt="none", ecolor="black", elinewidth=1.0, capsize=3
-            )
+    scale. ``agreement``: measure -> a row for each system, ``value``, Kendall's tau-b, ``low`` and
+    ``high``, NaN if there is none."""
+    figure = new_figure(WIDTH, 1.5 + 1.05 * len(agreement), title)
+    panels = figure.subplots(len(agreement), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    places = np.arange(len(systems))
+    for panel, (measure, rows) in zip(panels, agreement.items(), strict=True):
+        low, high, mean = rows["low"].to_numpy(), rows["high"].to_numpy(), rows["value"].mean()
+        panel.bar(places, rows["value"], width=0.72, color=COLORS[0])
+        panel.errorbar(
+            places,
+            (low + high) / 2,
+            (high - low) / 2,
+            fmt="none",
+            ecolor="black",
+            elinewidth=1.0,
+            capsize=3,
+        )
         panel.axhline(0.0, color="black", linewidth=0.8)
         panel.axhline(mean, color=COLORS[1], linewidth=1.1, linestyle="--")
         panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
         make_grid(panel, lines="y")
     panels[-1].set_xlim(-0.6, len(systems) - 0.4)
     panels[-1].set_xticks(
-        range(len(systems)), systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
+        places, systems, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
     )
     figure.supylabel("Kendall's τ-b", fontsize=LABEL)
     return figure

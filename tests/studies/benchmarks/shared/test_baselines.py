@@ -74,7 +74,7 @@ def test_divergence_is_the_naive_formula_between_0_and_1(
 
 def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_value() -> None:
     assert length(["It 's 3,5 -- well .", ""]).tolist() == [5.0, 0.0]
-    assert absent_words(["The red, RED dog!", ""], ["a Dog; the cat", "x"]).tolist() == [2.0, 0.0]
+    assert absent_words(["A red, RED dog!", ""], ["Dog; the cat", "x"]).tolist() == [3.0, 0.0]
     assert jensen_shannon(["", "a"], ["a", " . "]).tolist() == [1.0, 1.0]
     assert [values.tolist() for values in rouge([""], [["a b"]]).values()] == [[0.0]] * 4
     assert bleu([""], [["a b"]]).tolist() == [0.0]
