@@ -270,19 +270,6 @@ def test_own_columns_flag_and_file_are_columns_like_others(score: Score, tmp_pat
     assert written == [("doc.txt", str(path)) for path in paths]
 
 
-def test_what_belongs_to_an_output_belongs_to_the_target_of_a_link(
-    score: Score, tmp_path: Path
-) -> None:
-    (pairs,) = tables(tmp_path, pairs=["The cat sat."])
-    (tmp_path / "folder").mkdir()
-    target, link = tmp_path / "folder" / "real.jsonl", tmp_path / "link.jsonl"
-    link.symlink_to(target)
-    for distance in (8, 2):
-        score(pairs, "-o", link, "--overwrite", "--distance", distance)
-        assert f"|distance:{distance}|" in record_of(target)["signature"]
-    assert {path.name for path in tmp_path.iterdir()} == {"pairs.jsonl", "folder", "link.jsonl"}
-
-
 def test_summaries_without_anything_to_check_are_named_with_their_file(
     score: Score, tmp_path: Path
 ) -> None:
