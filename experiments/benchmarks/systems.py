@@ -2,6 +2,7 @@
 by how much more does the better system copy? SummEval, FRANK and RAGTruth.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ CHOOSING, REPORTING = "choosing", "reporting"
 FIRST_DOCUMENTS = 50
 #: Where bands of the ratio of copying begin.
 BANDS = {"at most 1.5": 0, "1.5 to 2": 1.5, "2 to 3": 2, "above 3": 3}
+#: Differences of systems that copy alike, by their size.
+SIZES = ("all", "up to the median", "above the median")
+_KEYS = ["data", "part", "measure"]
 
 
 def read(folder: Path) -> pd.DataFrame:
@@ -135,27 +139,23 @@ def counts(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     bands = pd.cut(pairs["ratio"], [*BANDS.values(), np.inf], labels=list(BANDS))
     halves = np.where(pairs["ratio"] <= 2, "at most 2", "above 2")
-    keys = ["data", "part", "measure"]
-    everything = pd.concat(
-        [pairs.assign(band=band) for band in ("all pairs", bands.astype(str), halves)]
-    )
-    sums = everything.groupby([*keys, "band"], sort=False)[["right", "significant"]].sum()
-    return sums.reset_index()
+    return _sums([pairs.assign(band=band) for band in ("all pairs", bands.astype(str), halves)])
 
 
 def sizes(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Of each measure, dataset and part, over the pairs of systems with a ratio of copying of at most 2
-    and a p below .05 without Holm's correction: how many there are, ``all``, and how many of these
-    ``agree`` with people, and the same of those with a difference above the median of these and of the
-    others.
+    """The same over the pairs of systems with a ratio of copying of at most 2, where differences with a p
+    below .05 count as ``significant``, without Holm's correction: over all of them and by their size.
     """
     near = pairs[(pairs["ratio"] <= 2) & (pairs["p_value"] < 0.05)]
-    keys = ["data", "part", "measure"]
-    is_large = near["difference"] > near.groupby(keys)["difference"].transform("median")
-    size = np.where(is_large, "above the median", "up to the median")
-    everything = pd.concat([near.assign(size="all"), near.assign(size=size)])
-    grouped = everything.groupby([*keys, "size"], sort=False)["agree"]
-    return grouped.agg(agree="sum", pairs="size").reset_index()
+    near = near.assign(significant=True, right=near["agree"])
+    medians = near.groupby(_KEYS)["difference"].transform("median")
+    size = np.where(near["difference"] > medians, SIZES[2], SIZES[1])
+    return _sums([near.assign(band=band) for band in (SIZES[0], size)])
+
+
+def _sums(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    grouped = pd.concat(parts).groupby([*_KEYS, "band"], sort=False)
+    return grouped[["right", "significant"]].sum().reset_index()
 
 
 def pooled(table: pd.DataFrame, scores: pd.DataFrame, run: Run) -> pd.DataFrame:
@@ -196,16 +196,9 @@ def systems(folder: Path, /, *, run: Run = RUN) -> None:
     scores = run.score(table)
     pairs, correlated = agreement(table, scores), pooled(table, scores, run)
     counted, by_size = counts(pairs), sizes(pairs)
-    bands = ["all pairs", *BANDS, "at most 2", "above 2"]
-    _show_shares(counted, "right", "significant", "band", bands, "right of significant differences")
-    _show_shares(
-        by_size,
-        "agree",
-        "pairs",
-        "size",
-        list(by_size["size"].unique()),
-        "people agree, of differences with p < .05 and a ratio of at most 2",
-    )
+    order = ["all pairs", *BANDS, "at most 2", "above 2"]
+    _show_shares(counted, order, "right of significant differences")
+    _show_shares(by_size, SIZES, "right of differences with p < .05 and a ratio of at most 2")
     values = correlated["rho"].map("{:.3f} ".format)
     shown = correlated.assign(rho=values + interval_texts(correlated, "rho"))
     show("Spearman's rho with judgements", wide(shown, ["rho"], "data")["rho"])
@@ -216,12 +209,10 @@ def systems(folder: Path, /, *, run: Run = RUN) -> None:
     run.save(systems=counted, **{f"systems-{name}": value for name, value in extra.items()})
 
 
-def _show_shares(
-    table: pd.DataFrame, hits: str, cases: str, by: str, order: list[str], title: str
-) -> None:
-    """Prints ``HITS of CASES`` of each measure, a column per value of ``by``, for each dataset and part."""
-    texts = table.assign(text=table[hits].astype(str) + " of " + table[cases].astype(str))
-    for (data, part), rows in texts.groupby(["data", "part"], sort=False):
-        shown = wide(rows, ["text"], by)["text"]
-        columns = [value for value in order if value in shown]
+def _show_shares(table: pd.DataFrame, order: Sequence[str], title: str) -> None:
+    """Prints ``RIGHT of SIGNIFICANT`` of each measure and band, for each dataset and part."""
+    texts = table["right"].astype(str) + " of " + table["significant"].astype(str)
+    for (data, part), rows in table.assign(text=texts).groupby(["data", "part"], sort=False):
+        shown = wide(rows, ["text"], "band")["text"]
+        columns = [band for band in order if band in shown]
         show(f"{data}, documents: {part}; {title}", shown[columns])

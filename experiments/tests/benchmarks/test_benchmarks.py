@@ -180,8 +180,6 @@ def test_systems_by_hand() -> None:
     counted = systems.counts(pairs).query("part == 'all' and band == 'all pairs'")
     counted = counted.set_index("measure")[["right", "significant"]]
     assert counted.T.to_dict("list") == {"good": [3, 3], "wrong": [0, 3], "none": [0, 0]}
-    by_size = systems.sizes(pairs)  # only b copies at most twice as much as a: no pair is near
-    assert by_size.empty
     ratios = pairs.query("part == 'all' and measure == 'good'").set_index(["system_a", "system_b"])
     assert ratios["ratio"].to_dict() == {("a", "b"): 3.2, ("a", "c"): np.inf, ("b", "c"): np.inf}
     means = systems.means(table, table[["judgement"]].rename(columns="(-){}".format))
@@ -191,9 +189,14 @@ def test_systems_by_hand() -> None:
 def test_systems_of_summeval() -> None:
     table = systems.read_summeval(real("summeval"))
     assert (len(table), table["document"].nunique()) == (1600, 100)
-    counts = systems.counts(systems.agreement(table, trivial_scores(table)[["copied_density"]]))
-    of_all = counts[counts["part"] == "all"].set_index("band")[["right", "significant"]]
-    assert of_all.loc["above 2"].tolist() == [62, 63]
+    pairs = systems.agreement(table, trivial_scores(table)[["copied_density"]])
+    tables = [
+        table[table["part"] == "all"].set_index("band")
+        for table in (systems.counts(pairs), systems.sizes(pairs))
+    ]
+    above, sizes = tables[0].loc["above 2"], tables[1][["right", "significant"]]
+    assert above[["right", "significant"]].tolist() == [62, 63]
+    assert sizes.loc[list(systems.SIZES)].to_numpy().tolist() == [[32, 49], [16, 25], [16, 24]]
 
 
 def test_a_command_scores_once_and_reads_other_peoples_scores(
