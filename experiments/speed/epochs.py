@@ -14,41 +14,32 @@ from experiments.benchmarks.common import show
 from experiments.speed.common import DATA, pairs_of
 
 ARTICLES = 12
-BATCH = 4  # pairs of an update
 EPOCHS = 3
-SHARES = (1.0, 0.5)
+SHARES = (0.0, 0.5, 1.0)
 
 
 def epochs(*, data: Path = DATA) -> None:
     """Epochs of validation with a cache of the sources, or of a share of them.
 
-    Every epoch has other summaries of the same articles of BUMP. The settings alternate within each
-    epoch, update by update, so other programs of the machine slow all of them. Loading the encoder
-    is not counted.
+    Every epoch has other summaries of the same articles of BUMP, one per update. The settings
+    alternate, so other programs of the machine slow all of them.
     """
     summaries, sources = pairs_of(data, ARTICLES, EPOCHS)
-    without = ESTIME(device="cpu", cache=None)
-    units = encode(sources[::EPOCHS], without.scorer.encoder.tokenizer)
-    size = sum(len(ids) for ids, _ in units) * without.scorer.bytes_per_unit
-    caches = {share: SourceCache(memory_bytes=int(share * size)) for share in SHARES}
-    metrics = {0.0: without} | {
-        share: ESTIME(device="cpu", cache=cache) for share, cache in caches.items()
-    }
-    for metric in metrics.values():  # the first use of a kernel is not counted
+    scorer = ESTIME(device="cpu").scorer
+    units = encode(sources[::EPOCHS], scorer.encoder.tokenizer)
+    size = sum(len(ids) for ids, _ in units) * scorer.bytes_per_unit
+    caches = {f"{share:.0%} fit": SourceCache(memory_bytes=int(share * size)) for share in SHARES}
+    metrics = {name: ESTIME(device="cpu", cache=cache) for name, cache in caches.items()}
+    for name, metric in metrics.items():  # the first use of a kernel is not counted
         metric.update(["A cat slept."], sources=["A cat slept in the sun."])
-    for cache in caches.values():
-        cache.clear()
-    names = [f"epoch {number}, s" for number in range(1, EPOCHS + 1)]
-    table = pd.DataFrame(0.0, index=list(metrics), columns=names)
-    for epoch, name in enumerate(names):
-        pairs = summaries[epoch::EPOCHS], sources[epoch::EPOCHS]
-        for first in range(0, len(pairs[0]), BATCH):
-            batch, its_sources = (texts[first : first + BATCH] for texts in pairs)
-            for share, metric in metrics.items():
+        caches[name].clear()
+    rows = []
+    for epoch in range(EPOCHS):
+        for pair in zip(summaries[epoch::EPOCHS], sources[epoch::EPOCHS], strict=True):
+            for name, metric in metrics.items():
                 start = time.process_time()
-                metric.update(batch, sources=its_sources)
-                table.loc[share, name] += time.process_time() - start
-    table["first / without a cache"] = table[names[0]] / table.loc[0.0, names[0]]
-    table["second / first"] = table[names[1]] / table[names[0]]
-    table.index = [f"{share:.0%} fit" for share in table.index]
+                metric.update([pair[0]], sources=[pair[1]])
+                rows.append((name, f"epoch {epoch + 1}, s", time.process_time() - start))
+    table = pd.DataFrame(rows).groupby([0, 1])[2].sum().unstack()
+    table["second / first"] = table["epoch 2, s"] / table["epoch 1, s"]
     show(f"{ARTICLES} articles of {size / 1e6:.0f} MB", table)

@@ -478,8 +478,8 @@ def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, A
 
 
 def longest_input(base: Any) -> int | None:
-    """The longest input of a model, special tokens included; ``None`` if there is no limit. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions
-    up to it.
+    """The longest input of a model, special tokens included; ``None`` if there is no limit. Models that
+    number positions from behind their padding (RoBERTa, MPNet) lose those up to it.
     """
     limit = getattr(base.config, "max_position_embeddings", None)
     if not isinstance(limit, int) or limit <= 0:

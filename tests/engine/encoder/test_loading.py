@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
@@ -262,18 +261,16 @@ def test_options_follow_the_encoder(
 @pytest.mark.parametrize(
     ("encoder", "options", "message"),
     [
-        ("usual", {"layers": [1, BLOCKS + 1]}, f"`layers` to be within 0..{BLOCKS}, "),
-        ("usual", {"window": POSITIONS - 1}, f"`window` to be at most {POSITIONS - 2}, "),
-        ("few", {"window": 450}, "`window` to be at most 126, "),
-        ("few", {"margin": 63}, "`margin` to be less than half of the window, which is 126 "),
+        ("usual", {"layers": [1, BLOCKS + 1]}, r"`layers` to be within 0\.\.4, .* got 5"),
+        ("usual", {"window": POSITIONS - 1}, "`window` to be at most 510, .* got 511"),
+        ("few", {"margin": 63}, "`margin` to be less than half of .*, which is 126 .* got 63"),
     ],
 )
 def test_options_that_do_not_fit_the_encoder_are_refused(
     encoder: str, options: dict, message: str, infos: dict[str, EncoderInfo]
 ) -> None:
     info = infos[encoder]
-    came = max(options["layers"]) if "layers" in options else next(iter(options.values()))
-    with pytest.raises(ValueError, match=rf"{re.escape(message)}.*but got {came}\.$"):
+    with pytest.raises(ValueError, match=message):
         info.resolve(EstimeConfig(model=info.name, **options))
 
 

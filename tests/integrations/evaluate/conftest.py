@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.integrations.conftest import Pairs, unzip
+
 SCRIPT = Path(__file__).resolve().parents[3] / "hub_space" / "estime.py"
 
 #: A port on which nothing listens: connections are refused immediately.
@@ -42,9 +44,6 @@ def metric(bert_folder: str) -> Any:
 
 
 @pytest.fixture
-def texts(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+def texts(pairs: Pairs) -> dict[str, list[str]]:
     """Six pairs as keyword arguments."""
-    return {
-        "predictions": [summary for summary, _ in pairs[:6]],
-        "sources": [source for _, source in pairs[:6]],
-    }
+    return dict(zip(("predictions", "sources"), unzip(pairs[:6]), strict=True))

@@ -106,11 +106,9 @@ def test_any_split_gives_the_same(
     [
         ("compute", {"sources": ["b", ""]}, "`sources`.* empty string at index 1"),
         ("add_batch", {"sources": "b"}, "`sources`.* single str"),
-        ("add_batch", {"sources": []}, "`predictions` and `sources`.* 2 and 0"),
         ("add_batch", {"sources": ["b", "c"], "article": ["b", "c"]}, "'article'"),
         ("add", {"sources": "A cat \ud83d"}, "`sources` .* surrogate .* at index 6"),
         ("add", {"prediction": ["A."], "sources": "A."}, "`prediction` to be a str, but got list"),
-        ("add", {"sources": "A cat.", "article": "A cat."}, "'article'"),
     ],
 )
 def test_bad_texts_are_named_and_nothing_is_added(
