@@ -5,52 +5,39 @@ window at a time.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 import transformers
 
-#: Two dot products are nearly equal when they differ by no more than this share of the greater; two
-#: with one embedding, by no more than this share of its length times the greatest length of a
-#: source embedding.
+#: Two dot products with one embedding are nearly equal when they differ by no more than this share of
+#: its length times the greatest length of a source embedding.
 NEARLY = 1e-4
 
 
-@dataclass
-class Checked:
-    """One summary token that occurs in the source."""
-
-    same: float  # s(i), Eq. 2
-    other: float  # o(i), the best dot product with a token of another id; -inf if the source has no other
-    least_winners: (
-        int  # how many source tokens of another id exceed s(i), without those that nearly equal it
-    )
-    most_winners: int  # or counted in
-    near_tie: bool  # whether rounding may change the verdict
-
-    @property
-    def alarm(self) -> bool:
-        """Whether the token is an alarm: the Heaviside step is 0 at 0."""
-        return self.other > self.same
+def rounding(source_embeddings: np.ndarray, embedding: np.ndarray) -> float:
+    """By how much dot products with an embedding may differ that are nearly equal."""
+    longest = np.linalg.norm(source_embeddings, axis=-1).max()
+    return float(NEARLY * longest * np.linalg.norm(embedding))
 
 
 @dataclass
 class Verdict:
     tokens: int
-    checked: list[Checked] = field(default_factory=list)
+    overlap: int = 0  # how many summary tokens occur in the source
+    alarms: int = 0  # N_a, Eq. 1
+    near_ties: int = 0  # alarms that depend on rounding
+    least_winners: int = 0  # N_w, Eq. 3, without those that nearly equal s(i)
+    most_winners: int = 0  # or counted in
 
-    overlap = property(
-        lambda self: len(self.checked)
-    )  # how many summary tokens occur in the source
-    alarms = property(lambda self: sum(token.alarm for token in self.checked))  # N_a, Eq. 1
-    near_ties = property(
-        lambda self: sum(token.near_tie for token in self.checked)
-    )  # alarms that depend on rounding
-    least_winners = property(
-        lambda self: sum(token.least_winners for token in self.checked)
-    )  # N_w, Eq. 3, at least
-    most_winners = property(lambda self: sum(token.most_winners for token in self.checked))
+    def allows(self, tokens: float, overlap: float, alarms: float, winners: float) -> bool:
+        """Whether these numbers differ by rounding alone."""
+        return (
+            (tokens, overlap) == (self.tokens, self.overlap)
+            and abs(alarms - self.alarms) <= self.near_ties
+            and self.least_winners <= winners <= self.most_winners
+        )
 
 
 def schedule(
@@ -156,10 +143,9 @@ class Oracle:
         positions = self.used(summary)
         embeddings, matches = self.embeddings(ids, set(positions)), []
         source_embeddings = self.source_embeddings(source)[:, layer]
-        longest = np.linalg.norm(source_embeddings, axis=-1).max()
         for i in positions:
             dots = source_embeddings @ embeddings[i][layer]
-            near = dots.max() - dots <= NEARLY * longest * np.linalg.norm(embeddings[i][layer])
+            near = dots.max() - dots <= rounding(source_embeddings, embeddings[i][layer])
             best = int(dots.argmax())
             matches.append((ids[i], source_ids[self.used(source)[best]], best, near.sum() > 1))
         return matches
@@ -177,20 +163,20 @@ class Oracle:
         if not checked:
             return verdicts
         summary_embeddings = self.embeddings(summary_ids, checked)
-        source_embeddings = self.source_embeddings(source)
-        for layer in layers:
+        for layer, verdict in verdicts.items():
+            source_embeddings = self.source_embeddings(source)[:, layer]
             for i in sorted(checked):
                 # One dot product with each source token.
-                dots = source_embeddings[:, layer] @ summary_embeddings[i][layer]
+                dots = source_embeddings @ summary_embeddings[i][layer]
                 equal = np.array(source_ids) == summary_ids[i]
-                same, others = float(dots[equal].max()), dots[~equal]
-                lengths = np.linalg.norm(source_embeddings[:, layer], axis=-1)
-                near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(
-                    summary_embeddings[i][layer]
+                same, others = dots[equal].max(), dots[~equal]  # s(i), Eq. 2, and all of o(i)
+                near = abs(others - same) <= rounding(
+                    source_embeddings, summary_embeddings[i][layer]
                 )
-                best = float(others.max(initial=-np.inf))
-                above = others > same
-                counts = ((above & ~near).sum(), (above | near).sum())
-                tie = bool((near & (others == best)).any())
-                verdicts[layer].checked.append(Checked(same, best, *map(int, counts), tie))
+                best = others.max(initial=-np.inf)
+                verdict.overlap += 1
+                verdict.alarms += int(best > same)  # the Heaviside step is 0 at 0
+                verdict.near_ties += int((near & (others == best)).any())
+                verdict.least_winners += int((~near & (others > same)).sum())
+                verdict.most_winners += int((near | (others > same)).sum())
         return verdicts

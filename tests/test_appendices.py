@@ -43,12 +43,11 @@ def test_measures_over_all_tokens_are_the_naive_ones(
     oracle = Oracle(bert_folder, **naive)
     weights = oracle.model.get_input_embeddings().weight.detach().double()
     exact = 0
-    names = ("tokens", "overlap", "alarms", *FURTHER_MEASURES)
+    names = ("tokens", "overlap", "alarms", "winners", *FURTHER_MEASURES)
     for number, (summary, source) in enumerate(few):
         row = {name: result[name][number].item() for name in names}
         verdict = oracle.score(summary, source, [3])[3]
-        assert (row["tokens"], row["overlap"]) == (verdict.tokens, verdict.overlap)
-        assert abs(row["alarms"] - verdict.alarms) <= verdict.near_ties
+        assert verdict.allows(*(row[name] for name in ("tokens", "overlap", "alarms", "winners")))
         ids, best_ids, best_at, near = zip(*oracle.best_matches(summary, source, 3), strict=True)
         alarms = sum(own != best for own, best in zip(ids, best_ids, strict=True))
         assert abs(row["alarms_alltokens"] - alarms) <= sum(near)
@@ -101,14 +100,3 @@ def test_soft_of_another_encoder(
     assert len({tuple(result.values("alarms").tolist()) for result in results}) == 1
     with pytest.raises(ValueError, match="argument `soft_model` to have the vocabulary of"):
         score(encoder_folder("roberta"), "soft")
-
-
-def test_soft_of_a_summary_that_repeats_its_source_exactly(bert_folder: str) -> None:
-    """Each position matches itself where embeddings are scaled, and its cosine with itself is 1."""
-    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=FURTHER_MEASURES)
-    result = scorer.score([SOURCE], [SOURCE])
-    assert [result[name].item() for name in ("soft", "coherence")] == pytest.approx(
-        [1, 1], abs=1e-6
-    )
-    assert (result["alarms"].item(), result["alarms_alltokens"].item()) == (0, 0)
-    assert result["overlap"].item() == result["tokens"].item()

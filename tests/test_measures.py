@@ -98,16 +98,6 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
         )
 
 
-def test_each_measure_states_whether_it_judges_checked_tokens_only() -> None:
-    assert {name for name, measure in MEASURES.items() if measure.checked_only} == {
-        "alarms",
-        "graded_alarms",
-        "alarm_rate",
-        "alarms_adjusted",
-        "winners",
-    }
-
-
 def test_what_the_encoder_cannot_read_is_not_the_best() -> None:
     assert compute("new_words", UNREADABLE).item() == 0
     assert compute("inconsistency", UNREADABLE).item() == 1

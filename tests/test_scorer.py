@@ -19,7 +19,7 @@ from tests.families import BLOCKS, SENTENCES, TOKENIZERS, make_tokenizer, save_e
 from tests.oracle import Oracle
 
 SHORT = {"window": 60, "margin": 10, "distance": 4}
-MEASURES = ("alarms", "winners", "overlap", "tokens")
+MEASURES = ("tokens", "overlap", "alarms", "winners")
 TIES = STATISTICS.index("ties")
 Pairs = list[tuple[str, str]]
 
@@ -61,24 +61,19 @@ def few_kinds(number: int) -> Pairs:
 def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: object) -> None:
     """Every difference from the oracle must be one that rounding can make."""
     oracle = Oracle(folder, **setting)  # type: ignore[arg-type]
-    verdicts = [oracle.score(summary, source, layers) for summary, source in pairs]
+    by_pair = [oracle.score(summary, source, layers) for summary, source in pairs]
     result = EstimeScorer(model=folder, layers=layers, device="cpu", **setting).score(*split(pairs))
-    near = alarms = checked = 0
-    for layer in result.layers:
-        counts = [result.values(measure, layer).tolist() for measure in MEASURES]
-        rows = zip(*counts, (by_layer[layer] for by_layer in verdicts), strict=True)
-        for row, (row_alarms, winners, overlap, tokens, verdict) in enumerate(rows):
-            assert (tokens, overlap) == (verdict.tokens, verdict.overlap)
-            assert abs(row_alarms - verdict.alarms) <= verdict.near_ties, (name, layer, row)
-            assert verdict.least_winners <= winners <= verdict.most_winners, (name, layer, row)
-            near += verdict.near_ties
+    alarms = checked = 0
+    for layer in layers:
+        verdicts = [by_layer[layer] for by_layer in by_pair]
+        rows = zip(*(result[measure, layer].tolist() for measure in MEASURES), strict=True)
+        for number, (row, verdict) in enumerate(zip(rows, verdicts, strict=True)):
+            assert verdict.allows(*row), (name, layer, number)
             alarms += verdict.alarms
             checked += verdict.overlap
+        near = sum(verdict.near_ties for verdict in verdicts)
+        assert result.ties(layer) == pytest.approx(near, abs=near * 0.6 + 2)
     assert 0.01 < alarms / checked < 0.999  # neither answer is the only one
-    for layer in layers:
-        assert result.ties(layer) == pytest.approx(
-            sum(by_layer[layer].near_ties for by_layer in verdicts), abs=near * 0.2 + 2
-        )
 
 
 def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs) -> None:

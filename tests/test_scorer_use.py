@@ -108,10 +108,15 @@ def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
 
 
 def test_gradients_and_seeds_of_the_caller_stay(scorer: EstimeScorer, pairs: Pairs) -> None:
+    modes: set[tuple[bool, bool]] = set()
+
+    def observe(_: int) -> None:
+        modes.add((torch.is_inference_mode_enabled(), torch.is_grad_enabled()))
+
     state = torch.random.get_rng_state()
-    values = scorer.score(*split(pairs[:2])).values("alarms", 1)
-    assert torch.is_grad_enabled()
-    assert not torch.is_inference_mode_enabled()
+    values = scorer.score(*split(pairs[:2]), progress=observe).values("alarms", 1)
+    observe(0)
+    assert modes == {(False, True)}
     assert torch.equal(state, torch.random.get_rng_state())
     assert values.dtype == torch.float64
     ones = torch.ones(2, dtype=torch.float64, requires_grad=True)
@@ -128,17 +133,6 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "18/18" in shown.err
-
-
-def test_no_mode_of_the_engine_is_on_while_progress_is_reported(
-    scorer: EstimeScorer, pairs: Pairs
-) -> None:
-    modes: set[tuple[bool, bool]] = set()
-    scorer.score(
-        *split(pairs[:4]),
-        progress=lambda _: modes.add((torch.is_inference_mode_enabled(), torch.is_grad_enabled())),
-    )
-    assert modes == {(False, True)}
 
 
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")

@@ -12,9 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from estime_metric import Explanation
-from estime_metric.explanation import Evidence, UnitVerdict
 from estime_metric.show import to_terminal
-from tests.explanations import explained
 
 
 def printed(
@@ -87,15 +85,6 @@ def test_emptiness(empty: Explanation) -> None:
     text = " ".join(printed(empty).split())
     assert "0 alarms" in text
     assert ("nothing to check" if not empty.tokens else "nothing was checked") in text
-
-
-@pytest.mark.parametrize(("start", "first", "last"), [(0, True, False), (196, False, True)])
-def test_the_context_reaches_to_the_ends_of_the_source(start: int, first: bool, last: bool) -> None:
-    source = " ".join(f"w{number:02}" for number in range(50))
-    unit = UnitVerdict(0, 1, "alarm", Evidence(start, start + 3, 1.0), None, -1.5)
-    text = printed(explained("x", source, [unit]))
-    assert f"[{source[start : start + 3]}]" in text
-    assert ("w00" in text, "w49" in text) == (first, last)
 
 
 def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:

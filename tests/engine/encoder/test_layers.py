@@ -76,8 +76,7 @@ def assert_reads(taps: BlockTaps, model: nn.Module, batch: WindowBatch, layers: 
 def assert_reads_all(taps: BlockTaps, model: nn.Module, depth: int) -> None:
     """In any order of the layers, with and without padding, all positions and some of them."""
     ids, attended = inputs()
-    layers = list(range(depth + 1))
-    for order in (layers, layers[::-1], layers[-1:], layers[:1]):
+    for order in ([*range(depth + 1)], [*reversed(range(depth + 1))], [depth], [0]):
         assert_reads(taps, model, reads(ids, attended), order)
     for mask in (attended, None):
         chosen = scattered(torch.ones_like(attended) if mask is None else mask)
