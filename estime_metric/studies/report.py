@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from estime_metric.cli.console import say
 from estime_metric.show.tables import EMPTY, fixed, interval_cell, print_columns
 
 
@@ -64,6 +65,16 @@ def print_table(table: Table) -> None:
             texts=[*rows.columns[:1], *table.texts],
             title="\n".join(filter(None, (title, section))),
         )
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Prints tables, then the notes of all of them, each once."""
+    notes = dict[str, None]()
+    for table in tables:
+        print_table(table)
+        notes |= dict.fromkeys(table.notes)
+    for note in notes:
+        say(note)
 
 
 def to_markdown(table: Table) -> str:

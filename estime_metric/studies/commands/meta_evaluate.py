@@ -4,14 +4,13 @@ the judgements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from estime_metric.cli import options
-from estime_metric.cli.console import say, say_wrote, warn
+from estime_metric.cli.console import say_wrote, warn
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
 from estime_metric.studies.commands.folder import make_folder
@@ -20,8 +19,8 @@ from estime_metric.table.output import write_text
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from estime_metric.show.tables import Cell
     from estime_metric.studies.meta import Grid
+    from estime_metric.studies.report import Table
 
 
 def meta_evaluate(
@@ -125,9 +124,12 @@ def meta_evaluate(
             write_text(output / f"{name}.csv", text)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"excluded: {line}")
-    _print_agreement(frames["agreement"], grids[0], n, resample)
+    from estime_metric.studies.report import print_tables
+
+    tables = [_agreement_table(frames["agreement"], grids[0], n, resample)]
     if significance is not None:
-        _print_differences(frames["differences"], significance)
+        tables.append(_differences_table(frames["differences"], significance))
+    print_tables(tables)
     if output is not None:
         say_wrote(", ".join(f"{name}.csv" for name in sorted(frames)), output)
 
@@ -140,68 +142,52 @@ def _directions(lower: str | None, higher: str | None) -> dict[str, bool]:
     return {**dict.fromkeys(lower_names, False), **dict.fromkeys(higher_names, True)}
 
 
-def _print_agreement(frame: DataFrame, grid: Grid, n: int, resample: str) -> None:
-    """Rows are measures, columns levels; a table for each judgement and method, then the notes."""
-    from estime_metric.studies.meta import LEVELS
+def _agreement_table(frame: DataFrame, grid: Grid, n: int, resample: str) -> Table:
+    """Rows are measures, columns levels; a part for each judgement and method."""
+    import pandas as pd
 
+    from estime_metric.studies.meta import LEVELS
+    from estime_metric.studies.report import Table, intervals
+
+    parts = {}
     for names, part in frame.groupby(["judgement", "method"], sort=False):
-        columns: dict[str, Iterable[Cell]] = {"measure": part["measure"].unique()}
+        columns: dict[str, Any] = {"measure": part["measure"].unique()}
         for level, rows in part.groupby("level", sort=False):
-            columns |= {str(level): rows["value"], f"{level} 95%": _intervals(rows)}
-        _print(columns, f"Agreement with the judgements: {', '.join(names)}")
+            columns |= {str(level): rows["value"].array, f"{level} 95%": intervals(rows)}
+        parts[", ".join(names)] = pd.DataFrame(columns)
     documents, systems = grid.scores.shape
     resampled = "documents and systems" if resample == "both" else resample
-    intervals = f"intervals from {n} resamples of {resampled}"
-    say(f"{documents} documents, {systems} systems; {intervals}. Higher is better.")
-    for level in frame["level"].unique():
-        say(f"{level}: {LEVELS[level]}.")
+    notes = [
+        f"{documents} documents, {systems} systems; intervals from {n} resamples of {resampled}. Higher is better.",
+        *(f"{level}: {LEVELS[level]}." for level in frame["level"].unique()),
+    ]
     constant, undefined = frame[frame["left_out"] > 0], frame[frame["undefined"] > 0]
     if len(constant):
-        say(
+        notes.append(
             f"{len(constant)} of {len(frame)} correlations exclude groups with constant values, at "
             f"most {constant['left_out'].max()} of {constant['groups'].max()} groups."
         )
     if len(undefined):
-        say(
+        notes.append(
             f"{len(undefined)} of {len(frame)} intervals exclude resamples without a defined value, "
             f"at most {undefined['undefined'].max()} of {n} resamples."
         )
+    return Table("agreement", "Agreement with the judgements", parts, notes)
 
 
-def _print_differences(frame: DataFrame, test: str) -> None:
-    """Rows are pairs of measures; a table for each judgement, level and method, then the notes."""
-    from estime_metric.show.tables import p_value
+def _differences_table(frame: DataFrame, test: str) -> Table:
+    """Rows are pairs of measures; a part for each judgement, level and method."""
+    from estime_metric.studies.report import Table, intervals, p_values
 
-    for names, part in frame.groupby(["judgement", "level", "method"], sort=False):
-        columns = {
-            "first": part["first"],
-            "second": part["second"],
-            "first value": part["first_value"],
-            "second value": part["second_value"],
-            "difference": part["difference"],
-            "95%": _intervals(part),
-            "p alone": part["p_value"].map(p_value),
-            "p Holm": part["p_holm"].map(p_value),
-        }
-        if test != "bootstrap":
-            del columns["95%"]
-        _print(columns, f"Differences between measures, {test} test: {', '.join(names)}")
-    say("p is two-sided; Holm: corrected for the pairs of its table.")
-    for note in dict.fromkeys(frame["note"]):
-        if note:
-            say(f"Empty cells: {note}")
-
-
-def _print(columns: Mapping[str, Iterable[Cell]], title: str) -> None:
-    from estime_metric.show.tables import print_columns
-
-    cells = {name: list(values) for name, values in columns.items()}
-    print_columns(cells, texts=("measure", "first", "second"), title=title)
-
-
-def _intervals(rows: DataFrame) -> list[str]:
-    """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
-    from estime_metric.show.tables import interval_cell
-
-    ends = zip(rows["low"], rows["high"], strict=True)
-    return [interval_cell(*pair).replace("0.", ".").replace(" ", "") for pair in ends]
+    shown = frame[["first", "second", "first_value", "second_value", "difference"]]
+    ends = {"95%": intervals(frame)} if test == "bootstrap" else {}
+    p = {"p alone": p_values(frame["p_value"]), "p Holm": p_values(frame["p_holm"])}
+    shown = shown.rename(columns=lambda name: name.replace("_", " ")).assign(**ends, **p)
+    groups = frame.groupby(["judgement", "level", "method"], sort=False).groups
+    notes = [
+        "p is two-sided; Holm: corrected for the pairs of its table.",
+        *(f"Empty cells: {note}" for note in frame["note"].unique() if note),
+    ]
+    title = f"Differences between measures, {test} test"
+    parts = {", ".join(names): shown.loc[rows] for names, rows in groups.items()}
+    return Table("differences", title, parts, notes, texts=["second"])

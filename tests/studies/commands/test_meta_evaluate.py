@@ -86,7 +86,7 @@ def test_significance_is_a_second_table(tables: tuple[Path, Path], tmp_path: Pat
     assert {path.name for path in out.iterdir()} == {"agreement.csv", "differences.csv"}
     assert len(pd.read_csv(out / "differences.csv")) == 2 * 2  # judgements and levels
     assert "Differences between measures, williams test" in shown.stdout
-    assert "test: fluency, system, pearson" in shown.stdout
+    assert "fluency, system, pearson" in shown.stdout
 
 
 def test_empty_cells_missing_systems_and_constant_groups_are_said(

@@ -2,7 +2,7 @@
 
 # Annotations are evaluated here, not postponed, because Cyclopts also reads them when another module
 # extends a group.
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
     from estime_metric.studies.benchmarks.shared.blocks import Block
     from estime_metric.studies.benchmarks.shared.running import Benchmark
-    from estime_metric.studies.report import Table
 
 _OTHERS = Group("Other measures", sort_key=4)
 
@@ -111,6 +110,7 @@ class RunOptions:
         be computed; returns the exit status.
         """
         from estime_metric.studies.benchmarks.shared.running import run
+        from estime_metric.studies.report import print_tables
 
         results = run(
             benchmark,
@@ -123,7 +123,7 @@ class RunOptions:
             progress=not self.quiet,
         )
         shown = benchmark.shown or results.tables
-        _print_tables(results.tables[name] for name in shown if name in results.tables)
+        print_tables(results.tables[name] for name in shown if name in results.tables)
         if names := ", ".join(results.scored.reused):
             say(f"Scores of the earlier run: {names}")
         if self.output is not None:
@@ -131,18 +131,6 @@ class RunOptions:
         for name, reason in results.scored.problems.items():
             warn(f"{name}: {reason}")
         return 1 if results.scored.problems else 0
-
-
-def _print_tables(tables: "Iterable[Table]") -> None:
-    """The tables, then the notes of all of them, each once."""
-    from estime_metric.studies.report import print_table
-
-    notes = dict[str, None]()
-    for table in tables:
-        print_table(table)
-        notes |= dict.fromkeys(table.notes)
-    for note in notes:
-        say(note)
 
 
 def scorers_of(
