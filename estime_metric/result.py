@@ -343,19 +343,6 @@ class EstimeResult:
             for measure in (self.measures if measures is None else measures)
         }
 
-    def to_pandas(self) -> DataFrame:
-        """A data frame with one row per pair and layer: ``pair``, ``layer`` and each of `measures`."""
-        import pandas  # slow
-
-        layers = len(self.layers)
-        table: dict[str, Any] = {
-            "pair": [pair for pair in range(len(self)) for _ in range(layers)],
-            "layer": list(self.layers) * len(self),
-        }
-        for measure in self.measures:
-            table[measure] = compute(measure, self._statistics).flatten().numpy()
-        return pandas.DataFrame(table)
-
     def table(self, measures: Sequence[str] | None = None, *, texts: bool = False) -> DataFrame:
         """The table of scores: one row per pair, as ``estime score -o`` writes it and
         `estime_metric.table.table.read` reads it.

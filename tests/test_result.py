@@ -216,7 +216,7 @@ def test_a_bad_ask_is_refused_by_name(
 
 def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
-    assert len(empty) == empty.ties(2) == len(empty.to_pandas()) == 0
+    assert len(empty) == empty.ties(2) == len(empty.table()) == 0
     assert all(math.isnan(empty.mean(measure, 5)) for measure in empty.measures)
     assert "alarms         –" in str(empty)
 
@@ -258,19 +258,6 @@ def test_rows_have_the_base_measures_and_the_requested_ones() -> None:
     assert row["winners"] == 2
 
 
-def test_the_table_has_a_row_for_each_pair_and_layer(result: EstimeResult) -> None:
-    table = result.to_pandas()
-    assert list(table.columns) == ["pair", "layer", *BASE_MEASURES]
-    assert table["pair"].tolist() == [0, 0, 1, 1, 2, 2]
-    assert table["layer"].tolist() == [2, 5] * 3
-    assert table["alarms"].tolist() == [1, 2, 0, 0, 3, 0]
-    torch.set_default_device("meta")  # a device on which nothing can be calculated
-    try:
-        assert result.to_pandas().equals(table)
-    finally:
-        torch.set_default_device(None)
-
-
 @pytest.mark.parametrize("ending", WRITABLE)
 def test_the_table_is_what_is_saved_and_read(
     result: EstimeResult, tmp_path: Path, ending: str
@@ -285,6 +272,11 @@ def test_the_table_is_what_is_saved_and_read(
     assert table["source_id"].tolist() == list(map(source_id, sources))
     assert table.attrs["record"] == {"signature": str(result.signature)}
     assert table["alarms_layer2"].tolist() == [0.333333, 0, 1]
+    torch.set_default_device("meta")  # a device on which nothing can be calculated
+    try:
+        assert result.table().equals(table)
+    finally:
+        torch.set_default_device(None)
     texts = result.table(["alarms"], texts=True)
     assert texts[["source", "summary"]].to_numpy().T.tolist() == [sources, summaries]
     assert [name for name in texts if "layer" in name] == ["alarms_layer2", "alarms_layer5"]

@@ -60,12 +60,12 @@ def plot(table: pd.DataFrame) -> Figure:
     """Power over the number of articles: a row of panels per case, a column per share of errors."""
     figure = new_figure(WIDTH, 4.2)
     panels = figure.subplots(len(CASES), len(AFTER), sharex=True, sharey=True)
-    for (case, after), axes in zip(product(CASES, AFTER), panels.flat, strict=True):
-        shown = table[(table["case"] == case) & (table["after"] == after)]
+    parts = table.groupby(["case", "after"], sort=False)
+    for ((case, after), part), axes in zip(parts, panels.flat, strict=True):
         make_grid(axes, "articles", "power", f"{BEFORE:.0%} to {after:.0%},\n{case}")
-        for measure, marker in zip(MEASURES, "os^D", strict=True):
-            powers = shown[shown["measure"] == measure]
-            axes.plot(powers["articles"], powers["power"], f"{marker}-", ms=4, label=measure)
+        measures = part.groupby("measure", sort=False)
+        for (name, powers), marker in zip(measures, "os^D", strict=True):
+            axes.plot(powers["articles"], powers["power"], f"{marker}-", ms=4, label=name)
         axes.set(xscale="log", ylim=(0, 1.03))
         axes.set_xticks(ARTICLES, ARTICLES, minor=False)
         axes.minorticks_off()

@@ -24,8 +24,6 @@ from experiments.speed.common import DATA, Pairs, alternate, pairs_of
 ARTICLES = 3
 #: Summaries of each article, for `peers`.
 EACH = 4
-#: Cents of an hour of a thread.
-PRICE = 5.0
 
 MODELS = ("embedded", "embedded-small")
 BERTSCORE, BLANC = "BERTScore of TorchMetrics, 512 tokens", "blanc.Estime 0.3.4"
@@ -49,7 +47,7 @@ Program = Callable[[Pairs], object]
 
 
 def cost(*, data: Path = DATA) -> None:
-    """Seconds and cents of a thousand pairs, by encoder and setting, and BERTScore.
+    """Seconds of a thousand pairs, by encoder and setting, and BERTScore.
 
     The pairs are CNN/DailyMail articles of BUMP with their reference summaries, one for each
     article.
@@ -65,8 +63,7 @@ def cost(*, data: Path = DATA) -> None:
             programs[BERTSCORE] = bertscore(folder, layer)
             runs = {name: _run(program, pairs) for name, program in programs.items()}
             seconds = alternate(runs, rounds=1).median() * 1000 / ARTICLES
-        table = pd.DataFrame({"seconds": seconds, "cents": seconds / 3600 * PRICE})
-        show(f"{model}, a thousand pairs, from {ARTICLES}", table, 2)
+        show(f"{model}, a thousand pairs, from {ARTICLES}", seconds.to_frame("seconds"), 0)
 
 
 def peers(*, data: Path = DATA) -> None:

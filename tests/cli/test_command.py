@@ -130,6 +130,11 @@ REFUSED = [
         "--threshold 3",
         "Expected --threshold to be from 0 to 1, as values of inconsistency",
     ),
+    (
+        "score",
+        "--resume --overwrite -o out.jsonl",
+        "Expected --resume or --overwrite, but got both",
+    ),
     ("score", "--worst 2 -o -", "Expected -o - or one of --json and --worst, but got both"),
     ("explain --summary x", "", "Expected exactly one of a file"),
     ("explain x.jsonl --example", "", "Expected exactly one of a file"),

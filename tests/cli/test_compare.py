@@ -21,7 +21,7 @@ from estime_metric.compare import (
     to_dict,
     to_rows,
 )
-from estime_metric.table.table import record_of, write
+from estime_metric.table.table import record_of
 from tests.command import json_rows, run_command, write_jsonl
 
 run = partial(run_command, "compare")
@@ -182,6 +182,12 @@ def test_systems_are_scored_first_from_files_of_every_kind(
     assert means(out) == expected(scorer)
 
 
+def test_a_further_measure_of_pairs_is_computed(tmp_path: Path, encoder: list[str]) -> None:
+    paths = [pairs(tmp_path / f"{name}.jsonl", name) for name in "ab"]
+    shown = json.loads(run(*paths, *encoder, "--measures", "soft", "--json").stdout)
+    assert [row["measure"] for row in shown["pairs"]] == ["soft"]
+
+
 def test_a_scored_file_and_pairs_with_its_settings(
     tmp_path: Path, encoder: list[str], scorer: EstimeScorer
 ) -> None:
@@ -204,21 +210,6 @@ def test_a_baseline_is_named_by_its_file_or_its_system(
     other = scored(tmp_path / "new" / "b.jsonl", A)  # two files are called so
     refused = run(files[1], other, "--baseline", "b.jsonl", status=2).stderr
     assert "--baseline to be one of " in refused
-
-
-def test_columns_of_other_metrics_need_no_encoder(tmp_path: Path) -> None:
-    """In pairs, of which the copying is computed, and in CSV."""
-    tables = [tmp_path / f"{name}.csv" for name in "ab"]
-    for name, path in zip("ab", tables, strict=True):
-        texts = zip(SOURCES, SUMMARIES[name], strict=True)
-        rouge = 0.25 * (name == "b") + 0.5
-        write(path, [{"source": text, "summary": own, "rouge": rouge} for text, own in texts])
-    shown = json.loads(run(*tables, "--measures", "rouge", "--higher", "rouge", "--json").stdout)
-    assert [(row["a_better"], row["b_better"]) for row in shown["pairs"]] == [(0, 3)]
-    a, b = (row["copied_density"] for row in shown["systems"])
-    assert a > b > 0
-    refused = run(*tables, "--measures", "ruoge", status=2).stderr
-    assert "but its columns are source, summary, rouge. Did you mean 'rouge'?" in refused
 
 
 GATE = [*["--measures", "alarms", "--fail-if-worse"]]
@@ -259,10 +250,11 @@ def test_a_gate_says_by_its_status_whether_the_new_system_is_worse(
     run(new, base, *GATE, "--baseline", "base", status=status)  # the order does not matter
 
 
-def test_a_gate_by_a_column_of_others(tmp_path: Path) -> None:
-    row = {"summary": "It is shut.", "rouge": 0.6}
-    gate = ["--measures", "rouge", "--higher", "rouge", "--fail-if-worse"]
+def test_a_gate_by_a_column_of_others_needs_no_encoder(tmp_path: Path) -> None:
+    """The copying is computed from the texts."""
+    gate = ["--measures", "rouge", "--higher", "rouge", "--fail-if-worse", "-m", "nobody/nothing"]
     sources = [f"Town {number} closed its bridge." for number in range(12)]
+    row = {"summary": "It is shut.", "rouge": 0.6}
 
     def system(name: str, **changed: Any) -> Path:
         rows = [{"source": source, **row, **changed} for source in sources]

@@ -97,11 +97,3 @@ def test_a_screen_is_not_flooded(tmp_path: Path, explain: Callable[..., Ran]) ->
     refused = explain(path, status=2).stderr
     assert "at most 10 pairs for the screen, but got 11" in refused
     explain(path, "-o", tmp_path / "many.html")
-
-
-def test_text_files(tmp_path: Path, explain: Callable[..., Ran]) -> None:
-    (tmp_path / "s.txt").write_text(f"{SOURCE}\n" * 2)
-    (tmp_path / "a.txt").write_text("The cat sat.\nThe dog sat.\n")
-    shown = explain("-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", "--row", 2, "-o", "-")
-    row = json.loads(shown.stdout)
-    assert (row["line"], row["summary"]) == (2, "The dog sat.")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from estime_metric.jobs import Job
 from estime_metric.studies.meta.plots import save
 from estime_metric.table.output import write_text
-from estime_metric.table.table import write
+from estime_metric.table.table import record_of, write
 from tests.command import full_disk, run_command
 
 FOLDERS = ["meta-evaluate a.csv b.csv", "benchmark summeval --data data"]
@@ -107,10 +108,13 @@ def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Pa
 
 
 def test_a_link_stays_one_and_a_pipe_is_written_to(tmp_path: Path) -> None:
-    (tmp_path / "real.txt").write_text("old")
-    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
-    write_text(tmp_path / "link.txt", "new")
-    assert (tmp_path / "link.txt").is_symlink()
-    assert (tmp_path / "real.txt").read_text() == "new"
+    """What belongs to an output is next to the target of the link."""
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "real.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(target)
+    write(link, [{"a": 1}], {"signature": "s"})
+    assert record_of(target) == {"signature": "s"}
+    assert Job(inputs=(tmp_path / "a.jsonl",), output=link).output == target
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "link.jsonl"}
     write_text(Path("/dev/null"), "gone")
     assert Path("/dev/null").is_char_device()

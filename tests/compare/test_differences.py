@@ -293,6 +293,11 @@ def test_systems_need_names_and_results_the_same_sources(
         compare_results(*results, names=names, measures="alarms")
 
 
+def test_results_without_sources_have_the_same_length() -> None:
+    with pytest.raises(ValueError, match="in the same order, but they are not"):
+        compare_results(result_of([1]), result_of([1, 2]))
+
+
 def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
     """The raw means favor the other system, but only by scores that count as equal."""
     a, b = [0.0] * 10 + [1e-6] * 200, [5e-6] * 10 + [0.0] * 200

@@ -176,6 +176,8 @@ def test_what_limits_the_numbers_is_noted() -> None:
     few = noted([str(number // 16) for number in range(80)])
     assert "There are only 5 different sources." in few
     assert "alarms: only 5 of 5 sources differ; significance needs at least 6." in few
-    assert "All examples have the same source, so there are no intervals" in noted(["x", "x"])
+    one = noted(["x", "x"])
+    assert "All examples have the same source, so there are no intervals" in one
+    assert "independent" not in one
     assert "There is only one example, so there are no intervals" in noted(["x"])
     assert "alarms: 1 of 3 examples are excluded" in noted(["x", "y", "z"], [1, None, 2])

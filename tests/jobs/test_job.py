@@ -302,6 +302,9 @@ def test_a_pair_is_found_after_more_invalid_lines_than_are_kept_in_memory(
         score_files(Job(inputs=(table,), output=tmp_path / "out.jsonl"), scorer)
     assert not hasattr(caught.value, "__notes__")
     assert not list(tmp_path.glob("out.jsonl.rows*"))
+    monkeypatch.setattr("estime_metric.jobs.job.HEAD", 9)  # no encoder is loaded
+    with pytest.raises(ValueError, match="got none"):
+        score_files(Job(inputs=(table,)), EstimeScorer(model="nobody/nothing"))
 
 
 def test_warnings_count_the_pairs_of_earlier_runs(tmp_path: Path) -> None:

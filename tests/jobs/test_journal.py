@@ -72,10 +72,12 @@ def test_a_chunk_has_less_text_if_an_encoder_has_more_to_do(
     scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("estime_metric.jobs.journal.WORK", 1e9)
-    heavy, light = (
-        Limits.of(EstimeScorer(scorer.config, distance=distance)) for distance in (8, 2)
+    heavy, light, low = (
+        Limits.of(EstimeScorer(scorer.config, distance=distance, layers=layer))
+        for distance, layer in ((8, 2), (2, 2), (8, 1))
     )
     assert light.text == pytest.approx(4 * heavy.text, rel=0.01)
+    assert low.text == pytest.approx(2 * heavy.text, rel=0.01)
     assert (light.lines, light.size) == (heavy.lines, heavy.size)
 
 

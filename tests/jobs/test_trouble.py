@@ -43,7 +43,8 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     assert f"error: File too large: '{out}" in shown.stderr
     said = f"What was scored for {out} is kept. Run it again with --resume"
     assert (said in shown.stderr) == (size > 1_000)
-    run_command("score", table, "-o", out, *options, "--resume")
+    shown = run_command("score", table, "-o", out, *options, "--resume")
+    assert (" already scored" in shown.stderr) == (size > 1_000)
     assert table_rows(out) == table_rows(whole)
     record = {record_path(out)} if ending != "parquet" else set()
     assert set(folder.iterdir()) == {out, lock_path(out)} | record

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from estime_metric.studies.columns import DOCUMENT_COLUMNS, SYSTEM_COLUMNS
-from estime_metric.studies.keyed import keyed, listed
+from estime_metric.studies.keyed import keyed, listed, numeric_columns
 
 
 @pytest.mark.parametrize("system", SYSTEM_COLUMNS)
@@ -28,3 +28,11 @@ def test_a_version_of_subtle_errors_is_the_requested_number_of_errors() -> None:
 def test_a_list_is_counted_from_the_sixth() -> None:
     assert listed("abcde") == "a, b, c, d, e"
     assert listed("abcdef") == "a, b, c, d, e and 1 more"
+
+
+def test_a_column_with_a_stray_word_is_numbers_and_a_column_of_texts_is_not() -> None:
+    table = pd.DataFrame(
+        {"a": [1, "oops"], "b": ["x", "y"], "Unnamed: 0": [0, 1], "system": [1, 2]}
+    )
+    assert numeric_columns(table) == ("a",)
+    assert numeric_columns(table.assign(a_layer3=[1, 2]), ["a"]) == ()

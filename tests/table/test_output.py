@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from estime_metric.jobs import Job
-from estime_metric.table.output import check_writable, record_path, remove_unfinished, replaced
+from estime_metric.table.output import (
+    check_writable,
+    locked,
+    record_path,
+    remove_unfinished,
+    replaced,
+)
 
 
 def test_what_a_killed_process_has_left_is_removed_and_nothing_of_other_outputs(
@@ -52,3 +59,18 @@ def test_a_record_that_cannot_be_written_is_found_first(tmp_path: Path) -> None:
             Job(inputs=(tmp_path / "a.jsonl",), output=folder)
     with pytest.raises(IsADirectoryError, match=r"out\.jsonl\.meta\.json"):
         check_writable(tmp_path / "out.jsonl")
+
+
+def test_a_file_system_without_locks_gets_a_warning_and_no_lock(tmp_path: Path) -> None:
+    with (
+        mock.patch("filelock.FileLock.acquire", side_effect=OSError(errno.ENOLCK, "none")),
+        pytest.warns(UserWarning, match="does not support locks"),
+        locked(tmp_path / "a"),
+    ):
+        pass
+    with (
+        mock.patch("filelock.FileLock.acquire", side_effect=OSError(errno.EACCES, "no")),
+        pytest.raises(PermissionError),
+        locked(tmp_path / "a"),
+    ):
+        pass

@@ -43,8 +43,7 @@ def test_cost(
     monkeypatch.setattr(time, "process_time", itertools.count().__next__)
     app(["cost", "--data", str(data)])
     printed = capsys.readouterr().out
-    # A second for three pairs is 333 for a thousand, at 5 cents an hour .46.
-    assert printed.count("333.33   0.46") == 5
+    assert printed.count(" 333\n") == 5  # a second for three pairs
     assert programs.BERTSCORE in printed
 
 

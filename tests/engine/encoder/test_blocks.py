@@ -109,17 +109,13 @@ def test_alarms_are_those_of_the_plain_maps(
 def test_operators_that_are_slightly_wrong_are_not_used(
     bert_folder: str, store: EncoderStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with mock.patch.object(blocks, "VENDORS", ()):
-        plain = scored(store, bert_folder)
     blocks._works.cache_clear()
     forward = PackedLinear.forward  # in bfloat16
     monkeypatch.setattr(
         PackedLinear, "forward", lambda self, states: forward(self, states.bfloat16().float())
     )
     assert not can_pack(nn.Linear(3, 3), CPU)
-    result = scored(store, bert_folder)
-    assert torch.equal(result.values("winners"), plain.values("winners"))
-    assert packed_maps(EstimeScorer(result.config).encoder) == 0
+    assert packed_maps(EstimeScorer(model=bert_folder, device="cpu").encoder) == 0
 
 
 def test_a_version_without_the_operators_is_used_without_them(

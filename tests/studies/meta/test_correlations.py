@@ -129,20 +129,11 @@ def test_p_values_are_those_of_scipy_and_only_of_one_correlation() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_order_of_documents_and_systems_and_rising_scales_change_nothing(
-    level: str, method: str
-) -> None:
+def test_rising_scales_change_nothing(level: str, method: str) -> None:
     grid = made_up()
     before = correlate(grid.scores, grid.judgements, level=level, method=method)
-    rng = np.random.default_rng(1)
-    rows, columns = rng.permutation(9), rng.permutation(6)
-    cells = np.ix_(rows, columns)
-    for scores in (
-        grid.scores[cells] * 1e200,
-        grid.scores[cells] / 1e200,
-        grid.scores[cells] * 7 - 9,
-    ):
-        computed = correlate(scores, grid.judgements[cells], level=level, method=method)
+    for scores in (grid.scores * 1e200, grid.scores / 1e200, grid.scores * 7 - 9):
+        computed = correlate(scores, grid.judgements, level=level, method=method)
         assert computed == pytest.approx(before, **EXACT)
 
 

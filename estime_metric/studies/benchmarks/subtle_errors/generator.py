@@ -346,12 +346,9 @@ def shuffled(words: list[WholeWord], text: str, seed: int) -> list[WholeWord]:
     """The words in a random order that depends only on the seed and the text, on every machine and
     in every version.
     """
-    digest = hashlib.sha256(f"{seed}\0{text}".encode())
 
     def key(word: WholeWord) -> bytes:
-        own = digest.copy()
-        own.update(f"\0{word.span[0]}".encode())
-        return own.digest()
+        return hashlib.sha256(f"{seed}\0{text}\0{word.span[0]}".encode()).digest()
 
     return sorted(words, key=key)
 

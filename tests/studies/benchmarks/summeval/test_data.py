@@ -22,7 +22,7 @@ from tests.studies.made import made_folder, made_rows
 DOCUMENTS, SYSTEMS = ["b-doc", "a-doc", "007", "d"], ["M10", "M2", "M0"]
 
 
-def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval, tmp_path: Path) -> None:
+def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval) -> None:
     rows = made_rows("summeval")
     assert (data.documents, data.systems, data.origin, len(data)) == (
         DOCUMENTS,
@@ -36,11 +36,6 @@ def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval, tmp_path
     for row, source, references in zip(rows, data.sources, data.table["references"], strict=True):
         assert source.startswith(references[0])
         assert row["system"] != "M10" or source.startswith(row["summary"])
-    again = read_folder(made_folder(tmp_path / "made-up-2", "summeval", [*rows[:3], *rows[:2:-1]]))
-    first, second = (
-        sorted(zip(of.keys, of.summaries, of.table["fluency"], strict=True)) for of in (data, again)
-    )
-    assert first == second
 
 
 def test_the_hubs_layout_is_read_by_datasets(

@@ -192,6 +192,10 @@ def test_the_curves_are_the_correlations_by_layer(
             )
     thin = [line for line in axes.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
     assert len(thin) == (len(QUALITIES) if measure else 0)
+    if measure:
+        (legend,) = figures["layers_kendall"].legends
+        kind = f"{setting}, layers rescaled" if setting else measure
+        assert [text.get_text() for text in legend.get_texts()][-2:] == ["ESTIME", kind]
 
 
 def test_system_level_points_with_a_large_p_value_are_not_drawn(data: SummEval) -> None:
