@@ -160,6 +160,8 @@ def new_facts(source: str, summary: str) -> list[str]:
         ("at 10.30am or 9.15 pm", "it was at 10:30 in the morning or 9:15 in the evening"),
         ("at 10:30 or 9:15", "it was at 10.30am or at 9.15 p.m. that he came here"),
         ("10\u00a0000 men, 1\u202f200 women", "there were 10,000 men and 1200 women in there"),
+        ("the twenty-second floor", "this was on the 22nd floor and not below"),
+        ("United Nations troops came", "then the UN troops came back home"),
         ("in World War II", "this was in World War Two, or World War 2, as they say"),
         ("in World War Two", "this was in World War II, as they say at this time"),
         ("on 2015-04-03, 10-12 men", "in 2015, on the 3rd or the 4th, 10 to 12 men went"),
@@ -189,6 +191,7 @@ def test_a_name_or_number_in_another_written_form_is_not_new(source: str, summar
         ("a b", "so J. Smith left, and later also Mr. Miller left them", ["Smith", "Miller"]),
         ("a b", "Here is a summary in 79 words: he saw some 80 men (81 words)", ["80"]),
         ("a b", "1. he left\n2. he came back\n3. he saw 4 men there", ["4"]),
+        ("a b", "there were 15 men, fifteen women, and also Xu", ["15", "Xu"]),
         ("World War II", "in World War III, and then in World War 4 they", ["III", "4"]),
         ("1990s", "it was in the 80s, or in 1.5 of 10 cases", ["80s", "1.5", "10"]),
         ("a b", "he saw the A320 of flight 9525 over there", ["A320", "9525"]),
@@ -215,6 +218,7 @@ def test_evidence_is_the_nearest_form_of_the_source() -> None:
         ("they saw bob and 3 dogs", math.nan, 1),  # no capitals, which say nothing then
         ("BOB SAW THREE DOGS", math.nan, 1),
         ("Bob Sees Three Dogs", math.nan, 1),
+        ("Bob Sees 1234 5678 9012 Dogs", math.nan, 3),
     ],
 )
 def test_names_are_counted_only_where_capitals_say_something(
