@@ -101,6 +101,7 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
 def test_what_the_encoder_cannot_read_is_not_the_best() -> None:
     assert compute("new_words", UNREADABLE).item() == 0
     assert compute("inconsistency", UNREADABLE).item() == 1
+    assert compute("inconsistency", row(tokens=3, overlap=1)).item() == 0  # one is enough
 
 
 @st.composite

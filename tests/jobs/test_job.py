@@ -298,6 +298,8 @@ def test_a_pair_is_found_after_more_invalid_lines_than_are_kept_in_memory(
     report = score_files(Job(inputs=(table,)), scorer)
     assert (report.pairs, report.skipped) == (1, 5)
     write_jsonl(table, invalid)
+    with pytest.raises(ValueError, match=r"got none \(line 1: .* is missing"):
+        score_files(Job(inputs=(table,)), scorer)
     with pytest.raises(ValueError, match=r"got none \(line 1: .* is missing") as caught:
         score_files(Job(inputs=(table,), output=tmp_path / "out.jsonl"), scorer)
     assert not hasattr(caught.value, "__notes__")

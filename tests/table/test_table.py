@@ -43,17 +43,19 @@ def test_values_that_json_does_not_have_become_ones_that_it_has(tmp_path: Path) 
         "bytes": b"\xff\x00",
         "date": datetime.date(2020, 1, 2),
         "decimal": Decimal("1.50"),
+        "list": [1, {"a": "é"}],
         "text": "ü \ud800",
     }
     for ending in (".jsonl", ".csv"):
         write(tmp_path / f"o{ending}", [row])
     plain_texts = {"bytes": "/wA=", "date": "2020-01-02", "decimal": "1.50"}
-    expected = {"nan": None, "infinite": [None, {"x": None}], **plain_texts, "text": "ü \ud800"}
+    expected = {**row, "nan": None, "infinite": [None, {"x": None}], **plain_texts}
     assert json_rows(tmp_path / "o.jsonl") == [expected]
     text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
     assert text.endswith('"text": "ü \\ud800"}\n')
     assert "Infinity" not in text
-    cells = {"nan": "", "infinite": '[null, {"x": null}]', **plain_texts, "text": "ü \\ud800"}
+    texts = {"list": '[1, {"a": "é"}]', "text": "ü \\ud800"}
+    cells = {"nan": "", "infinite": '[null, {"x": null}]', **plain_texts, **texts}
     assert csv_rows(tmp_path / "o.csv") == [cells]
 
 
