@@ -130,6 +130,11 @@ def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
     [
         ([4, 3, 0], "abc", "Blank summaries, inconsistency 1: 1 (index 2)"),
         (
+            [0] * 12,
+            "abcdefghijkl",
+            "Blank summaries, inconsistency 1: 12 (index 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...)",
+        ),
+        (
             [4, 3],
             "ab",
             "Summaries without a token of their source, so nothing was checked: 1 (index 1)",
