@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -89,6 +90,7 @@ def test_jobs_that_register_at_the_same_time_see_whole_scripts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # `register` adds the cache to it
     with ThreadPoolExecutor(4) as jobs:
         scripts = jobs.map(lambda _: register().read_text(encoding="utf-8"), range(100))
         assert {*scripts} == {REGISTERED}
