@@ -95,6 +95,7 @@ _WRITTEN = (
 )
 
 _THOUSANDS = ",\u00a0\u2009\u202f"  # between thousands: a comma, or a space at which no line breaks
+_THOUSANDS_JOINED = str.maketrans("", "", _THOUSANDS)
 
 #: Digits, with thousands joined and decimals (but not "10.30am"), and the letters behind them; letters with a point behind each; a word.
 _TOKEN = regex.compile(
@@ -383,8 +384,8 @@ class SourceFacts:
     def new_names_and_numbers(
         self, prediction: str, tokens: Sequence[Token]
     ) -> tuple[dict[str, list[Token]], list[Token]]:
-        """The new names of a summary, by their forms, and its new numbers, each where it first occurs.
-        ``tokens`` are its `tokens_of`.
+        """Returns the tokens of each new name of a summary, by its form, and the new numbers, each at its
+        first occurrence. ``tokens`` are the `tokens_of` the summary.
         """
         names: dict[str, list[Token]] = {}
         runs = self._new_names(prediction, tokens)
@@ -556,7 +557,7 @@ def _number_at(text: str, matches: Sequence[regex.Match[str]]) -> tuple[frozense
         _joined_word(text, before, match) for before, match in zip(matches, following, strict=False)
     ]
     if digits := first["digits"]:
-        number = float(regex.sub(rf"[{_THOUSANDS}]", "", digits))
+        number = float(digits.translate(_THOUSANDS_JOINED))
         if first["behind"] == "s":  # "the 1990s" are "the 90s"
             return frozenset({number, number % 100}), 1
         if first["behind"]:
