@@ -453,31 +453,25 @@ def _print_differences(compared: "Comparison", measure: str) -> None:
         mean_cells(measure, Interval(row["difference"], row["low"], row["high"], row["examples"]))
         for row in shown
     ]
+    columns = {
+        "first": [row["system_a"] for row in shown],
+        "second": [row["system_b"] for row in shown],
+        "difference": [difference for difference, _ in cells],
+        "95% interval": [interval for _, interval in cells],
+        "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in shown],
+        "wins / ties / losses": [
+            f"{row['a_better']}/{row['ties']}/{row['b_better']}" for row in shown
+        ],
+    }
     density = compared.systems["copied_density"]
-    copied = (
-        {} if density.isna().all() else {name: fixed(runs, 1) for name, runs in density.items()}
-    )
+    if density.notna().any():
+        copied = {name: fixed(runs, 1) for name, runs in density.items()}
+        columns["copied density"] = [
+            f"{copied[row['system_a']]} / {copied[row['system_b']]}" for row in shown
+        ]
     some = f" ({LISTED} of {len(pairs)})" if len(pairs) > LISTED else ""
     print_columns(
-        {
-            "first": [row["system_a"] for row in shown],
-            "second": [row["system_b"] for row in shown],
-            "difference": [difference for difference, _ in cells],
-            "95% interval": [interval for _, interval in cells],
-            "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in shown],
-            "wins / ties / losses": [
-                f"{row['a_better']}/{row['ties']}/{row['b_better']}" for row in shown
-            ],
-            **(
-                {
-                    "copied density": [
-                        f"{copied[row['system_a']]} / {copied[row['system_b']]}" for row in shown
-                    ]
-                }
-                if copied
-                else {}
-            ),
-        },
+        columns,
         texts=["first", "second"],
         title=f"Differences in {measure}, first minus second{some}",
     )
