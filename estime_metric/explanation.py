@@ -16,13 +16,12 @@ from torch import Tensor
 from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair, Matches
+from estime_metric.engine.splitter import find_splitter, locate_in
 from estime_metric.engine.statistics import graded_alarms
-from estime_metric.engine.words import find_splitter, locate_in
 from estime_metric.english import FUNCTION_WORDS
 from estime_metric.measures import MEASURES, RECOMMENDED, STATISTICS
 from estime_metric.novelty import NEW_NAME, NEW_NUMBER, NewFact, SourceWording, lower_words
-from estime_metric.show import html
-from estime_metric.show import words as show_words
+from estime_metric.show import html, sentences
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
 #: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
@@ -255,7 +254,7 @@ class Explanation:
         return f"Explanation(alarms={self.alarms}, overlap={self.overlap}, tokens={self.tokens}, {self.signature})"
 
     def __str__(self) -> str:
-        return show_words.plain_text(self)
+        return sentences.plain_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``inconsistency``,

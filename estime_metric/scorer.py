@@ -29,8 +29,9 @@ from estime_metric.engine.encoder.device import in_flight, inference_context, re
 from estime_metric.engine.encoder.loading import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
-from estime_metric.engine.pairs import Letters, PairBatch, pair_batches
+from estime_metric.engine.pairs import PairBatch, pair_batches
 from estime_metric.engine.statistics import count_statistics
+from estime_metric.engine.units import Letters
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.result import EstimeResult

@@ -17,7 +17,7 @@ import torch
 from estime_metric import EstimeConfig, EstimeScorer, __version__, estime
 from estime_metric.checks import check_choice, check_pairs, check_text, check_texts
 from estime_metric.config import EstimeOptions, default_layer
-from estime_metric.engine.words import split_words
+from estime_metric.engine.splitter import split_words
 from tests.command import run_python
 from tests.families import toy_tagger
 

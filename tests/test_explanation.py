@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.checks import has_words
 from estime_metric.config import UNITS
-from estime_metric.engine.words import locate_words, split_words
+from estime_metric.engine.splitter import locate_words, split_words
 from estime_metric.explanation import Evidence, UnitVerdict
-from estime_metric.show.words import note
+from estime_metric.show.sentences import note
 from tests.explanations import explained
 from tests.families import SENTENCES, TOKENIZERS
 from tests.test_scorer import SHORT, Pairs, split

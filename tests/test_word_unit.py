@@ -15,8 +15,8 @@ import torch
 import transformers
 
 from estime_metric import EstimeScorer, embedded
-from estime_metric.engine.pairs import units_of
-from estime_metric.engine.words import split_words
+from estime_metric.engine.splitter import split_words
+from estime_metric.engine.units import units_of
 from experiments.speed.programs import released_code
 from tests.families import save_encoder, toy_tagger
 from tests.test_scorer import Pairs

@@ -382,7 +382,7 @@ def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None
 
 def _write(compared: "Comparison", output: Path | None, plot: Path | None) -> None:
     """Writes a comparison by the ending of ``output``, and its plot, which is drawn first."""
-    from estime_metric.compare.words import to_rows
+    from estime_metric.compare.sentences import to_rows
 
     figure = None
     if plot is not None:
@@ -398,14 +398,14 @@ def _write(compared: "Comparison", output: Path | None, plot: Path | None) -> No
 
 
 def _as_json(compared: "Comparison") -> str:
-    from estime_metric.compare.words import to_dict
+    from estime_metric.compare.sentences import to_dict
 
     return json.dumps(to_dict(compared), ensure_ascii=False, indent=2)
 
 
 def _print(compared: "Comparison") -> None:
     from estime_metric.compare.differences import PROPERTIES
-    from estime_metric.compare.words import notes
+    from estime_metric.compare.sentences import notes
 
     systems = compared.systems
     known = [name for name in PROPERTIES if systems[name].notna().any()]
@@ -444,7 +444,7 @@ def _print_means(compared: "Comparison", measure: str) -> None:
 
 def _print_differences(compared: "Comparison", measure: str) -> None:
     """One line per pair of systems, of the first `LISTED` ones."""
-    from estime_metric.compare.words import LISTED
+    from estime_metric.compare.sentences import LISTED
     from estime_metric.table.intervals import Interval
 
     pairs = compared.pairs[compared.pairs["measure"] == measure].to_dict("records")

@@ -14,7 +14,7 @@ from estime_metric._wording import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
 from estime_metric.cli.console import Named, note, say, say_wrote, warn
-from estime_metric.cli.scored import (
+from estime_metric.cli.report import (
     Explained,
     print_pairs,
     print_report,

@@ -14,7 +14,7 @@ from estime_metric.compare.differences import (
 )
 from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
-from estime_metric.compare.words import notes, to_dict, to_rows
+from estime_metric.compare.sentences import notes, to_dict, to_rows
 from estime_metric.table.table import read as read_scores
 
 __all__ = [

@@ -27,8 +27,13 @@ from estime_metric.novelty import novelty
 from estime_metric.table.arrays import Floats, group_codes
 from estime_metric.table.intervals import Interval, intervals, source_id
 from estime_metric.table.rows import pair_problem
+from estime_metric.table.significance import (
+    approximate_randomization,
+    group_sums,
+    holm,
+    is_difference,
+)
 from estime_metric.table.table import LINE, SIGNATURE, number_of
-from estime_metric.table.tests import approximate_randomization, group_sums, holm, is_difference
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult

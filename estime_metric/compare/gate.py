@@ -7,7 +7,7 @@ from typing import Any
 
 from estime_metric.compare.differences import Comparison
 from estime_metric.measures import measure_of
-from estime_metric.table.tests import is_difference
+from estime_metric.table.significance import is_difference
 
 LEAST_SOURCES = 10  # with fewer, a gate would hardly ever see a difference
 

@@ -11,7 +11,7 @@ from typing import Any
 from estime_metric.checks import check_pairs, check_text
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.demo import page
-from estime_metric.engine.pairs import units_of
+from estime_metric.engine.units import units_of
 from estime_metric.examples import PATH
 from estime_metric.explanation import Explanation
 from estime_metric.measures import RECOMMENDED

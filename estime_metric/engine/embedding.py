@@ -21,7 +21,8 @@ from estime_metric.engine.encoder import masked
 from estime_metric.engine.encoder.device import inference_context, put, return_memory, to_host
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.masking import mask_units
-from estime_metric.engine.pairs import PairBatch, Units
+from estime_metric.engine.pairs import PairBatch
+from estime_metric.engine.units import Units
 
 #: The embeddings of sets of units, of shape (layers, units, width), on the device of the encoder.
 Embeddings: TypeAlias = dict[Units, Tensor]

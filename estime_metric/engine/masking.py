@@ -15,7 +15,7 @@ from torch import Tensor
 
 from estime_metric.checks import check_schedule
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.pairs import IntArray, Units
+from estime_metric.engine.units import IntArray, Units
 
 
 @dataclass(frozen=True, slots=True)

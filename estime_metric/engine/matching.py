@@ -16,7 +16,8 @@ from torch import Tensor
 
 from estime_metric.engine.embedding import Embeddings
 from estime_metric.engine.encoder.device import put_all, to_host
-from estime_metric.engine.pairs import PairBatch, PredictionUnits, SourceGroup, Units
+from estime_metric.engine.pairs import PairBatch, PredictionUnits, SourceGroup
+from estime_metric.engine.units import Units
 
 MOST_PRODUCTS = 4_000_000  # dot products that are computed together: 16 MB in float32
 

@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.device import put, put_all
 from estime_metric.engine.matching import MOST_PRODUCTS, MatchedPair, Matches
-from estime_metric.engine.pairs import Units
+from estime_metric.engine.units import Units
 from estime_metric.measures import STATISTICS, TEMPERATURE
 from estime_metric.novelty import NOVELTY, SourceWording
 

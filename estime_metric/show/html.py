@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup, escape
 
-from estime_metric.show import words as show_words
+from estime_metric.show import sentences
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation, UnitVerdict
@@ -41,18 +41,18 @@ _SAMPLES = (
         "estime-alarm estime-colored",
         "0.80",
         "alarm: a different word of the source fits better "
-        f"(graded alarm over {show_words.ALARM_FROM:g})",
+        f"(graded alarm over {sentences.ALARM_FROM:g})",
     ),
     (
         "estime-match estime-colored",
         "0.30",
         "match, but a different word fits nearly as well "
-        f"(graded alarm {show_words.LEAST_COLORED:g} to {show_words.ALARM_FROM:g})",
+        f"(graded alarm {sentences.LEAST_COLORED:g} to {sentences.ALARM_FROM:g})",
     ),
     ("estime-best", None, "best match"),
     ("estime-same", None, "closest occurrence of the same word"),
 )
-_LEGEND = {"legend": _SAMPLES, "colors": show_words.COLORS}
+_LEGEND = {"legend": _SAMPLES, "colors": sentences.COLORS}
 
 #: Characters that HTML cannot contain, or only in another form.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
@@ -104,7 +104,7 @@ def to_html(
         for number, (heading, explanation) in enumerate(worst_first, start=1)
     ]
     if several:
-        counts, signature = show_words.counts(shown[0]), shown[0].signature if is_common else ""
+        counts, signature = sentences.counts(shown[0]), shown[0].signature if is_common else ""
         parts.insert(0, _render("key", counts=counts, **_LEGEND, signature=signature))
     return _render(
         "page",
@@ -161,12 +161,12 @@ def _fragment(
     with_key: bool = True,
     with_signature: bool = True,
 ) -> str:
-    counts = [show_words.counts(explanation) for explanation in explanations]
+    counts = [sentences.counts(explanation) for explanation in explanations]
     summaries = [
         {
             "name": name,
             "text": explanation.prediction,
-            "remark": show_words.remark(explanation),
+            "remark": sentences.remark(explanation),
             "pieces": list(_summary_pieces(explanation)),
             "surest": _surest(explanation),
         }
@@ -203,7 +203,7 @@ def _surest(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
             "instead": "" if instead is None else explanation.source[instead.start : instead.end],
             "is_minor": not explanation.is_content(word),
         }
-        kinds.setdefault(show_words.KIND_HEADINGS[kind], []).append(entry)
+        kinds.setdefault(sentences.KIND_HEADINGS[kind], []).append(entry)
     return kinds
 
 
@@ -212,7 +212,7 @@ def _index_row(heading: str, explanation: Explanation) -> dict[str, Any]:
         "heading": heading,
         "alarms": explanation.alarms,
         "checked": f"{explanation.overlap} of {explanation.tokens}",
-        "inconsistency": show_words.share(explanation.inconsistency),
+        "inconsistency": sentences.share(explanation.inconsistency),
         "beginning": " ".join(explanation.prediction[:300].split()),
     }
 
@@ -252,7 +252,7 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
 
 
 def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -> dict[str, str]:
-    strength = show_words.strength(explanation, word)
+    strength = sentences.strength(explanation, word)
     classes = ["estime-unit", f"estime-{word.verdict}"]
     if strength:
         classes.append("estime-colored")
@@ -262,7 +262,7 @@ def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -
         "class": " ".join(classes),
         "role": "button",
         "tabindex": "0" if is_sure else "-1",
-        "aria-label": show_words.note(explanation, word),
+        "aria-label": sentences.note(explanation, word),
     }
     for name, evidence in (("data-best", word.best), ("data-same", word.same)):
         if evidence is not None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from estime_metric._wording import counted, printable
-from estime_metric.show import words as show_words
+from estime_metric.show import sentences
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Evidence, Explanation, UnitVerdict
@@ -41,12 +41,12 @@ def to_terminal(
     console = console or Console()
     surest = explanation.surest_words(function_words=function_words)
     console.print(_counts(explanation))
-    if remark := show_words.remark(explanation):
+    if remark := sentences.remark(explanation):
         console.print(Text(f"\n{remark}"))
     console.print(Rule("summary", style=QUIET, align="left"))
     console.print(_summary(explanation, surest, function_words=function_words))
-    if any(show_words.strength(explanation, word) for word in explanation.words):
-        console.print(Text(f"\n{show_words.COLORS}", style=QUIET))
+    if any(sentences.strength(explanation, word) for word in explanation.words):
+        console.print(Text(f"\n{sentences.COLORS}", style=QUIET))
     if surest:
         console.print(Rule("the surest words first", style=QUIET, align="left"))
         console.print(_table(explanation, surest, console.width))
@@ -61,7 +61,7 @@ def _counts(explanation: Explanation) -> Table:
     grid.add_column(justify="right", style="bold", no_wrap=True)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(style=QUIET)
-    for count in show_words.counts(explanation):
+    for count in sentences.counts(explanation):
         grid.add_row(count.shown, count.name, count.meaning)
     return grid
 
@@ -100,7 +100,7 @@ def _table(explanation: Explanation, surest: Sequence[UnitVerdict], width: int) 
         table.add_row(
             str(number),
             Text(_line(explanation.prediction[word.start : word.end]), _style(explanation, word)),
-            f"alarm {show_words.margin(word)}" if kind == "alarm" else kind,
+            f"alarm {sentences.margin(word)}" if kind == "alarm" else kind,
             _in_context(explanation.source, word.best, context_width, BEST),
             _in_context(explanation.source, word.same, context_width, SAME),
         )
@@ -109,10 +109,10 @@ def _table(explanation: Explanation, surest: Sequence[UnitVerdict], width: int) 
 
 def _style(explanation: Explanation, word: UnitVerdict) -> str:
     """The color of a word: the larger its graded alarm, the stronger."""
-    strength = show_words.strength(explanation, word)
+    strength = sentences.strength(explanation, word)
     if not strength:
         return ""
-    weight = "bold " if strength > BOLD_FROM else "" if strength > show_words.ALARM_FROM else "dim "
+    weight = "bold " if strength > BOLD_FROM else "" if strength > sentences.ALARM_FROM else "dim "
     return f"{weight}{STYLES[word.verdict]}red"
 
 

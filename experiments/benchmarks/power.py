@@ -14,7 +14,7 @@ from scipy import stats
 from estime_metric.cli import options
 from estime_metric.show.plot import TICK, WIDTH, make_grid, new_figure, save
 from estime_metric.table.arrays import Floats
-from estime_metric.table.tests import LEVEL
+from estime_metric.table.significance import LEVEL
 from experiments.benchmarks.bump import read
 from experiments.benchmarks.common import RUN, Run, show, wide
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import transformers
 
-from estime_metric.engine.pairs import occurring, tokenize
+from estime_metric.engine.units import occurring, tokenize
 from tests.families import SENTENCES
 
 LONG = " ".join(SENTENCES * 40)

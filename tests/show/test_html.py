@@ -12,7 +12,7 @@ from estime_metric import Explanation
 from estime_metric.explanation import Evidence, UnitVerdict
 from estime_metric.show import html
 from estime_metric.show.html import comparison, fragment, to_html
-from estime_metric.show.words import ALARM_FROM, LEAST_COLORED, counts
+from estime_metric.show.sentences import ALARM_FROM, LEAST_COLORED, counts
 from tests.explanations import explained
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from estime_metric.table.tests import approximate_randomization
+from estime_metric.table.significance import approximate_randomization
 from estime_metric.table.threshold import calibrate
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from estime_metric.engine.words import split_words
+from estime_metric.engine.splitter import split_words
 from estime_metric.studies.meta.shuffle import split_sentences
 from estime_metric.table.arrays import Floats
 

@@ -27,7 +27,7 @@ from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
-from estime_metric.table.tests import holm
+from estime_metric.table.significance import holm
 
 #: The levels and methods of `williams_test`.
 WILLIAMS_LEVELS, WILLIAMS_METHODS = ("system", "summary"), ("pearson", "spearman")

@@ -13,7 +13,7 @@ from estime_metric.engine.encoder.bundled import load_bundled
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.masking import mask_units
-from estime_metric.engine.pairs import tokenize
+from estime_metric.engine.units import tokenize
 from tests.families import SENTENCES
 
 ODD = (

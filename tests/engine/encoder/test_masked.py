@@ -19,7 +19,7 @@ from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.engine.encoder.layers import BlockTaps
 from estime_metric.engine.encoder.masked import STORE, EncoderStore, MaskedEncoder, choose_device
 from estime_metric.engine.masking import MaskedText, WindowBatch, plan_token_windows
-from estime_metric.engine.pairs import tokenize
+from estime_metric.engine.units import tokenize
 from tests.families import BLOCKS, SENTENCES, save_encoder
 
 LAYERS = list(range(BLOCKS + 1))

@@ -23,7 +23,7 @@ from estime_metric.studies.meta.significance import (
     williams,
     williams_test,
 )
-from estime_metric.table.tests import holm
+from estime_metric.table.significance import holm
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import grid_of, made_up
 

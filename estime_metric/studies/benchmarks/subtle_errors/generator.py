@@ -19,8 +19,8 @@ from estime_metric.config import EstimeConfig, versioned
 from estime_metric.engine.encoder.device import choose_dtype, inference_context
 from estime_metric.engine.encoder.loading import EncoderUnavailableError, load_pretrained
 from estime_metric.engine.encoder.masked import choose_device
-from estime_metric.engine.pairs import IntArray, Units, tokenize
-from estime_metric.engine.words import Span, locate_words, split_words
+from estime_metric.engine.splitter import Span, locate_words, split_words
+from estime_metric.engine.units import IntArray, Units, tokenize
 
 PAPER_GENERATOR = "bert-base-cased"
 
@@ -276,7 +276,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
     """The words of a text that are a single token each, from left to right; ``units`` are its
     tokens.
 
-    A word is what `estime_metric.engine.words.split_words` finds, with a letter or digit in
+    A word is what `estime_metric.engine.splitter.split_words` finds, with a letter or digit in
     it. It is whole if exactly one token touches it, and that token touches nothing else and is not
     the unknown token. A word that an invisible character joins to its neighbor (zero-width joiner,
     soft hyphen) is part of one.

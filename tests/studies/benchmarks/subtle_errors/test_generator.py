@@ -12,7 +12,7 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.pairs import tokenize
+from estime_metric.engine.units import tokenize
 from estime_metric.studies.benchmarks.subtle_errors import Corrupted, SubtleErrors
 from estime_metric.studies.benchmarks.subtle_errors.generator import (
     WholeWord,

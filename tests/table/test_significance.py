@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.table.tests import approximate_randomization, group_sums, holm, is_difference
+from estime_metric.table.significance import (
+    approximate_randomization,
+    group_sums,
+    holm,
+    is_difference,
+)
 
 #: The source and the scores of two systems for each example.
 examples_of_sources = st.lists(
@@ -41,10 +46,12 @@ def test_random_swaps_come_near_the_exact_value(
     sources = np.repeat(np.arange(14), summaries)
     first, second = rng.normal(0.4, size=14)[sources], rng.normal(size=len(sources))
     exact = approximate_randomization(first, second, groups=sources)
-    monkeypatch.setattr("estime_metric.table.tests._ENUMERATED", 0)
+    monkeypatch.setattr("estime_metric.table.significance._ENUMERATED", 0)
     drawn = approximate_randomization(first, second, groups=sources, n=20_000)
     assert 0 < abs(drawn - exact) < 4 * np.sqrt(exact / 20_000)
-    monkeypatch.setattr("estime_metric.table.tests._TOGETHER", 14 * 2**6)  # parts of one stream
+    monkeypatch.setattr(
+        "estime_metric.table.significance._TOGETHER", 14 * 2**6
+    )  # parts of one stream
     assert approximate_randomization(first, second, groups=sources, n=20_000) == drawn
 
 

@@ -13,7 +13,7 @@ from estime_metric.compare import (
     to_dict,
     to_rows,
 )
-from estime_metric.compare.words import LISTED
+from estime_metric.compare.sentences import LISTED
 from estime_metric.measures import MEASURES
 from tests.compare.tables import compared, table
 

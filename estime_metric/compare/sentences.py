@@ -11,7 +11,7 @@ from estime_metric._wording import counted
 from estime_metric.compare.differences import PROPERTIES, Comparison
 from estime_metric.measures import RECOMMENDED, measure_of
 from estime_metric.table.intervals import FEW_SOURCES, RESAMPLES
-from estime_metric.table.tests import LEVEL, SEED, SWAPS
+from estime_metric.table.significance import LEVEL, SEED, SWAPS
 
 LISTED = 15  # pairs of systems that are listed for a measure; further ones are counted
 

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.pairs import leave_out_tags, split_into_words, tokenize
-from estime_metric.engine.words import (
+from estime_metric.engine.splitter import (
     decompose,
     find_splitter,
     find_tagger,
@@ -23,6 +22,7 @@ from estime_metric.engine.words import (
     split_words,
     tags_of,
 )
+from estime_metric.engine.units import leave_out_tags, split_into_words, tokenize
 from tests.families import toy_tagger
 
 #: Texts of letters, symbols, marks, spaces and characters beyond the basic plane.
