@@ -20,6 +20,7 @@ from estime_metric.wording.names import (
     plain,
     related_forms,
 )
+from estime_metric.wording.numbers import Number, Reading, decades_of
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
 from estime_metric.wording.tokens import SPACES
 from estime_metric.wording.words import RunsOfWords, lower_words
@@ -122,9 +123,10 @@ class SourceWording:
             for name in {facts.tokens.written[position] for position in facts.names}
             for form in related_forms(form_of(name))
         )
-        self._values = frozenset(
-            [value for number in facts.numbers for value in number.values]
-            + [ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)]
+        values = frozenset(value for number in facts.numbers for value in number.values)
+        self._values = values.union(
+            decades_of(values),
+            (ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)),
         )
         self._capitals = frozenset(map(capitals_of, written)) - {""}
         self._initials = frozenset(
@@ -193,9 +195,7 @@ class SourceWording:
         tokens = facts.tokens
         spelled_out = self._spelled_out(facts)
         spans = [
-            range(number.first, number.stop)
-            for number in facts.numbers
-            if not number.values.isdisjoint(self._values)
+            range(number.first, number.stop) for number in facts.numbers if self._has_number(number)
         ]
         spans += [
             range(position, position + 1)
@@ -232,22 +232,30 @@ class SourceWording:
         """
         tokens = facts.tokens
         of_names = {form_of(tokens.written[name[0]]) for name in names if len(name) == 1}
-        new: list[tuple[range, object]] = []
+        new: list[tuple[range, frozenset[Reading]]] = []
         for number in facts.numbers:
             form = plain(tokens.text[tokens.starts[number.first] : tokens.ends[number.stop - 1]])
-            if form not in NOT_NEW and number.values.isdisjoint(self._values):
+            if form not in NOT_NEW and not self._has_number(number):
                 new.append((range(number.first, number.stop), number.values))
         for position, written in enumerate(tokens.written):
             if position not in facts.of_numbers and any(map(str.isnumeric, written)):
                 form = form_of(written)
                 if not self._has_form(form) and form not in of_names:
-                    new.append((range(position, position + 1), form))
+                    new.append((range(position, position + 1), frozenset({form})))
         ignored = _announcements(facts, names)
-        numbers: dict[object, range] = {}
-        for span, value in new:
-            if not any(start <= tokens.starts[span[0]] < end for start, end in ignored):
-                numbers.setdefault(value, span)
-        return list(numbers.values())
+        numbers: list[range] = []
+        seen: set[Reading] = set()
+        for span, values in new:
+            is_ignored = any(start <= tokens.starts[span[0]] < end for start, end in ignored)
+            if not is_ignored and values.isdisjoint(seen):
+                numbers.append(span)
+                seen |= values
+        return numbers
+
+    def _has_number(self, number: Number) -> bool:
+        return not (
+            number.values.isdisjoint(self._values) and number.values.isdisjoint(self._runs.words)
+        )
 
     def _spelled_out(self, facts: Facts) -> set[int]:
         """The words of names that the source has as initials."""
@@ -259,7 +267,11 @@ class SourceWording:
         }
 
     def _has_form(self, form: str) -> bool:
-        return form in self._other_forms or (form not in AMBIGUOUS and form in self._runs.words)
+        return (
+            form in self._other_forms
+            or form in self._values
+            or (form not in AMBIGUOUS and form in self._runs.words)
+        )
 
     def _has_name(self, written: str) -> bool:
         form, capitals = form_of(written), capitals_of(written)

@@ -29,7 +29,7 @@ CARDINALS = {word: value for value, word in enumerate(_SMALL.split())} | {
     word: 10 * value for value, word in enumerate(TENS, start=2)
 }
 ORDINALS = (
-    {"first": 1, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
+    {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
     | {f"{word}th": CARDINALS[word] for word in ["four", "six", "seven", "ten", "eleven"]}
     | {f"{word}th": CARDINALS[word] for word in _SMALL.split()[13:]}
     | {f"{word[:-1]}ieth": CARDINALS[word] for word in TENS}
@@ -38,13 +38,63 @@ SCALES = {
     "dozen": 12,
     "hundred": 1e2,
     "thousand": 1e3,
+    "lakh": 1e5,
     "million": 1e6,
+    "crore": 1e7,
     "billion": 1e9,
     "trillion": 1e12,
 }
 
-#: Letters directly behind digits that can stand for a scale.
-SCALE_LETTERS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "tn": 1e12}
+#: Abbreviation of a scale behind digits -> its value.
+SHORT_SCALES = {"mn": 1e6, "mln": 1e6, "bn": 1e9, "bln": 1e9, "tn": 1e12, "trn": 1e12}
+
+#: The same for letters that can be a unit too, unless the digits are an amount of money.
+SCALE_LETTERS = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
+
+#: Word for ten years -> the last digits of the first.
+DECADES = {f"{word[:-1]}ies": CARDINALS[word] for word in TENS}
+
+#: Part of a whole -> how many make a whole.
+PARTS = {"half": 2, "quarter": 4} | {word: value for word, value in ORDINALS.items() if value > 2}
+
+#: Words before a number that can be an hour.
+BEFORE_HOURS = frozenset(
+    [
+        "at",
+        "by",
+        "until",
+        "till",
+        "from",
+        "to",
+        "before",
+        "after",
+        "around",
+        "about",
+        "since",
+        "between",
+        "and",
+    ]
+)
+
+#: Letters of a currency before digits.
+CURRENCIES = [
+    "USD",
+    "EUR",
+    "GBP",
+    "CHF",
+    "JPY",
+    "CNY",
+    "RMB",
+    "INR",
+    "AUD",
+    "CAD",
+    "NZD",
+    "HKD",
+    "SGD",
+    "ZAR",
+    "NGN",
+    "Rs",
+]
 
 #: Roman numeral -> its value; single letters are mostly something else.
 ROMAN_NUMERALS = {
@@ -66,7 +116,21 @@ ROMAN_NUMERALS = {
 AMBIGUOUS = frozenset({"zero", "one", "second", "may", "march"})
 
 #: Numbers that a summary has without counting anything new: "the first", "the two of them", "a million times".
-NOT_NEW = frozenset({"first", "two", *SCALES})
+NOT_NEW = frozenset(
+    [
+        "first",
+        "two",
+        "first half",
+        "second half",
+        "half",
+        "one half",
+        "one-half",
+        "quarter",
+        "noon",
+        "midnight",
+        *SCALES,
+    ]
+)
 
 #: Abbreviation -> what it stands for.
 ABBREVIATIONS = {
