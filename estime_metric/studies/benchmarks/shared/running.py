@@ -30,7 +30,7 @@ class Benchmark:
     Attributes:
         analyze: ``analyze(scored, resamples=..., seed=...)`` gives tidy tables by file name.
         tables: ``tables(scored, frames)`` gives the same for readers.
-        draw: ``draw(scored, frames, seed=...)`` gives plots, each with the name of its files, for
+        draw: ``draw(scored, frames)`` gives plots, each with the name of its files, for
             benchmarks whose paper has some; ImportError if matplotlib is not installed.
         shown: the tables on the screen; the others are for files. All if none is named.
     """
@@ -89,7 +89,7 @@ def run(
             try:
                 from estime_metric.studies.meta.plots import save
 
-                for name, figure in benchmark.draw(scored, frames, seed=seed):
+                for name, figure in benchmark.draw(scored, frames):
                     (folder / PLOTS).mkdir(exist_ok=True)
                     save(figure, folder / PLOTS / name)
             except ImportError as error:

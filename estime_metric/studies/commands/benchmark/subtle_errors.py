@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import warn_of_rows
+from estime_metric.compare.join import id_of
 from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark.running import (
@@ -126,7 +127,7 @@ def _read(
         clean = pd.DataFrame(
             {
                 # A pair's name is its id, otherwise its line.
-                "document": str(line.row.get("id", line.number)),
+                "document": id_of(line.row.get("id")) or str(line.number),
                 "source": line.row[layout.source_column],
                 "summary": line.row[layout.summary_column],
             }

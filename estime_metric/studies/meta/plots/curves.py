@@ -32,7 +32,7 @@ def plot_layers(
 ) -> Figure:
     """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer
     of each ringed. ``curves``: what was judged -> a value for each of the rising ``layers``, thick
-    lines, NaN leaves a gap; ``others``: a second set to compare with, over ``other_layers``, thin
+    lines, NaN leaves a gap, and the legend names a curve without a value; ``others``: a second set to compare with, over ``other_layers``, thin
     dashed lines in the same colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
     what the values are, for the axis."""
     figure = new_figure(WIDTH, 3.9)
@@ -47,6 +47,8 @@ def plot_layers(
             axes.plot(
                 layers[best], heights[best], "o", markersize=11, fillstyle="none", color=color
             )
+        else:
+            line.set_label(f"{label} (none)")
         if others and label in others:
             axes.plot(other_layers, others[label], color=color, linewidth=0.9, linestyle="--")
     if any(kinds):
@@ -54,6 +56,5 @@ def plot_layers(
             axes.plot([], [], color=GRAY, linewidth=width, linestyle=dashes, label=kind)
     make_grid(axes, "layer", statistic, title)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if axes.get_legend_handles_labels()[0]:
-        figure.legend(fontsize=TICK, frameon=False, loc="outside right center")
+    figure.legend(fontsize=TICK, frameon=False, loc="outside right center")
     return figure
