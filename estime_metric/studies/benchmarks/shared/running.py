@@ -87,7 +87,7 @@ def run(
             write_text(folder / f"{table.name}.md", to_markdown(table))
         if benchmark.draw is not None:
             try:
-                from estime_metric.studies.meta.plots import save
+                from estime_metric.show.plot import save
 
                 for name, figure in benchmark.draw(scored, frames):
                     (folder / PLOTS).mkdir(exist_ok=True)
