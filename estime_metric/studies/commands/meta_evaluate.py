@@ -55,7 +55,7 @@ def meta_evaluate(
     Exit status: 0 on success, 2 on failure. The error message lists the first cells that cause the
     problem.
 
-    Example: estime meta-evaluate scores.csv judgements.csv -o results
+    Example: estime meta-evaluate scores.csv judgements.csv -o results-agreement
 
     Args:
         scores: CSV, JSON Lines or Parquet file with one row per summary, or a folder with one such

@@ -102,7 +102,7 @@ def coherence(
 
     Exit status: 0 on success, 1 if plots could not be drawn (the rest is written), 2 on failure.
 
-    Example: estime benchmark coherence DATA -o results
+    Example: estime benchmark coherence DATA -o results-coherence
 
     Args:
         folder: Folder with summeval/, coherence_scores/ and shuffle/.
