@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
 from estime_metric.studies.commands.folder import make_folder
 from estime_metric.table.output import write_text
@@ -85,7 +85,7 @@ def meta_evaluate(
     from estime_metric.studies import meta  # imports pandas: slow
 
     chosen: dict[str, Any] = {
-        name: tuple(every) if text == "all" else options.parse_names(text)
+        name: tuple(every if text == "all" else dict.fromkeys(options.parse_names(text) or ()))
         for name, text, every in (
             ("levels", levels, meta.LEVELS),
             ("methods", methods, meta.METHODS),
@@ -106,7 +106,8 @@ def meta_evaluate(
         missing="drop" if drop_missing else "error",
     )
     known = dict.fromkeys(grid.measure for grid in grids)
-    if unknown := [name for name in stated if name not in known]:
+    named = {*known, *map(measure_of, known)}
+    if unknown := [name for name in stated if name not in named]:
         raise ValueError(
             f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {unknown[0]!r}."
         )

@@ -69,15 +69,17 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
     scores, judgements = tables
     table = pd.read_csv(scores)
     table.assign(mine=-table["alarms"]).to_csv(scores, index=False)
-    options = ["--judgements", "fluency", "--levels", "system", "-n", 20]
+    options = ["--judgements", "fluency", "-n", 20]
     refused = run(scores, judgements, *options, status=2).stderr
     message = r"direction for every measure, but it is unknown for mine.* .--higher, --lower.\."
     assert re.search(message, refused)
     out = tmp_path / "out"
+    table.assign(mine_layer3=-table["alarms"]).to_csv(scores, index=False)
+    options += ["--levels", "system,system", "-o", out, "--overwrite"]
     for direction, sign in (("--higher", 1), ("--lower", -1)):
-        run(scores, judgements, *options, direction, "mine", "-o", out, "--overwrite")
+        run(scores, judgements, *options, direction, "mine")
         values = pd.read_csv(out / "agreement.csv").set_index("measure")["value"]
-        assert list(values["mine"]) == pytest.approx(list(sign * values["alarms"]))
+        assert list(values["mine_layer3"]) == pytest.approx(list(sign * values["alarms"]))
 
 
 def test_significance_is_a_second_table(tables: tuple[Path, Path], tmp_path: Path) -> None:

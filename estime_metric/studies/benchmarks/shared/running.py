@@ -79,10 +79,11 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     scored = score(data, blocks, folder=folder, resume=resume, progress=progress)
     frames = benchmark.analyze(scored, resamples=resamples, seed=seed)
-    tables = {table.name: table for table in benchmark.tables(scored, frames)}
     if folder is not None:
         for name, frame in frames.items():
             write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
+    tables = {table.name: table for table in benchmark.tables(scored, frames)}
+    if folder is not None:
         for table in tables.values():
             write_text(folder / f"{table.name}.md", to_markdown(table))
         if benchmark.draw is not None:
