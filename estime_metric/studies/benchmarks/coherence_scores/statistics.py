@@ -117,14 +117,14 @@ def _agreement(scored: Scored[CoherenceScores], resamples: int, seed: int) -> pd
         if not grid.documents:
             continue
         for name, value in statistics_of(grid.scores, grid.judgements).items():
-            ends: dict[str, float] = {"low": np.nan, "high": np.nan}
+            row = {"column": column.name, "statistic": name, "value": value}
             if resamples:
                 level, method = STATISTICS[name]
-                resampled = bootstrap(
-                    grid, levels=[level], methods=[method], n=resamples, seed=seed
-                )
-                ends = resampled.loc[0, ["low", "high"]].to_dict()
-            rows.append({"column": column.name, "statistic": name, "value": value, **ends})
+                (ends,) = bootstrap(grid, levels=[level], methods=[method], n=resamples, seed=seed)[
+                    ["low", "high"]
+                ].to_dict("records")
+                row |= ends
+            rows.append(row)
     return with_paper(
         scored.tidy(rows, ["value", "low", "high"], statistic=STATISTICS), TABLE_3, ["statistic"]
     )
