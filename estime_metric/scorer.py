@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
 
-from estime_metric import embedded
 from estime_metric._progress import Bar
 from estime_metric.checks import (
     are_mostly_shorter,
@@ -105,7 +104,11 @@ class EstimeScorer:
                             measures=(),
                         )
                     )
-                    soft_encoder.check_vocabulary(encoder)
+                    if soft_encoder.tokenizer.get_vocab() != encoder.tokenizer.get_vocab():
+                        raise ValueError(
+                            f"Expected argument `soft_model` to have the vocabulary of {config.model!r}, but the "
+                            f"vocabulary of {config.soft_model!r} differs."
+                        )
                     config = replace(config, soft_revision=soft_config.revision)
                 self._loaded = Loaded(encoder, config, soft_encoder)
         return self._loaded
@@ -377,7 +380,7 @@ class EstimeScorer:
         embedder = Embedder(encoder, config, self.cache)
         with _progress_bar(len(predictions), progress) as advance:
             for batch, embeddings in embedder.embed(batches, advance):
-                if config.model in embedded.PATHS:
+                if encoder.info.is_bundled:
                     _count_letters(batch, encoder.tokenizer.all_special_ids, *letters)
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)
