@@ -23,6 +23,11 @@ from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_section
 from tests.pages import ROOT, blocks
 
+#: Why tests are skipped if TensorBoard is missing.
+UNSEEN = (
+    "without tensorboard, nobody sees which summaries the recipe and the example show as the worst"
+)
+
 
 @pytest.fixture
 def byte_level() -> transformers.PreTrainedTokenizerFast:
@@ -62,7 +67,7 @@ def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The blocks of the page up to these, in order; the summaries are the sources' first sentences."""
-    pytest.importorskip("tensorboard")
+    pytest.importorskip("tensorboard", reason=UNSEEN)
     page = blocks(ROOT / "docs" / "training.md")
     (last,) = (number for number, block in enumerate(page) if "Watched" in block.code)
     monkeypatch.chdir(tmp_path)
@@ -98,7 +103,7 @@ def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
 def test_the_example_of_lightning_shows_the_worst_of_its_epochs(
     bert_folder: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip("tensorboard")
+    pytest.importorskip("tensorboard", reason=UNSEEN)
     options = "--tensorboard --accelerator cpu --training 8 --validation 5 --epochs 2 --batch 2"
     outcome = example.main([*options.split(), "--encoder", bert_folder, "--folder", str(tmp_path)])
     shown = texts_in(tmp_path / "version_0", "val/worst")
