@@ -54,7 +54,7 @@ class EstimeResult:
         sources: the source of each pair, by which `interval` resamples; if they are omitted, each
             pair counts as a separate source.
         predictions: the summaries, which `explain` needs and pages show; can be omitted.
-        input_warnings: what there is to warn of in the texts.
+        input_warnings: what there is to warn of in the texts -> the number of pairs that it is about.
         explain: (configuration, summary, source, layer) -> explanation, which `explain` calls.
 
     Example:
@@ -93,7 +93,7 @@ class EstimeResult:
         sources: Sequence[str] | None = None,
         predictions: Sequence[str] | None = None,
         *,
-        input_warnings: Sequence[str] = (),
+        input_warnings: Mapping[str, int] | None = None,
         explain: Callable[[EstimeConfig, str, str, int | None], Explanation] | None = None,
     ) -> None:
         self._statistics = statistics
@@ -101,7 +101,7 @@ class EstimeResult:
         self._predictions = predictions
         self._warned: set[str] = set()
         self._explain = explain
-        self.input_warnings = list(input_warnings)
+        self.input_warnings = dict(input_warnings or {})
         self.config = config
 
     @property

@@ -276,7 +276,7 @@ class _Kept:
         scores: the numbers of their pairs.
         skipped: how many lines are invalid.
         resumed: how many pairs an earlier run has scored.
-        warnings: what there is to warn of -> the number of pairs in the chunks that it is about.
+        warnings: what there is to warn of -> the number of pairs that it is about.
     """
 
     scores: ScoresTable
@@ -287,8 +287,7 @@ class _Kept:
     def add(self, chunk: Chunk) -> None:
         self.scores.add(chunk.rows)
         self.skipped += chunk.skipped
-        for text in chunk.warnings:
-            self.warnings[text] += len(chunk.rows)
+        self.warnings.update(chunk.warnings)
 
 
 def _score(

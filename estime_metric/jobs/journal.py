@@ -111,13 +111,13 @@ class Chunk:
         digest: `digests` of the lines.
         rows: a row for each pair: the columns of the output, and the texts.
         skipped: how many lines are invalid.
-        warnings: what there is to warn of in the texts.
+        warnings: what there is to warn of in its texts -> the number of pairs that it is about.
     """
 
     digest: str
     rows: Sequence[Row]
     skipped: int
-    warnings: Sequence[str]
+    warnings: Mapping[str, int]
 
     def lines_in(self, lines: Iterable[Line]) -> int:
         """How many of some lines, from the first one on, are those of the chunk; 0 if none are."""

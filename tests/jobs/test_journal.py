@@ -62,7 +62,7 @@ def test_a_chunk_is_bounded_by_the_bytes_of_whole_rows(source: str) -> None:
 def test_a_chunk_knows_its_lines_again() -> None:
     lines = lines_of(list("abc"))
     *_, digest = digests(lines[:2])
-    chunk = Chunk(digest, [], 0, [])
+    chunk = Chunk(digest, [], 0, {})
     assert chunk.lines_in(lines[:2]) == chunk.lines_in(lines) == 2
     for other in (lines[:1], [lines[0], replace(lines[1], row={"source": "b"})], lines[1:]):
         assert chunk.lines_in(other) == 0

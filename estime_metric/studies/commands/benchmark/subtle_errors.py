@@ -6,7 +6,6 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import warn_of_rows
 from estime_metric.compare.join import id_of
@@ -78,18 +77,16 @@ def subtle_errors(
     warn_of_rows(problems)
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
-    from estime_metric.studies.benchmarks.subtle_errors import (
-        SubtleErrors,  # imports torch: slow
-        experiment,
-    )
+    from estime_metric.engine.encoder.loading import is_bundled  # imports torch: slow
+    from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     added = others.blocks()
     scorers = scorers_of({"measures": FURTHER_MEASURES, **config}, compare, FURTHER_MEASURES)
-    is_bundled = scorers[""].config.model in embedded.PATHS
-    default_generator = EMBEDDED_SMALL_MODEL if is_bundled else PAPER_GENERATOR
+    model = scorers[""].config.model
+    default_generator = EMBEDDED_SMALL_MODEL if is_bundled(model) else PAPER_GENERATOR
     maker = SubtleErrors(
         generator or default_generator,
         n_errors=numbers[-1],
