@@ -200,7 +200,7 @@ def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
     assert len(empty) == empty.ties(2) == len(empty.table()) == 0
     assert all(math.isnan(empty.mean(measure, 5)) for measure in empty.measures)
-    assert "alarms         –" in str(empty)
+    assert "alarms          –" in str(empty)
 
 
 def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> None:

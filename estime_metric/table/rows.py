@@ -195,10 +195,34 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 
     An empty summary is a blank summary, which is scored; a source without words is a problem.
     """
-    problem = text_problem(row, source_column) or text_problem(row, summary_column)
+    problem = source_problem(row, source_column) or text_problem(row, summary_column)
     if problem:
         return problem
-    return "" if has_words(row[source_column]) else f"column {source_column!r} has no words"
+    has_source = has_words(joined(row[source_column]))
+    return "" if has_source else f"column {source_column!r} has no words"
+
+
+def joined(source: Any) -> Any:
+    """A source that is a list of texts as one text, joined by line breaks; anything else as it is.
+
+    Example:
+        >>> joined(["Anna sold a boat.", "Peter flew."])
+        'Anna sold a boat.\\nPeter flew.'
+    """
+    is_texts = isinstance(source, list) and all(isinstance(text, str) for text in source)
+    return "\n".join(source) if is_texts else source
+
+
+def source_problem(row: Row, column: str) -> str:
+    """As `text_problem` for a source, which can also be a list of texts; an empty one is missing."""
+    source = row.get(column)
+    if not isinstance(source, list):
+        return text_problem(row, column)
+    for text in source:
+        if not isinstance(text, str):
+            came = f"the list contains an element of type {type(text).__name__}"
+            return f"column {column!r} should contain text or a list of texts, but {came}"
+    return text_problem({column: joined(source) or None}, column)
 
 
 def text_problem(row: Row, column: str) -> str:

@@ -36,9 +36,11 @@ from estime_metric.table.rows import (
     Line,
     Row,
     has_text_cells,
+    joined,
     opened_parquet,
     read_lines,
     read_rows,
+    source_problem,
     text_problem,
 )
 
@@ -119,11 +121,20 @@ def read(
 
 
 def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
-    """The lines; one with a text that cannot be scored because of a lone surrogate is invalid."""
+    """The lines, with lists of texts that are sources joined; one with a list of anything else, or a
+    text that cannot be scored because of a lone surrogate, is invalid.
+    """
     for line in lines:
-        texts = [name for name in layout.text_columns if isinstance(line.row.get(name), str)]
-        problem = next(filter(None, (text_problem(line.row, name) for name in texts)), "")
-        yield replace(line, row={}, problem=problem) if problem else line
+        row = line.row
+        source = row.get(layout.source_column)
+        problem = ""
+        if isinstance(row.get(layout.summary_column), str):
+            problem = text_problem(row, layout.summary_column)
+        if source and isinstance(source, (str, list)):
+            problem = problem or source_problem(row, layout.source_column)
+        if isinstance(source, list):
+            row = row | {layout.source_column: joined(source) or None}
+        yield replace(line, row={} if problem else row, problem=problem or line.problem)
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
