@@ -402,7 +402,7 @@ def _read_json_lines(path: Path, _layout: Layout) -> Iterator[Line]:
     with opened_text(path, newline="\n") as text:
         for number, line in enumerate(text, start=1):
             if line.removeprefix(_MARK).strip():
-                row, problem = _parsed(line)
+                row, problem = parsed(line)
                 yield Line(path, number, row, problem, _bytes_of(line), text.share)
 
 
@@ -435,8 +435,10 @@ class _Repeated(str):
     __slots__ = ()
 
 
-def _parsed(text: str) -> tuple[Row, str]:
-    """The row on a line of JSON, or what is wrong with it."""
+def parsed(text: str) -> tuple[Row, str]:
+    """The object that a text of JSON is, and what is wrong with it, as the end of a sentence: for example
+    the same key twice.
+    """
     try:
         return _checked(_parse(text))
     except _JsonError as error:
