@@ -19,7 +19,6 @@ from estime_metric._progress import Bar
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import (
-    BYTES,
     Chunk,
     InputDigest,
     Journal,
@@ -132,8 +131,8 @@ class Job:
             is_empty = path.exists() and not path.stat().st_size
             if path not in others and not (others and (is_repeated or is_empty)):
                 raise ValueError(
-                    f"Expected the output to differ from the inputs, but {str(path)!r} is the output or "
-                    "belongs to it. Name it among the inputs only with all files that it was made of."
+                    f"Expected the output to differ from the inputs, but {str(path)!r} belongs to it. It is "
+                    "left out only if all files that the output was made of are inputs, too."
                 )
         return others
 
@@ -427,16 +426,14 @@ def _why_uncompared(job: Job, finished: Chunk) -> str:
 
 
 def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
-    """The lines up to the first pair, which is the last of them, or up to `HEAD` lines or their bytes.
+    """The lines up to the first pair, which is the last of them, or `HEAD` lines, which have no rows then.
 
     Raises ValueError if there is no line or no pair.
     """
     head: list[Line] = []
-    size = 0
     for line in lines:
         head.append(line)
-        size += line.size
-        if not line.problem or len(head) == HEAD or size > BYTES:
+        if not line.problem or len(head) == HEAD:
             return head
     raise no_pairs(job.inputs, job.layout, head[0].sentence if head else "")
 
@@ -511,22 +508,21 @@ def _scored_rows(
 
     source_column, summary_column = job.layout.text_columns
     sources = [joined(line.row[source_column]) for line in pairs]
-    summaries = [line.row[summary_column] for line in pairs]
-    result = scorer.score_checked(summaries, sources, bar.update)
+    result = scorer.score_checked([line.row[summary_column] for line in pairs], sources, bar.update)
     columns: dict[str, Sequence[Any]] = dict(measure_values(result.columns()))
     if job.threshold is not None:
         columns[FLAG] = result.flags(job.threshold).int().tolist()
     columns[SOURCE_ID] = [source_id(source) for source in sources]
-    rows = []
-    for index, line in enumerate(pairs):
-        row: Row = {f"{job.prefix}{LINE}": line.number}
+    names = [f"{job.prefix}{name}" for name in columns]
+    rows: list[Row] = []
+    for line, *values in zip(pairs, *columns.values(), strict=True):
+        place = {f"{job.prefix}{LINE}": line.number}
         if job.has_several_inputs:
-            row[f"{job.prefix}{FILE}"] = str(line.path)
-        # Without an output nobody sees the other columns, which may have any name.
-        texts = {name: line.row[name] for name in job.layout.text_columns}
-        row |= texts if job.output is None else line.row
-        row |= {f"{job.prefix}{name}": values[index] for name, values in columns.items()}
-        rows.append(row)
+            place[f"{job.prefix}{FILE}"] = str(line.path)
+        own = line.row
+        if job.output is None:  # nobody sees the other columns, which may have any name
+            own = {name: own[name] for name in job.layout.text_columns}
+        rows.append({**place, **own, **dict(zip(names, values, strict=True))})
     return rows, dict.fromkeys(result.input_warnings, len(rows))
 
 

@@ -117,8 +117,7 @@ class Scores:
         self.skipped = 0
         self.warnings = Counter[str]()
         self._prefix = prefix
-        # One text for all rows of a file.
-        self._files = {str(path): encodable(str(path)) for path in inputs}
+        self._files: dict[str, str] = {}  # one text for all rows of a file
         self._numbers = {name: array("d") for name in (LINE, *names)}
         self._texts: dict[str, list[str]] = {FILE: [], SOURCE_ID: []}
 
@@ -134,7 +133,7 @@ class Scores:
                     raise ValueError(f"Expected a number in column {name!r}.")
                 numbers.append(number)
             file = str(self.inputs[0] if len(self.inputs) == 1 else row[f"{self._prefix}{FILE}"])
-            self._texts[FILE].append(self._files.get(file, file))
+            self._texts[FILE].append(self._files.setdefault(file, encodable(file)))
             self._texts[SOURCE_ID].append(str(row[f"{self._prefix}{SOURCE_ID}"]))
         self.skipped += chunk.skipped
         self.warnings.update(chunk.warnings)
@@ -186,7 +185,5 @@ def _summary(table: DataFrame) -> Summary:
 
 def _lines(table: DataFrame) -> dict[str, list[int]]:
     """The lines of the first pairs of a table, by file."""
-    lines: dict[str, list[int]] = {}
-    for file, line in table.head(_NAMED)[[FILE, LINE]].itertuples(index=False):
-        lines.setdefault(file, []).append(line)
-    return lines
+    by_file = table.head(_NAMED).groupby(FILE, sort=False)[LINE]
+    return {file: lines.tolist() for file, lines in by_file}
