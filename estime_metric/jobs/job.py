@@ -472,6 +472,11 @@ def _clash_problem(line: Line, added: Sequence[str]) -> str:
     )
 
 
+def _sizes(paths: Collection[Path]) -> list[int]:
+    """The bytes of the inputs, taken before any is moved away; none if one is not a plain file."""
+    return [path.stat().st_size for path in paths] if all(map(Path.is_file, paths)) else []
+
+
 def _checked(lines: Iterable[Line], added: Sequence[str], job: Job) -> tuple[list[Line], list[str]]:
     """The lines with a pair that can be written, and a sentence for each other one."""
     pairs, problems = [], []
@@ -482,11 +487,6 @@ def _checked(lines: Iterable[Line], added: Sequence[str], job: Job) -> tuple[lis
         else:
             pairs.append(line)
     return pairs, problems
-
-
-def _sizes(paths: Collection[Path]) -> list[int]:
-    """The bytes of the inputs, taken before any is moved away; none if one is not a plain file."""
-    return [path.stat().st_size for path in paths] if all(map(Path.is_file, paths)) else []
 
 
 def _expected_pairs(job: Job, sizes: Sequence[int], last: Line, pairs: int) -> int | None:

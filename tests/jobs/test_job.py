@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -211,6 +212,44 @@ def test_a_damaged_record_is_not_resumed_but_overwritten(
     out.write_text('{"line": 1}\n')
     with pytest.raises(ValueError, match=r"rows of .* are damaged\. Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc")
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_what_is_written_is_on_disk_before_the_journal_goes(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    out = tmp_path / f"out{ending}"
+    steps: list[str] = []
+    fsync, rename, unlink = os.fsync, Path.replace, Path.unlink
+
+    def synced(descriptor: int) -> None:
+        steps.append(f"sync {os.readlink(f'/proc/self/fd/{descriptor}')}")
+        fsync(descriptor)
+
+    def renamed(path: Path, target: Path) -> Path:
+        steps.append(f"rename {path} {target}")
+        return rename(path, target)
+
+    def removed(path: Path, **options: bool) -> None:
+        steps.append(f"remove {path}")
+        unlink(path, **options)
+
+    with (
+        mock.patch("os.fsync", synced),
+        mock.patch.object(Path, "replace", renamed),
+        mock.patch.object(Path, "unlink", removed),
+    ):
+        score_files(Job(inputs=(table,), output=out), scorer)
+    end = steps.index(f"remove {journal_path(out)}")
+    written = [out] if ending == ".parquet" else [out, record_path(out)]
+    renames = [step.split() for step in steps[:end] if step.startswith("rename")]
+    assert [target for _, _, target in renames] == list(map(str, written))
+    for rename_step in renames:
+        index = steps.index(" ".join(rename_step))
+        assert steps[index - 1] == f"sync {rename_step[1]}"
+        assert steps[index + 1] == f"sync {tmp_path}"
+    assert steps.index(f"sync {tmp_path}") < steps.index(f"sync {journal_path(out)}")
 
 
 def test_another_setting_or_input_is_not_mixed(
