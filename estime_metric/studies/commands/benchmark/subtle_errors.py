@@ -22,7 +22,7 @@ from estime_metric.studies.commands.benchmark.running import (
     scorers_of,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
-from estime_metric.table.rows import Layout, read_lines, valid_lines
+from estime_metric.table.rows import Layout, joined, read_lines, valid_lines
 from estime_metric.table.table import write
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _read(
             {
                 # A pair's name is its id, otherwise its line.
                 "document": id_of(line.row.get("id")) or str(line.number),
-                "source": line.row[layout.source_column],
+                "source": joined(line.row[layout.source_column]),
                 "summary": line.row[layout.summary_column],
             }
             for line in lines
