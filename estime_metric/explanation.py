@@ -18,10 +18,11 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair, Matches
 from estime_metric.engine.splitter import find_splitter, locate_in
 from estime_metric.engine.statistics import graded_alarms
-from estime_metric.english import FUNCTION_WORDS
 from estime_metric.measures import MEASURES, RECOMMENDED, STATISTICS
-from estime_metric.novelty import NEW_NAME, NEW_NUMBER, NewFact, SourceWording, lower_words
 from estime_metric.show import html, sentences
+from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, NewFact, SourceWording
+from estime_metric.wording.tables import FUNCTION_WORDS
+from estime_metric.wording.words import lower_words
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
 #: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
@@ -153,7 +154,7 @@ class Explanation:
 
     @cached_property
     def _wording(self) -> SourceWording:
-        return SourceWording.of(self.source)
+        return SourceWording(self.source)
 
     @cached_property
     def _new_facts(self) -> list[NewFact]:

@@ -12,11 +12,11 @@ import pandas as pd
 from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
 from estime_metric.compare.join import check_column, has_scores, join_scores
 from estime_metric.measures import MEASURES, PAPER_MEASURE, RECOMMENDED, measure_of
-from estime_metric.novelty import novelty
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import DECIMALS, source_id
 from estime_metric.table.rows import pair_problem
 from estime_metric.table.table import SIGNATURE, number_of
+from estime_metric.wording.source import novelty
 
 #: The measures that are compared unless others are requested.
 DEFAULT_MEASURES = (RECOMMENDED, PAPER_MEASURE)

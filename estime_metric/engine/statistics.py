@@ -18,7 +18,7 @@ from estime_metric.engine.encoder.device import put, put_all
 from estime_metric.engine.matching import MOST_PRODUCTS, MatchedPair, Matches
 from estime_metric.engine.units import Units
 from estime_metric.measures import STATISTICS, TEMPERATURE
-from estime_metric.novelty import NOVELTY, SourceWording
+from estime_metric.wording.source import NOVELTY, SourceWording
 
 #: Statistics by name, each of shape (pairs, l) or, if all layers share it, (pairs, 1).
 Family = dict[str, Tensor]
@@ -81,7 +81,7 @@ def count_novelty(pairs: Sequence[MatchedPair]) -> Family:
     """
     rows = []
     for source, pairs_of_source in _by_source(pairs):
-        wording = SourceWording.of(source.text)
+        wording = SourceWording(source.text)
         rows += [wording.novelty(pair.prediction.units.text) for pair in pairs_of_source]
     return {measure: _column([row[measure] for row in rows]) for measure in NOVELTY}
 
