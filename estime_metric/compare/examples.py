@@ -309,12 +309,14 @@ def _column_of_numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
     """A column as numbers, NaN for an empty cell; measures of ESTIME rounded as in the files of ``estime
     score``. ValueError, which names the line, for a cell that is not a finite number.
     """
-    numbers = [number_of(cell) for cell in table[column]]
-    if None in numbers:
-        index = numbers.index(None)
-        raise ValueError(
-            f"Expected column {column!r} of {name} to contain finite numbers, but line "
-            f"{table.index[index]} has {table[column].iloc[index]!r}."
-        )
+    numbers = []
+    for line, cell in table[column].items():
+        number = number_of(cell)
+        if number is None:
+            raise ValueError(
+                f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has "
+                f"{cell!r}."
+            )
+        numbers.append(number)
     values = np.array(numbers, dtype=np.float64)
     return np.round(values, DECIMALS) if measure_of(column) in MEASURES else values

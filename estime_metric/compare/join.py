@@ -237,11 +237,13 @@ def _unmatched(counts: pd.DataFrame, label: Label, texts: Mapping[str, str]) -> 
     by_sight: dict[str, list[str]] = {}  # what one sees of a text -> the keys of all such texts
     for key in counts.index.intersection(list(texts)):
         by_sight.setdefault(_seen(texts[key]), []).append(key)
+    alike = {key: by_sight.get(_seen(texts.get(key, "")), []) for key in counts.index}
+    counts = counts.loc[sorted(counts.index, key=lambda key: len(alike[key]) < 2)]  # these first
     problems = []
     for key, row in counts[:NAMED].iterrows():
         owner, lacking = row.index[row > 0][0], row.index[row == 0]
         problem = f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}"
-        for other in by_sight.get(_seen(texts.get(key, "")), ()):
+        for other in alike[key]:
             if other != key and counts.loc[other, lacking].any():
                 problem += f", where it has {_difference(texts[key], texts[other])}"
                 break

@@ -119,12 +119,13 @@ def interval_of(drawn: Floats, mean: float | None = None, count: int | None = No
     resamples.
     """
     known = drawn[~np.isnan(drawn)]
-    low, high, average = math.nan, math.nan, math.nan
+    low, high = math.nan, math.nan
     if len(known):
         low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
-        average = float(known.mean())
+    if mean is None:
+        mean = float(known.mean()) if len(known) else math.nan
     return Interval(
-        mean=average if mean is None else mean,
+        mean=mean,
         low=low,
         high=high,
         count=len(known) if count is None else count,
