@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from estime_metric.cli import options
-from estime_metric.cli.console import note, say, say_wrote, warn, warn_of_rows
+from estime_metric.cli.console import as_typed, note, say, say_wrote, warn, warn_of_rows
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
     MEASURES,
@@ -156,6 +156,7 @@ def compare(
     for problem in compared.unmatched:
         warn(problem)
     content = to_dict(compared)
+    content["notes"] = list(map(as_typed, content["notes"]))
     status = 1 if any(compared.skipped.values()) else 0
     reasons: list[str] = []
     if fail_if_worse:
@@ -354,7 +355,7 @@ def _print(compared: "Comparison") -> None:
         _print_means(compared, measure)
         _print_differences(compared, measure)
     for line in notes(compared):
-        say(line)
+        say(as_typed(line))
 
 
 def _print_means(compared: "Comparison", measure: str) -> None:

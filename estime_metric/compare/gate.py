@@ -174,7 +174,8 @@ def _is_significant(row: Mapping[str, Any]) -> bool:
 def _difference(measure: str, row: Mapping[str, Any]) -> str:
     interval = Interval(row["difference"], row["low"], row["high"], row["examples"])
     difference, ends = mean_cells(measure, interval)
-    return f"difference {difference} {ends}, {_differing(row)}"
+    sides = f"{row['system_a']} minus {row['system_b']}"
+    return f"{sides} is {difference} {ends}, {_differing(row)}"
 
 
 def _differing(row: Mapping[str, Any]) -> str:

@@ -336,13 +336,13 @@ def replaced(values: list[Any], number: int, by: Any) -> list[Any]:
         (
             {"hhem": replaced(GOOD, 1, 0.8)},
             0,
-            r"difference 0\.0107 \[0\.00, 0\.03.*\], 1 of 14 sources",
+            r"base minus new is 0\.0107 \[0\.00, 0\.03.*\], 1 of 14 sources",
         ),
-        ({"hhem": [0.99] * 14}, 0, r"difference -0\.0650 \[.*\], 14 of 14 sources differ\."),
+        ({"hhem": [0.99] * 14}, 0, r"base minus new is -0\.0650 \[.*\], 14 of 14 sources differ\."),
         (
             {"hhem": [0.5] * 14},
             3,
-            r"new is significantly worse than base in hhem: difference 0\.425 \[",
+            r"new is significantly worse than base in hhem: base minus new is 0\.425 \[",
         ),
         ({"summary": replaced(SHUT, 6, " ")}, 3, "significantly more blank summaries than base"),
         (
