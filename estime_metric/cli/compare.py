@@ -145,7 +145,8 @@ def compare(
         measures,
         texts,
         asked=comparison.named_columns,
-        gate=_base_and_new(systems, how["baseline"]) if fail_if_worse else None,
+        baseline=how["baseline"],
+        is_gate=fail_if_worse,
     )
     if scoring is not None:
         planned = match_examples(scoring.planned(systems), **how)  # fails now, not after hours
@@ -247,9 +248,8 @@ def _read(
     ``problems`` gets a sentence for each other row. ValueError if there is no row, or a column is
     missing.
     """
-    from estime_metric.compare.examples import DEFAULT_MEASURES, needs_encoder
+    from estime_metric.compare.examples import DEFAULT_MEASURES, needs_encoder, text_problems
     from estime_metric.compare.join import check_column, has_scores
-    from estime_metric.compare.scoring import problems_of_texts
 
     skipped: list[str] = []  # of this file alone: its first problem explains an empty table
     table = read(path, layout, own_columns=columns, skipped=skipped)
@@ -262,7 +262,8 @@ def _read(
         check_column(table, column, path.name, _ANOTHER_COLUMN)
     if not has_scores(table) and needs_encoder(measures or DEFAULT_MEASURES):
         _check_text_columns(path, table, layout)
-        wrong = problems_of_texts(table, layout)
+        lines = zip(table.index, text_problems(table, layout.text_columns), strict=True)
+        wrong = {line: problem for line, problem in lines if problem}
         skipped += [f"{path.name} line {line}: {problem}" for line, problem in wrong.items()]
         if len(wrong) == len(table):
             raise ValueError(f"Expected pairs in {path.name}, but got none ({skipped[0]}).")
@@ -286,14 +287,6 @@ def _check_text_columns(path: Path, table: "DataFrame", layout: Layout) -> None:
                 "'estime score', but there is none. Copy it, too."
             )
         raise ColumnError(path, argument, column, list(table.columns))
-
-
-def _base_and_new(systems: "dict[str, DataFrame]", baseline: str | None) -> tuple[str, str]:
-    """The two systems of the gate."""
-    if len(systems) != 2:
-        raise ValueError(f"Expected two systems with --fail-if-worse, but got {len(systems)}.")
-    first, second = systems
-    return (second, first) if baseline == second else (first, second)
 
 
 def _names_of_files(paths: Sequence[Path]) -> list[str]:

@@ -102,9 +102,16 @@ def match_examples(
     texts = (source_column, summary_column)
     columns = _columns(requested, systems, texts, is_default=measures is None)
     directions = _directions(columns, higher, lower)
-    properties = {name: _properties(table, name, texts) for name, table in systems.items()}
-    values = {
-        name: _values(table, columns, name, properties[name]) for name, table in systems.items()
+    described = {name: _properties(table, name, texts) for name, table in systems.items()}
+    compared = {
+        name: pd.DataFrame(
+            {
+                column: _numbers(table, column, name) if column in table else properties[column]
+                for column in columns
+            },
+            table.index,
+        )
+        for (name, table), properties in zip(systems.items(), described.values(), strict=True)
     }
     joined = join_scores(systems, id_column=id_column, source_column=source_column)
     examples = len(joined.rows)
@@ -117,8 +124,8 @@ def match_examples(
         return pd.concat(rows, axis=1).swaplevel(axis=1)
 
     return Examples(
-        values=of_examples(values),
-        properties=of_examples(properties),
+        values=of_examples(compared),
+        properties=of_examples(described),
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,
@@ -136,6 +143,13 @@ def match_examples(
 def needs_encoder(measures: Sequence[str]) -> bool:
     """Whether some columns have a measure of ESTIME that the texts alone do not decide."""
     return any(name in MEASURES and name not in OF_TEXTS for name in map(measure_of, measures))
+
+
+def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> list[str]:
+    """What keeps each row from being scored, as the end of a sentence; empty if nothing does."""
+    cells = table.reindex(columns=texts).astype(object)
+    rows = cells.where(cells.notna(), None).to_dict("records")
+    return [pair_problem(row, *texts) for row in rows]
 
 
 def _check_names(names: Sequence[str], baseline: str | None) -> None:
@@ -180,23 +194,16 @@ def _columns(
     """
     known = {name: _columns_of(table, texts) for name, table in systems.items()}
     first = next(iter(known.values()))
-    columns = {
-        measure: [
-            name
-            for name in first
-            if measure == name or (measure in MEASURES and measure == measure_of(name))
-        ]
-        for measure in requested
-    }
-    if is_default and any(columns.values()):
-        columns = {measure: names for measure, names in columns.items() if names}
-    chosen = list(
-        dict.fromkeys(name for measure, names in columns.items() for name in names or [measure])
-    )
+    chosen: list[str] = []
+    for measure in requested:
+        of_layers = [name for name in first if measure in MEASURES and measure_of(name) == measure]
+        chosen += of_layers or [measure]
+    if is_default:
+        chosen = [column for column in chosen if column in first] or chosen
     for system, table in systems.items():
         for column in set(chosen).difference(known[system]):
             _refuse(column, system, table)
-    return chosen
+    return list(dict.fromkeys(chosen))
 
 
 def _columns_of(table: pd.DataFrame, texts: tuple[str, str]) -> list[str]:
@@ -271,15 +278,14 @@ def _properties(table: pd.DataFrame, name: str, texts: tuple[str, str]) -> pd.Da
     scores = {measure_of(column): column for column in reversed(columns)}
     properties = pd.DataFrame(np.nan, table.index, ["blank", *PROPERTIES])
     for measure in properties.columns.intersection(list(scores)):
-        properties[measure] = _column_of_numbers(table, scores[measure], name)
+        properties[measure] = _numbers(table, scores[measure], name)
     if properties["blank"].isna().all():
         tokens = properties["tokens"]
         properties["blank"] = (tokens == 0).where(tokens.notna()).astype(float)
     unknown = [measure for measure in OF_TEXTS if properties[measure].isna().all()]
     if not unknown or not set(texts) <= set(table):
         return properties
-    rows = table[list(texts)].to_dict("records")
-    has_texts = np.array([not pair_problem(row, *texts) for row in rows], dtype=bool)
+    has_texts = np.array([not problem for problem in text_problems(table, texts)], dtype=bool)
     sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
     computed = {
         "copied_density": novelty(summaries, sources)["copied_density"],
@@ -290,22 +296,7 @@ def _properties(table: pd.DataFrame, name: str, texts: tuple[str, str]) -> pd.Da
     return properties
 
 
-def _values(
-    table: pd.DataFrame, columns: Sequence[str], name: str, properties: pd.DataFrame
-) -> pd.DataFrame:
-    """The numbers in the compared columns; a measure `OF_TEXTS` can be a property instead."""
-    return pd.DataFrame(
-        {
-            column: _column_of_numbers(table, column, name)
-            if column in table
-            else properties[column]
-            for column in columns
-        },
-        table.index,
-    )
-
-
-def _column_of_numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
+def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
     """A column as numbers, NaN for an empty cell; measures of ESTIME rounded as in the files of ``estime
     score``. ValueError, which names the line, for a cell that is not a finite number.
     """

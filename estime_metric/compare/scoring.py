@@ -6,17 +6,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._version import __version__
-from estime_metric.compare.examples import DEFAULT_MEASURES, needs_encoder
+from estime_metric.compare.examples import DEFAULT_MEASURES, needs_encoder, text_problems
 from estime_metric.compare.join import has_scores
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import is_record_of_scores, options_of
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.signature import Signature
-from estime_metric.table.rows import Layout, pair_problem
+from estime_metric.table.rows import Layout
 from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, measure_columns
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class Scoring:
         asked: the columns that the user names.
         leader: the system whose settings these are; ``None`` for the defaults.
         signature: that of the leader's scores, which all others must have; empty for the defaults.
-        base: the leader, if it is scored again should its signature be another.
         command: what scores the leader again.
     """
 
@@ -49,7 +48,6 @@ class Scoring:
     asked: Collection[str]
     leader: str | None = None
     signature: str = ""
-    base: str | None = None
     command: str = ""
 
     def planned(self, systems: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
@@ -69,14 +67,10 @@ class Scoring:
         Raises ValueError if texts cannot be scored with the settings of the leader on this machine.
         """
         scorer = self._loaded()
-        names = self.names
         if self.signature and scorer.signature != self.signature:
-            if self.base is None:
-                raise self._refused(f"their signature would be {scorer.signature}")
-            check_texts(self.base, systems[self.base], self.layout)
-            names = (*names, self.base)
+            raise self.refused(f"their signature would be {scorer.signature}")
         tables = dict(systems)
-        for name in names:
+        for name in self.names:
             table = systems[name]
             sources, summaries = (table[column].tolist() for column in self.layout.text_columns)
             scores = scorer.score(summaries, sources, progress=progress).table()
@@ -117,10 +111,11 @@ class Scoring:
         except (TypeError, ValueError, OSError, ImportError) as error:
             if self.leader is None:
                 raise
-            raise self._refused(str(error).rstrip(".")) from error
+            raise self.refused(str(error).rstrip(".")) from error
         return scorer
 
-    def _refused(self, reason: str) -> ValueError:
+    def refused(self, reason: str) -> ValueError:
+        """The error if scores cannot be those of the leader."""
         return ValueError(
             f"Expected {' and '.join(self.names)} to have scores, because they cannot be scored with the "
             f"settings of {self.leader} here: {reason}. Score {self.leader} again: {self.command}"
@@ -133,7 +128,8 @@ def plan_scoring(
     layout: Layout,
     *,
     asked: Collection[str] = (),
-    gate: tuple[str, str] | None = None,
+    baseline: str | None = None,
+    is_gate: bool = False,
 ) -> Scoring | None:
     """What has to be scored; ``None`` if nothing.
 
@@ -142,66 +138,62 @@ def plan_scoring(
         measures: those that are compared.
         layout: the columns of the texts.
         asked: the other columns that the user names.
-        gate: the base and the new system. The settings are then those of the new one, and a base with
-            another signature is scored again.
+        baseline: the system with which others are compared.
+        is_gate: whether the second of two systems (the one that is not the baseline) is judged. The
+            settings are then those of its scores, and a base with another signature is scored again.
 
     Raises:
         ValueError: systems with scores were scored with another version of this package; or a base has
             to be scored again, and a text is missing.
     """
-    requested = DEFAULT_MEASURES if measures is None else measures
+    requested, texts = measures or DEFAULT_MEASURES, layout.text_columns
     if not needs_encoder(requested):
         return None
     signatures = {
         name: str(table[SIGNATURE].iloc[0]) for name, table in systems.items() if has_scores(table)
     }
     names = tuple(name for name in systems if name not in signatures)
-    base = gate[0] if gate else ""
-    leader = gate[1] if gate and gate[1] in signatures else next(iter(signatures), None)
+    base, new = "", ""
+    if is_gate and len(systems) == 2:
+        base, new = sorted(systems, key=lambda name: name != (baseline or next(iter(systems))))
+    leader = new if new in signatures else next(iter(signatures), None)
     record: Mapping[str, Any] = {}
     if leader is not None:
         record = systems[leader].attrs.get("record", {})
     signature = signatures.get(leader or "", "")
     if signatures.get(base, signature) != signature:
         names = (*names, base)
+        _check_texts(base, systems[base], layout)
     if not names:
         return None
-    settings = options_of(record) if is_record_of_scores(record) else {}
+    is_known = is_record_of_scores(record)
+    settings = options_of(record) if is_known else {}
     ours = [name for name in map(measure_of, requested) if name in MEASURES]
     settings["measures"] = tuple(dict.fromkeys((*settings.get("measures", ()), *ours)))
+    version = Signature(signature).parts.get("version", __version__)
+    is_surely_same = is_known and version == __version__
+    if leader == base and not is_surely_same and not any(text_problems(systems[base], texts)):
+        names, signature, version = (*names, base), "", __version__
     scoring = Scoring(
         names=names,
         settings=settings,
         layout=layout,
-        asked={*asked, *requested, *layout.text_columns},
+        asked={*asked, *requested, *texts},
         leader=leader,
         signature=signature,
-        base=base if base == leader else None,
         command=shlex.join(["estime", "score", *record.get("inputs", [str(leader)]), "-o", "FILE"]),
     )
-    version = Signature(signature).parts.get("version", __version__)
     if version != __version__:
-        if scoring.base is None:
-            raise scoring._refused(f"they have version {version}, and this is {__version__}")
-        scoring = replace(scoring, names=(*names, base), signature="", base=None)
-    for name in set(scoring.names).intersection(signatures):
-        check_texts(name, systems[name], layout)
+        raise scoring.refused(f"they have version {version}, and this is {__version__}")
     return scoring
 
 
-def check_texts(name: str, table: DataFrame, layout: Layout) -> None:
+def _check_texts(name: str, table: DataFrame, layout: Layout) -> None:
     """Raises ValueError unless each row has two texts, with which it can be scored again."""
-    for line, problem in problems_of_texts(table, layout).items():
-        raise ValueError(
-            f"Expected {name} to have the signature of the others, or texts that can be scored again, but "
-            f"it has {table[SIGNATURE].iloc[0]}, and line {line}: {problem}."
-        )
-
-
-def problems_of_texts(table: DataFrame, layout: Layout) -> dict[int, str]:
-    """Line -> what keeps the row from being scored."""
-    columns = layout.text_columns
-    texts = table.reindex(columns=columns).astype(object)
-    rows = texts.where(texts.notna(), None).to_dict("index")
-    problems = {line: pair_problem(row, *columns) for line, row in rows.items()}
-    return {line: problem for line, problem in problems.items() if problem}
+    problems = text_problems(table, layout.text_columns)
+    for line, problem in zip(table.index, problems, strict=True):
+        if problem:
+            raise ValueError(
+                f"Expected {name} to have the signature of the others, or texts that can be scored again, "
+                f"but it has {table[SIGNATURE].iloc[0]}, and line {line}: {problem}."
+            )

@@ -408,7 +408,9 @@ def test_significantly_more_summaries_without_a_value_are_not_passed(tmp_path: P
 
 def test_a_gate_needs_two_systems_and_ten_sources(tmp_path: Path) -> None:
     paths = [system(tmp_path / f"{name}.jsonl", 3) for name in "abc"]
-    assert "Expected two systems with --fail-if-worse" in run(*paths, *GATE, status=2).stderr
+    assert (
+        "Expected two systems to decide whether one is worse" in run(*paths, *GATE, status=2).stderr
+    )
     rows = json_rows(Path(examples.__file__).with_name("pairs.jsonl"))
     halves = [
         write_jsonl(tmp_path / f"{name}.jsonl", rows[start::2])
