@@ -76,6 +76,7 @@ class Scoring:
             scores = scorer.score(summaries, sources, progress=progress).table()
             scores = scores.drop(columns=LINE).set_axis(table.index)
             tables[name] = self._own(name, table).join(scores)
+            tables[name].attrs = table.attrs
         return tables
 
     @property

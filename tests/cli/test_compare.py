@@ -406,6 +406,15 @@ def test_significantly_more_summaries_without_a_value_are_not_passed(tmp_path: P
         run(base, new, *HHEM, "--higher", "hhem", "--fail-if-worse", status=status)
 
 
+def test_a_row_that_cannot_be_scored_is_counted_for_its_system(tmp_path: Path) -> None:
+    texts = [{"source": source, "summary": "The bridge closed."} for source in TOWNS]
+    base = write_jsonl(tmp_path / "base.jsonl", texts)
+    new = write_jsonl(tmp_path / "new.jsonl", [*texts[1:], {**texts[0], "summary": None}])
+    ran = run(base, new, "--fail-if-worse", "-q", status=1)
+    assert "skipped new.jsonl line 14: column 'summary' should contain text" in ran.stderr
+    assert "Rows were skipped or have no counterpart: base 1, new 1." in ran.stderr
+
+
 def test_a_gate_needs_two_systems_and_ten_sources(tmp_path: Path) -> None:
     paths = [system(tmp_path / f"{name}.jsonl", 3) for name in "abc"]
     assert (

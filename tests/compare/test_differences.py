@@ -116,8 +116,8 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
     nan = float("nan")
     comparison = compared(
         table(alarms=[1.0, nan, 3.0, 5.0]),
-        table(alarms=[0.0, 2.0, 1.0, 5.0]),
-        table(alarms=[9.0, 9, 9, nan]),
+        table(alarms=[0.0, 2.0, 1.0, pd.NA]),
+        table(alarms=[9.0, 9, 9, 5.0]),
     )
     row = to_rows(comparison)[0]
     assert [row[name] for name in ("examples", "left_out", "mean_a", "mean_b")] == [2, 2, 2.0, 0.5]
