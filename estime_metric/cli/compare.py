@@ -18,7 +18,7 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.show.tables import fixed, mean_cells, p_value, print_columns
+from estime_metric.show.tables import EMPTY, fixed, mean_cells, p_value, print_columns
 from estime_metric.table.output import (
     check_different,
     check_writable,
@@ -385,8 +385,8 @@ def _print_differences(compared: "Comparison", measure: str) -> None:
         "95% interval": [interval for _, interval in cells],
         "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in shown],
         "wins / ties / losses": [
-            "/".join(fixed(row[name], 0) for name in ("a_better", "ties", "b_better"))
-            for row in shown
+            "/".join(EMPTY if number is None else str(number) for number in numbers)
+            for numbers in ([row["a_better"], row["ties"], row["b_better"]] for row in shown)
         ],
     }
     density = compared.systems["copied_density"]

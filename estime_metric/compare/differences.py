@@ -72,7 +72,7 @@ class Comparison(Examples):
               the number of pairs of systems;
             - ``a_better``, ``ties``, ``b_better``: the number of examples in which ``system_a`` has the
               better value, both are equal, and ``system_b`` has the better one; the first and the last
-              are NaN if the direction is not known;
+              are ``None`` if the direction is not known;
             - ``examples`` and ``left_out``, those without a value; ``units``, the number of different
               sources, which are drawn and swapped as wholes, or of examples if the sources are not
               known; ``units_differing``, those in which the two systems differ.
@@ -168,9 +168,8 @@ def compare_scores(
         scores = scores.where(scores.notna().all(axis=1))
         tolerance = _tolerance(measure, examples)
         decimals = None if tolerance is None else DECIMALS
-        for name, mean in intervals(
-            examples.units, dict(scores.items()), decimals=decimals
-        ).items():
+        around = intervals(examples.units, dict(scores.items()), decimals=decimals)
+        for name, mean in around.items():
             means.append({"measure": measure, "system": name, **vars(mean)})
         for row in differences(examples, scores, is_higher_better, tolerance):
             first, second = row["system_a"], row["system_b"]
@@ -181,9 +180,8 @@ def compare_scores(
             row |= {"better": None if why_not else better, "why_not": why_not}
             pairs.append({"measure": measure, **row})
     as_frame = pd.DataFrame(pairs)
-    as_frame["better"] = pd.Series(
-        [row["better"] for row in pairs], dtype=object
-    )  # None stays None
+    for name in ("better", "a_better", "b_better"):  # None stays None, and counts stay integers
+        as_frame[name] = pd.Series([row[name] for row in pairs], dtype=object)
     return Comparison(
         **vars(examples), systems=described, means=pd.DataFrame(means), pairs=as_frame
     )
@@ -222,7 +220,9 @@ def differences(
         difference = of_all[known]
         sums = group_sums(difference, codes)
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
-        wins = (above, below) if is_higher_better else (below, above)
+        wins: tuple[int | None, int | None] = (above, below) if is_higher_better else (below, above)
+        if is_higher_better is None:
+            wins = (None, None)
         p_value = math.nan
         if len(difference):
             p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
@@ -243,9 +243,9 @@ def differences(
                 **{name: float(np.ldexp(number, exponent)) for name, number in numbers.items()},
                 "p_value": p_value,
                 "p_holm": p_value,
-                "a_better": math.nan if is_higher_better is None else wins[0],
+                "a_better": wins[0],
                 "ties": len(difference) - above - below,
-                "b_better": math.nan if is_higher_better is None else wins[1],
+                "b_better": wins[1],
                 "examples": len(difference),
                 "left_out": int((~known).sum()),
                 "units": len(sums),

@@ -23,6 +23,9 @@ LEAST_SOURCES = 10  # with fewer, a gate would hardly ever see a difference
 MORE_COPYING = 1.1
 
 
+SIGNIFICANTLY = "significantly"
+
+
 class Verdict(IntEnum):
     """What the gate says; the values are exit statuses. Of several, the first in this order applies."""
 
@@ -82,53 +85,37 @@ def _findings(comparison: Comparison) -> Iterator[tuple[Verdict, str]]:
     judged = _judged(comparison)
     verdict, how = _worsening(judged, Verdict.WORSE, bool(comparison.higher_is_better[measure]))
     if judged["why_not"]:
-        why = f"{measure} cannot compare {base} and {new}, because {judged['why_not']}."
-        yield Verdict.UNDECIDED, why
+        because = f"{measure} cannot compare {base} and {new}, because {judged['why_not']}."
+        yield Verdict.UNDECIDED, because
     elif how:
         difference = _difference(measure, judged)
         yield verdict, f"{new} is {how} worse than {base} in {measure}: {difference}."
 
-    blank, copied = (
-        _compared(comparison, comparison.properties[name]) for name in ("blank", "copied_density")
-    )
+    blank = _compared(comparison, comparison.properties["blank"])
     verdict, how = _worsening(blank, Verdict.WORSE)
     if how:
         difference = _difference("blank", blank)
         yield verdict, f"{new} has {how} more blank summaries than {base}: {difference}."
+
+    copied = _compared(comparison, comparison.properties["copied_density"])
     verdict, how = _worsening(copied, Verdict.COPIES)
     if how and copied["mean_b"] > MORE_COPYING * copied["mean_a"]:
-        yield (
-            verdict,
-            (
-                f"{new} copies {how} more than {base}: copied_density {copied['mean_b']:.1f} and "
-                f"{copied['mean_a']:.1f}, {_differing(copied)}. Copying lowers the scores of a wrong summary "
-                "too."
-            ),
-        )
+        densities = f"copied_density {copied['mean_b']:.1f} and {copied['mean_a']:.1f}"
+        yield verdict, f"{new} copies {how} more than {base}: {densities}, {_differing(copied)}."
 
-    values = comparison.values[measure]
-    undefined = _compared(comparison, values.isna().astype(float))
-    if undefined["mean_b"] > undefined["mean_a"] and _is_significant(undefined):
-        yield (
-            Verdict.UNDECIDED,
-            (
-                f"{new} has significantly more summaries without a value of {measure} than {base}: "
-                f"{_counts(values.isna())}."
-            ),
-        )
-    if measure_of(measure) not in MEASURES and values.isna().any(axis=None):
-        yield Verdict.INCOMPLETE, f"Values of {measure} are missing: {_counts(values.isna())}."
+    is_undefined = comparison.values[measure].isna()
+    counts = _counts(is_undefined.sum().to_dict())
+    verdict, how = _worsening(_compared(comparison, is_undefined * 1.0), Verdict.UNDECIDED)
+    if how == SIGNIFICANTLY:
+        yield verdict, f"{new} has {how} more undefined values of {measure} than {base}: {counts}."
+    if measure_of(measure) not in MEASURES and is_undefined.any(axis=None):
+        yield Verdict.INCOMPLETE, f"Values of {measure} are missing: {counts}."
     if any(comparison.skipped.values()):
-        counts = ", ".join(f"{name} {number}" for name, number in comparison.skipped.items())
-        yield Verdict.INCOMPLETE, f"Rows were skipped or have no counterpart: {counts}."
+        skipped = _counts(comparison.skipped)
+        yield Verdict.INCOMPLETE, f"Rows were skipped or have no counterpart: {skipped}."
     if copied["left_out"]:
-        yield (
-            Verdict.INCOMPLETE,
-            (
-                f"Copying is judged on {copied['examples']} of {counted(comparison.examples, 'example')}, "
-                "because the others lack a text."
-            ),
-        )
+        judged_on = f"{copied['examples']} of {comparison.examples} examples"
+        yield Verdict.INCOMPLETE, f"Copying is judged on {judged_on}: the others lack a text."
 
 
 def _passed(comparison: Comparison) -> str:
@@ -160,15 +147,11 @@ def _worsening(
     interval says so but too few sources differ for significance. Otherwise the text is empty.
     """
     is_against = row["low"] > 0 if is_higher_better else row["high"] < 0
-    if is_against and _is_significant(row):
-        return verdict, "significantly"
+    if is_against and is_difference(row["low"], row["high"], row["p_holm"]):
+        return verdict, SIGNIFICANTLY
     if is_against and row["units_differing"] < LEAST_GROUPS:
         return Verdict.UNDECIDED, "apparently"
     return Verdict.PASSED, ""
-
-
-def _is_significant(row: Mapping[str, Any]) -> bool:
-    return is_difference(row["low"], row["high"], row["p_holm"])
 
 
 def _difference(measure: str, row: Mapping[str, Any]) -> str:
@@ -184,5 +167,5 @@ def _differing(row: Mapping[str, Any]) -> str:
     return f"{row['units_differing']} of {counted(row['units'], 'source')} differ{least}"
 
 
-def _counts(is_there: pd.DataFrame) -> str:
-    return ", ".join(f"{name} {number}" for name, number in is_there.sum().items())
+def _counts(by_system: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in by_system.items())
