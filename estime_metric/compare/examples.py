@@ -11,7 +11,13 @@ import pandas as pd
 
 from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
 from estime_metric.compare.join import check_column, has_scores, join_scores
-from estime_metric.measures import MEASURES, PAPER_MEASURE, RECOMMENDED, measure_of
+from estime_metric.measures import (
+    HIGHER_IS_BETTER,
+    MEASURES,
+    PAPER_MEASURE,
+    RECOMMENDED,
+    measure_of,
+)
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import DECIMALS, source_id
 from estime_metric.table.rows import pair_problem
@@ -162,24 +168,23 @@ def _check_names(names: Sequence[str], baseline: str | None) -> None:
 
 def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
     """The one signature of all rows; ValueError if a row has none or there are several."""
-    signatures = {}
-    for name, table in systems.items():
-        cells = table.reindex(columns=[SIGNATURE])[SIGNATURE].fillna("")
-        for line in cells.index[cells == ""]:
-            raise ValueError(
-                f"Expected each row of {name} to have a signature, but line {line} has none. 'estime "
-                "score' writes it to a file .meta.json, which has to be next to the scores. Name columns "
-                "of other metrics with `measures`."
-            )
-        signatures[name] = cells.unique().tolist()
-    different = set(itertools.chain(*signatures.values()))
-    if len(different) > 1:
-        shown = [f"\n  {name}: {text}" for name, texts in signatures.items() for text in texts]
+    cells = pd.concat(
+        {name: table.reindex(columns=[SIGNATURE])[SIGNATURE] for name, table in systems.items()}
+    ).fillna("")
+    for name, line in cells.index[cells == ""]:
+        raise ValueError(
+            f"Expected each row of {name} to have a signature, but line {line} has none. 'estime score' "
+            "writes it to a file .meta.json, which has to be next to the scores. Name columns of other "
+            "metrics with `measures`."
+        )
+    if cells.nunique() > 1:
+        different = cells.reset_index(level=0).drop_duplicates().to_numpy().tolist()
+        shown = [f"\n  {name}: {signature}" for name, signature in different]
         raise ValueError(
             "Expected all rows to have the same signature, because scores with different settings are "
             f"not comparable, but got{''.join(shown)}"
         )
-    return next(iter(different), "")
+    return str(cells.iloc[0])
 
 
 def _columns(
@@ -239,35 +244,31 @@ def _directions(
     columns: Sequence[str], higher: str | Sequence[str], lower: str | Sequence[str]
 ) -> dict[str, bool | None]:
     """Of each column, whether higher values are better; ``None`` if nobody says so. ValueError for a
-    name that is not one of the columns or has been named before, and for a measure of ESTIME with
-    another direction or none.
+    name that is not one of the columns or has both directions, and for a measure of ESTIME with another
+    direction or none.
     """
-    measures = {column: MEASURES.get(measure_of(column)) for column in columns}
-    directions = {
-        column: None if measure is None else measure.higher_is_better
-        for column, measure in measures.items()
-    }
-    named: set[str] = set()
+    known = {column: HIGHER_IS_BETTER.get(measure_of(column)) for column in columns}
+    measures = MEASURES.keys() & map(measure_of, columns)  # of several layers, their common name
+    named: dict[str, bool] = {}
     for argument, names, direction in (("higher", higher, True), ("lower", lower, False)):
         for name in listed_names(argument, names) if names else ():
-            if name not in directions:
+            if name not in {*columns, *measures}:
                 raise ValueError(
                     f"Expected argument `{argument}` to name compared columns, which are "
                     f"{', '.join(columns)}, but got {name!r}. Add it to `measures`."
                 )
-            if measures[name] is not None and directions[name] != direction:
-                known = {True: "higher is better", False: "lower is better", None: "neither is"}
+            own = HIGHER_IS_BETTER.get(measure_of(name))
+            if measure_of(name) in measures and own != direction:
+                better = {True: "higher is better", False: "lower is better", None: "neither is"}
                 raise ValueError(
-                    f"Expected argument `{argument}` to name columns in which {known[direction]}, but in "
-                    f"{name} {known[directions[name]]}."
+                    f"Expected argument `{argument}` to name columns in which {better[direction]}, but in "
+                    f"{name} {better[own]}."
                 )
-            if name in named:
+            if named.setdefault(name, direction) != direction:
                 raise ValueError(
-                    f"Expected each column in only one of `higher` and `lower`, but got {name!r} twice."
+                    f"Expected each column in only one of `higher` and `lower`, but got {name!r} in both."
                 )
-            directions[name] = direction
-            named.add(name)
-    return directions
+    return {column: named.get(column, direction) for column, direction in known.items()}
 
 
 def _properties(table: pd.DataFrame, name: str, texts: tuple[str, str]) -> pd.DataFrame:

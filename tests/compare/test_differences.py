@@ -216,6 +216,10 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     layers = table(alarms_layer3=[1, 2], alarms_layer4=[1, 2])
     assert compared(layers, layers).measures == ["alarms_layer3", "alarms_layer4"]
     assert compared(layers, layers, measures=["alarms_layer4"]).measures == ["alarms_layer4"]
+    soft = layers.assign(soft_layer3=0.5)
+    assert compared(soft, soft, measures="soft", higher="soft").higher_is_better == {
+        "soft_layer3": True
+    }
     twice = compared(layers, layers, measures=["alarms", "alarms_layer4"])
     assert twice.pairs["measure"].tolist() == ["alarms_layer3", "alarms_layer4"]
 
@@ -276,7 +280,7 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
         (
             {"mine": 1},
             {"measures": "mine", "higher": "mine", "lower": "mine"},
-            "in only one of `higher` and `lower`, but got 'mine' twice",
+            "in only one of `higher` and `lower`, but got 'mine' in both",
         ),
         ({}, {"higher": "hhem"}, "columns, which are alarms, but got 'hhem'. Add it to `measures`"),
         ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
