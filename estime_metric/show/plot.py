@@ -92,16 +92,18 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
         )
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
-    ends = systems[f"{measure}_low"], systems[f"{measure}_high"]
+    means = [comparison.interval(measure, name) for name in systems.index]
+    ends = [mean.low for mean in means], [mean.high for mean in means]
     axes.vlines(systems["copied_density"], *ends, color=GRAY, linewidth=0.8, zorder=1)
-    better = "higher" if comparison.higher_is_better[measure] else "lower"
+    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
     make_grid(
         axes,
         "copied_density: mean length of the runs that are copied, in words",
-        f"mean of {measure} ({better} is better)",
+        f"mean of {measure}{better[comparison.higher_is_better[measure]]}",
         f"{measure} against copying",
     )
-    _draw_named_points(axes, systems[["copied_density", measure]].to_numpy(), systems.index)
+    points = systems[["copied_density"]].assign(mean=[mean.mean for mean in means])
+    _draw_named_points(axes, points.to_numpy(), systems.index)
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     definition = MEASURES.get(measure_of(measure))

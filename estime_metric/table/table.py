@@ -3,7 +3,8 @@
 A row is a pair: its ``line``, its ``file`` if there are several, the user's columns, the measures
 (``alarms``, or ``alarms_layer12`` of several layers), ``flag`` if there is a threshold, ``source_id``.
 The record says how the scores were computed: ``signature``, options, versions, totals. It is
-``table.attrs["record"]``; Parquet contains it, and next to other files is ``NAME.meta.json``.
+``table.attrs["record"]``; Parquet contains it, and next to other files is ``NAME.meta.json``. A column is
+ESTIME's if the record names it; any other is the user's.
 """
 
 from __future__ import annotations
@@ -81,9 +82,10 @@ def read(
     Args:
         path: in any format of `read_rows`. It can be any other table, too.
         layout: how it is read.
-        own_columns: columns of the user, which are kept as they are.
-        skipped: is extended by a sentence for each line that cannot be read. Without it, such a
-            line is an error.
+        own_columns: columns of the user, which are kept as they are; or output columns with their
+            prefix, which are then found under both names.
+        skipped: is extended by a sentence for each line that cannot be read, and
+            ``table.attrs["skipped"]`` is their number. Without it, such a line is an error.
 
     Raises:
         ValueError: a line cannot be read, or the record of the table is damaged.
@@ -93,6 +95,7 @@ def read(
     record = record_of(path)
     is_aligned = layout.source_file is not None
     lines = (read_lines if is_aligned else read_rows)(path, layout)
+    known_problems = len(skipped or ())
     table = to_frame(path, _decoded(lines, layout), skipped)
     options = record.get("options")
     prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
@@ -102,10 +105,11 @@ def read(
     )
     added = (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
     written = {f"{prefix}{name}": name for name in added}
+    kept = table.columns.intersection(list(own_columns))
     renamed = {
         column: written[column]
         for column in table.columns.intersection(list(written))
-        if written[column] not in own_columns or written[column] == column
+        if written[column] not in kept or written[column] == column
     }
     foreign = [
         column
@@ -113,12 +117,15 @@ def read(
         if measure_of(column) in MEASURES or column in renamed.values()
     ]
     table = table.drop(columns=foreign).rename(columns=renamed)
+    for column in kept.intersection(list(renamed)):  # `e_file` can be named `file`, too
+        table[column] = table[renamed[column]]
     for name in table.columns.intersection(list(measures)):
         if has_text_cells(path) or table[name].isna().all():
             table[name] = converted(table[name])
     if record.get(SIGNATURE):
         table[SIGNATURE] = record[SIGNATURE]
     table.attrs["record"] = record
+    table.attrs["skipped"] = len(skipped or ()) - known_problems
     return table
 
 
@@ -162,7 +169,14 @@ def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None
             )
         else:
             skipped.append(f"{path.name} {line.sentence}")
-    return pandas.DataFrame(rows, index=pandas.Index(numbers, name=LINE))
+    table = pandas.DataFrame(rows, index=pandas.Index(numbers, name=LINE))
+    for name in table.select_dtypes(
+        "float"
+    ):  # pandas rounds large integers next to a float or a gap
+        cells = [row.get(name) for row in rows]
+        if any(isinstance(cell, int) and cell != float(cell) for cell in cells):
+            table[name] = pandas.Series(cells, table.index, dtype=object)
+    return table
 
 
 def converted(cells: Series) -> Series:
@@ -185,11 +199,15 @@ def number_of(cell: Any) -> float | None:
     1, and false is 0.
 
     Example:
-        >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("many")
+        >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("1_0")
         (3.0, 0.25, 1.0, nan, None)
     """
-    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
+    import pandas  # slow
+
+    if pandas.isna(cell) is True or (isinstance(cell, str) and cell.strip() in MISSING):
         return math.nan
+    if isinstance(cell, str) and "_" in cell:  # Python reads 1_0 as 10
+        return None
     try:
         number = float(_TRUTHS.get(cell.lower(), cell) if isinstance(cell, str) else cell)
     except (OverflowError, TypeError, ValueError):
