@@ -61,7 +61,7 @@ _IN_WORDS = rf"""
         | (?P<word>(?:one{_SPACE})?(?:half|quarter)|one{_SPACE}(?:{_PARTS}))\b )
     (?:{_SPACE}(?:of[ ])?an?[ ]{_SCALE})?
     | (?:(?P<century>eighteen|nineteen|twenty){_SPACE})?(?P<word>{_any(DECADES)})\b(?P<decade>)
-    | (?P<century>twenty|\w+teen)[ ](?={_LARGE}){_BELOW_100}(?!-)
+    | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)[ ](?={_LARGE}){_BELOW_100}(?!-)
     | {_ORDINAL}
     | {_SCALED}(?:{_SPACE}(?:and{_SPACE})?{_SCALED})*+(?:{_SPACE}(?:and{_SPACE})?(?:{_ORDINAL}|{_BELOW_100}))?
     | (?P<word>noon|midnight)\b(?P<clock>)

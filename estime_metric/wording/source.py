@@ -174,7 +174,10 @@ class SourceWording:
         "US"), or if one is the other's abbreviation ("Jan."). A name is not new if the source has the
         name that it belongs to ("Venezuelan", "Venezuela"), or its initials, or a name with its letters
         as initials. Numbers are compared by their values, in digits ("1,200", "4th") or in words; of
-        a date or a range each part is a number. Units, currencies and percent are not compared.
+        a date or a range each part is a number. A time, a decade, a quarter and a code ("F-16") are not
+        numbers but compared as such. A number of the source has each value that it can be read as, and a
+        year is in its decade; a number of the summary is new if the source has none of its values. Units,
+        currencies, percent, "a.m." and "p.m." are not compared.
 
         A name begins with a capital, and not with a sentence, a line or a quotation; new words that
         follow one another are one name. Numbers in a phrase that announces a summary ("Here is a

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from estime_metric.wording.source import NEW_NUMBER, SourceWording
 
@@ -204,3 +206,12 @@ def test_a_number_that_follows_from_the_source_is_not_new(source: str, summary: 
 )
 def test_another_number_is_new(source: str, summary: str, new: list[str]) -> None:
     assert new_numbers(source, summary) == new
+
+
+PIECES = "1 10 1990 s 's ' :30 . , - / \u00bd half a and third quarters Q3 FY22 th pm $ m two nineteen eighty million"
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.sampled_from([*PIECES.split(), " "]), max_size=12).map("".join))
+def test_a_text_has_its_own_numbers(text: str) -> None:
+    assert new_numbers(text, text) == []
