@@ -44,76 +44,82 @@ def _any(words: Iterable[str]) -> str:
 
 
 _SPACE = r"[ \u00a0\u2010\u2011-]"
-_SMALL, _LARGE, _TENS = _any([*CARDINALS][1:10]), _any([*CARDINALS][10:]), _any(TENS)
-_PARTS = _any(PARTS)
-_SCALE = rf"(?P<word>{_any(SCALES)})\b"
-_BELOW_100 = (
-    rf"(?:(?P<word>{_TENS})\b(?:{_SPACE}(?P<word>{_SMALL})\b)?|(?P<word>{_any(CARDINALS)})\b)"
-)
-_SCALED = rf"(?:(?:{_BELOW_100}{_SPACE})?{_SCALE}(?:{_SPACE}{_SCALE})*+)"
-_ORDINAL = (
-    rf"(?:(?P<word>{_TENS}){_SPACE})?(?P<word>{_any([*ORDINALS][:6])}|fourth|sixth|seventh)\b(?P<ordinal>)"
-    rf"|(?P<word>{_any(ORDINALS)})\b(?P<ordinal>)"
-    rf"|(?:(?:{_SCALED}|{_BELOW_100}){_SPACE})?(?P<word>(?:hundred|thousand|million)(?=th\b))th(?P<ordinal>)"
-)
-_IN_WORDS = rf"""
-    (?: (?P<word>{_SMALL}){_SPACE}(?P<word>(?:{_PARTS})s)\b
-        | (?P<word>(?:one{_SPACE})?(?:half|quarter)|one{_SPACE}(?:{_PARTS}))\b )
-    (?:{_SPACE}(?:of[ ])?an?[ ]{_SCALE})?
-    | (?:(?P<century>eighteen|nineteen|twenty){_SPACE})?(?P<word>{_any(DECADES)})\b(?P<decade>)
-    | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)[ ](?={_LARGE}){_BELOW_100}(?!-)
-    | {_ORDINAL}
-    | {_SCALED}(?:{_SPACE}(?:and{_SPACE})?{_SCALED})*+(?:{_SPACE}(?:and{_SPACE})?(?:{_ORDINAL}|{_BELOW_100}))?
-    | (?P<word>noon|midnight)\b(?P<clock>)
-    | {_BELOW_100}
-"""
 
-#: What is between the numbers of a range: "$5 to $7 billion".
-_TO = r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?"
-_CLOCK = r"(?:[ap]\.?m|o['\u2019]clock|GMT|BST|UTC)\b"
-_AND_A_PART = r"(?:[ ](?P<word>and[ ](?:an?[ ]|one[ -])?(?:half|quarter))\b)"
+#: Name of a part of the pattern -> the words that it matches, or a pattern of parts that are above it.
+_PATTERN = {
+    name: _any(words)
+    for name, words in {
+        "cardinals": CARDINALS,
+        "small": [*CARDINALS][1:10],
+        "large": [*CARDINALS][10:],
+        "tens": TENS,
+        "ordinals": ORDINALS,
+        "decades": DECADES,
+        "parts": PARTS,
+        "scales": SCALES,
+        "scales_of_digits": SCALES | SHORT_SCALES,
+        "scale_letters": SCALE_LETTERS,
+        "all_scales": _ALL_SCALES,
+        "before_hours": BEFORE_HOURS,
+        "currencies": CURRENCIES,
+    }.items()
+} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS}
+_GRAMMAR = {
+    "scale": r"(?P<word>%(scales)s)\b",
+    "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)\b)",
+    "scaled": r"(?:(?:%(below_100)s%(_)s)?%(scale)s(?:%(_)s%(scale)s)*+)",
+    "ordinal": r"""(?:(?P<word>%(tens)s)%(_)s)?(?P<word>%(ordinals)s)\b(?P<ordinal>)
+        | (?:(?:%(scaled)s|%(below_100)s)%(_)s)?(?P<word>(?:hundred|thousand|million)(?=th\b))th(?P<ordinal>)""",
+    "in_words": r"""
+        (?: (?P<word>%(small)s)%(_)s(?P<word>(?:%(parts)s)s)\b
+          | (?P<word>(?:one%(_)s)?(?:half|quarter)|one%(_)s(?:%(parts)s))\b )
+        (?:%(_)s(?:of[ ])?an?[ ]%(scale)s)?
+        | (?:(?P<century>eighteen|nineteen|twenty)%(_)s)?(?P<word>%(decades)s)\b(?P<decade>)
+        | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)[ ](?=%(large)s)%(below_100)s(?!-)
+        | %(ordinal)s
+        | %(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
+        | (?P<word>noon|midnight)\b(?P<clock>)
+        | %(below_100)s""",
+    "in_digits": r"""
+        (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
+        | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?![:\d])
+        | (?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d)(?=[ ](?:GMT|BST|UTC)\b)
+        | (?P<duration>\d+(?::\d\d)+)
+        | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{1,3}0)s\b
+        | (?P<digits>(?P<decade>\d0|\d{3}0))(?=['\u2019]s\b)
+        | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
+        | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
+        | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
+        | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)
+        | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\d)))?(?=[.\d%(fractions)s])
+          (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
+    # between the numbers of a range: "$5 to $7 billion"
+    "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
+    "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]clock|GMT|BST|UTC)\b)",
+    "and_a_part": r"(?:[ ](?P<word>and[ ](?:an?[ ]|one[ -])?(?:half|quarter))\b)?",
+    "period": r"(?P<period>quarters?|half|halves)\b",
+    # a number with what surrounds it, in groups by what they mean
+    "number": r"""
+        (?!(?:third|3rd)%(_)spart(?:y|ies)\b)
+        (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
+        (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b))?
+        (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
+        (?:(?<=(?P<money>\p{Sc}|\b(?:%(currencies)s))[ ]?)|(?P<money>%(currencies)s))?
+        (?: (?=\p{L})(?:%(in_words)s | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
+            | [fc]y(?:(?P<digits>\d{4})|(?P<short>\d\d))\b)
+          | %(in_digits)s )
+        %(and_a_part)s(?:%(_)s?(?P<word>%(scales_of_digits)s)(?![\w'\u2019]))*+
+        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<shared>%(scale_letters)s))(?![\w'\u2019]))?%(and_a_part)s
+        (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s))?)(?:[ ]?%(clock)s)?
+        (?=%(to)s(?:\p{L}+[ ]|[\d.,:]*\d[ ]?)(?:(?P<shared>%(all_scales)s)\b|%(clock)s))?""",
+}
+for _name, _pattern in _GRAMMAR.items():
+    _PATTERN[_name] = _pattern % _PATTERN
+_NUMBER = regex.compile(_PATTERN["number"], regex.IGNORECASE | regex.VERBOSE)
 
-_PART_OF_YEAR = r"(?P<period>quarters?|half|halves)\b"
-
-#: A number with what surrounds it, in groups by what they mean.
-_NUMBER = regex.compile(
-    rf"""(?!(?:third|3rd){_SPACE}part(?:y|ies)\b)
-    (?:(?<=\b(?:{_any(BEFORE_HOURS)})[ ])(?P<clock>))?
-    (?:(?<=['\u2019]|\b\d{{4}}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b))?
-    (?:(?<=\b(?P<letters>\p{{L}}+)-|\b(?P<letters>(?-i:\p{{Lu}})+)[ ]))?
-    (?:(?<=(?P<money>\p{{Sc}}|\b(?:{_any(CURRENCIES)}))[ ]?)|(?P<money>{_any(CURRENCIES)}))?
-    (?: (?=\p{{L}})(?:{_IN_WORDS}
-        | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
-        | [fc]y(?:(?P<digits>\d{{4}})|(?P<short>\d\d))\b)
-      | (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
-      | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?![:\d])
-      | (?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d)(?=[ ](?:GMT|BST|UTC)\b)
-      | (?P<duration>\d+(?::\d\d)+)
-      | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{{1,3}}0)s\b
-      | (?P<digits>(?P<decade>\d0|\d{{3}}0))(?=['\u2019]s\b)
-      | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
-      | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
-      | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
-      | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)
-      | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\d)))?(?=[.\d{FRACTIONS}])
-        (?P<digits>{DIGITS})?(?:[ ]?(?P<fraction>[{FRACTIONS}]))? )
-    {_AND_A_PART}?
-    (?:{_SPACE}?(?P<word>{_any(SCALES | SHORT_SCALES)})(?![\w'\u2019]))*+
-    (?:[ ]?(?(money)(?P<word>{_any(SCALE_LETTERS)})|(?P<shared>{_any(SCALE_LETTERS)}))(?![\w'\u2019]))?
-    {_AND_A_PART}?
-    (?(ordinal)(?:{_SPACE}(?:fiscal[ ])?{_PART_OF_YEAR}|(?={_TO}\w+{_SPACE}{_PART_OF_YEAR}))?)
-    (?:[ ]?(?P<clock>{_CLOCK}))?
-    (?={_TO}(?:\p{{L}}+[ ]|[\d.,:]*\d[ ]?)(?:(?P<shared>{_any(_ALL_SCALES)})\b|(?P<clock>{_CLOCK})))?
-    """,
-    regex.IGNORECASE | regex.VERBOSE,
-)
-
-#: Words behind a number that can change its value, and what is before a number that is a part of something.
+#: Words behind a number that can change its value.
 _CONTINUING = frozenset(
     [
-        *map(str.casefold, _FIRST_WORDS),
-        *_ALL_SCALES,
-        *(f"{part}s" for part in PARTS),
         "and",
         "to",
         "or",
@@ -125,10 +131,15 @@ _CONTINUING = frozenset(
         "o",
         "s",
         "fiscal",
+        "hundredth",
+        "thousandth",
+        "millionth",
+        "half",
+        "quarter",
         "party",
         "parties",
     ]
-)
+).union(_VALUES, _ALL_SCALES, (f"{part}s" for part in PARTS))
 _TIGHT = ("'", "\u2019", "-", "\u2010", "\u2011", "\u2013", "\u2014", "/")
 
 #: Words that are numbers alone.
