@@ -215,6 +215,10 @@ def _readings(match: regex.Match[str]) -> frozenset[Reading]:
     groups = {name: texts[-1].casefold() for name, texts in captures.items() if texts}
     value = _value(groups, captures["word"])
     readings: set[Reading] = {groups["duration"]} if "duration" in groups else set()
+    if "period" in groups:
+        readings.add(f"{groups['period'][0]}{value:g}")
+        if "ordinal" in groups:  # "third quarter" is not three of anything
+            return frozenset(readings)
     if not groups.keys().isdisjoint(["digits", "fraction", "word"]) and (
         "digits" in groups or "decade" not in groups
     ):
@@ -224,9 +228,7 @@ def _readings(match: regex.Match[str]) -> frozenset[Reading]:
     if "decade" in groups:
         centuries = ("",) if value >= 100 else ("", 18, 19, 20)
         readings |= {f"{century}{value:02g}s" for century in centuries}
-    if "period" in groups:
-        readings.add(f"{groups['period'][0]}{value:g}")
-    if not groups.keys().isdisjoint(["minutes", "clock"]) and value <= 24:
+    if ("minutes" in groups or ("clock" in groups and value % 1 == 0)) and value <= 24:
         readings.add(f"{int(value) % 12}:{groups.get('minutes', '00')}")
     if "letters" in groups and "digits" in groups:
         readings.add(groups["letters"] + groups["digits"])

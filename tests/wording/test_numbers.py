@@ -175,6 +175,8 @@ def test_a_number_that_follows_from_the_source_is_not_new(source: str, summary: 
         ("5 million", "5", ["5"]),
         ("Q3", "Q4", ["Q4"]),
         ("Q3", "3 men", ["3"]),
+        ("the second quarter", "a 2-0 win", ["2", "0"]),
+        ("from 1.62% to 1.60%", "from 1.62% to 1.64%", ["1.64"]),
         ("third quarter", "Q2", ["Q2"]),
         ("Q3", "second quarter", ["second quarter"]),
         ("FY22", "FY23", ["FY23"]),
