@@ -22,7 +22,8 @@ from estime_metric.measures import MEASURES, RECOMMENDED, STATISTICS
 from estime_metric.show import html, sentences
 from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, NewFact, SourceWording
 from estime_metric.wording.tables import FUNCTION_WORDS
-from estime_metric.wording.words import lower_words
+from estime_metric.wording.text import Shown, shown
+from estime_metric.wording.words import lower_words, words_of
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
 #: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
@@ -153,6 +154,18 @@ class Explanation:
         return frozenset(lower_words(self.source))
 
     @cached_property
+    def _shown(self) -> Shown:
+        return shown(self.prediction)
+
+    def _lower_words(self, unit: UnitVerdict) -> list[str]:
+        """The words that a unit of the summary shows, lower-cased."""
+        return words_of(self._shown.words(unit.start, unit.end))
+
+    def _content_words(self, unit: UnitVerdict) -> list[str]:
+        """The same without `FUNCTION_WORDS`, such as "the"."""
+        return [word for word in self._lower_words(unit) if word not in FUNCTION_WORDS]
+
+    @cached_property
     def _wording(self) -> SourceWording:
         return SourceWording(self.source)
 
@@ -173,7 +186,7 @@ class Explanation:
         neighbors = (
             self.prediction[max(0, unit.start - 1) : unit.start] + self.prediction[unit.end :][:1]
         )
-        words = lower_words(self.prediction[unit.start : unit.end])
+        words = self._lower_words(unit)
         is_whole = not any(character.isalnum() for character in neighbors)
         return is_whole and bool(words) and self._source_words.issuperset(words)
 
@@ -211,14 +224,14 @@ class Explanation:
             if fact.start < word.end and word.start < fact.end:
                 return fact.kind
         is_written = any(start < word.end and word.start < end for start, end in self._written)
-        words = _content_words(self.prediction[word.start : word.end])
+        words = self._content_words(word)
         if not is_written and not self._source_words.issuperset(words):
             return "new word"
         return "alarm" if word.verdict == "alarm" else None
 
     def is_content(self, word: UnitVerdict) -> bool:
         """Whether a word is more than punctuation and function words, such as "the"."""
-        return bool(_content_words(self.prediction[word.start : word.end]))
+        return bool(self._content_words(word))
 
     def surest_words(self, *, function_words: bool = False) -> tuple[UnitVerdict, ...]:
         """The words with a `kind`, the likeliest errors first: new names, new numbers, other new
@@ -340,16 +353,6 @@ def _verdict(
         return UnitVerdict(*span, "absent", best, None, None)
     margin = None if same is None or other is None else same.similarity - other.similarity
     return UnitVerdict(*span, "alarm" if alarm else "match", best, same, margin, graded_alarm)
-
-
-def _content_words(text: str) -> list[str]:
-    """The lower-cased words of a text without `FUNCTION_WORDS`.
-
-    Example:
-        >>> _content_words("It's Anna's 1,200 boats, isn't it?")
-        ['anna', '1', '200', 'boats']
-    """
-    return [word for word in lower_words(text) if word not in FUNCTION_WORDS]
 
 
 class _Words:

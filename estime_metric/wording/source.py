@@ -8,11 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex
-
 from estime_metric.checks import check_pairs
 from estime_metric.wording.names import (
-    ITEM,
     Facts,
     capitals_of,
     form_of,
@@ -20,9 +17,11 @@ from estime_metric.wording.names import (
     plain,
     related_forms,
 )
+from estime_metric.wording.numbers import Number
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
-from estime_metric.wording.tokens import SPACES
-from estime_metric.wording.words import RunsOfWords, lower_words
+from estime_metric.wording.text import opening, remarks, shown
+from estime_metric.wording.tokens import SPACES, Tokens
+from estime_metric.wording.words import RunsOfWords, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -36,13 +35,6 @@ NOVELTY = (
 
 #: Kinds of what a summary has and its source does not.
 NEW_NAME, NEW_NUMBER = "new name", "new number"
-
-#: What an answer begins with: "Here is a summary in 79 words:".
-_OPENING = regex.compile(r"\s*[^\n:]*(?i:\bsummar|\d[ -]words?\b)[^\n:]*:")
-#: A remark on the length: "(79 words)", "Word count: 79".
-_WORD_COUNT = regex.compile(
-    r"(?i)[(\[][^()\[\]]*\d[ -]words?\b[^()\[\]]*[)\]]|\bword count:?\s*\d+"
-)
 
 
 def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
@@ -109,7 +101,8 @@ class SourceWording:
     """
 
     def __init__(self, text: str) -> None:
-        self._runs = RunsOfWords(lower_words(text))
+        text = shown(text).text
+        self._runs = RunsOfWords(words_of(text))
         facts = Facts(text)
         written = frozenset(facts.tokens.written)
         self._other_forms = frozenset(
@@ -142,7 +135,8 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        words = lower_words(prediction)
+        prediction = shown(prediction).text
+        words = words_of(prediction)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
@@ -176,12 +170,13 @@ class SourceWording:
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.new_facts(summary)]
             [('15', 'new number'), ('Americans', 'new name'), ('Bob Miller', 'new name')]
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         names = self._new_names(facts)
         spans = [(name, NEW_NAME) for name in _different(facts, names)]
         spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
         return [
-            NewFact(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]], kind)
+            NewFact(*text.span(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]]), kind)
             for span, kind in sorted(spans, key=lambda span: span[0][0])
         ]
 
@@ -189,7 +184,8 @@ class SourceWording:
         """Begin and end of what the source has in another form, and of phrases that announce a summary:
         words there are not new, whatever `lower_words` finds.
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         tokens = facts.tokens
         spelled_out = self._spelled_out(facts)
         spans = [
@@ -203,7 +199,8 @@ class SourceWording:
             if position in spelled_out or self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
-        return [*written, *_announcements(facts, self._new_names(facts))]
+        written += _announcements(facts, self._new_names(facts))
+        return [text.span(start, end) for start, end in written if start < end]
 
     def _new_names(self, facts: Facts) -> list[range]:
         """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
@@ -291,10 +288,21 @@ def _different(facts: Facts, names: Sequence[range]) -> list[range]:
 
 
 def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself, without a new name, and of the numbers of a list."""
-    text = facts.tokens.text
-    spans = [*_WORD_COUNT.finditer(text), *ITEM.finditer(text)]
-    opening = _OPENING.match(text)
-    if opening and not any(facts.tokens.starts[name[0]] < opening.end() for name in names):
-        spans.append(opening)
-    return [match.span() for match in spans]
+    """Begin and end of what a summary says of itself; nothing that has a new name, or a number of anything
+    but words.
+    """
+    tokens = facts.tokens
+    start, end = opening(tokens.text)
+    has_name = any(start <= tokens.starts[name[0]] < end for name in names)
+    has_number = any(
+        start <= tokens.starts[number.first] < end and not _counts_words(tokens, number)
+        for number in facts.numbers
+    )
+    spans = remarks(tokens.text)
+    return spans if has_name or has_number else [(start, end), *spans]
+
+
+def _counts_words(tokens: Tokens, number: Number) -> bool:
+    """Whether a number says how many words there are."""
+    following = tokens.written[number.stop : number.stop + 1]
+    return any(word.casefold() in ("word", "words") for word in following)
