@@ -21,7 +21,7 @@ from estime_metric.wording.numbers import Number
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
 from estime_metric.wording.text import opening, remarks, shown
 from estime_metric.wording.tokens import SPACES, Tokens
-from estime_metric.wording.words import RunsOfWords, words_of
+from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -149,6 +149,15 @@ class SourceWording:
             "new_names": float(len(_different(facts, names))) if is_defined else math.nan,
             "new_numbers": float(len(self._new_numbers(facts, names))),
         }
+
+    def new_words(self, prediction: str) -> list[tuple[int, int]]:
+        """Begin and end of each word of a summary that ``new_words`` counts."""
+        text = shown(prediction)
+        return [
+            text.span(start, end)
+            for word, start, end in located_words(text.text)
+            if word not in self._runs.words
+        ]
 
     def new_facts(self, prediction: str) -> list[NewFact]:
         """The names and the numbers of a summary that the source has in no written form, each once, in

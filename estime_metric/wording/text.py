@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import html
 import re
-import string
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -19,10 +18,6 @@ import regex
 
 #: What replaces ``text[start:end]``.
 Edit = tuple[int, int, str]
-
-
-#: What a word of ASCII consists of, with what is behind an apostrophe.
-_OF_WORDS = string.ascii_letters + string.digits + "'\u2019"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +52,6 @@ class Shown:
             _, end = _before(moves, last)
             last = end - 1
         return start, end
-
-    def words(self, start: int, end: int) -> str:
-        """What ``[start:end]`` of the text as it was given shows, in whole words.
-
-        Example:
-            >>> text = "Caf&eacute; &quot;Roma&quot;"
-            >>> shown(text).words(3, 11), shown(text).words(12, 18)
-            ('Café', '"')
-        """
-        if not self.moves:
-            return self.text[start:end]
-        for moves in self.moves:
-            start, end = _after(moves, start, 0), _after(moves, end, 1)
-        if start < end and self.text[start].isalnum():
-            before = self.text[max(0, start - 50) : start]
-            start -= len(before) - len(before.rstrip(_OF_WORDS))
-        if start < end and self.text[end - 1].isalnum():
-            behind = self.text[end : end + 50]
-            end += len(behind) - len(behind.lstrip(_OF_WORDS))
-        return self.text[start:end]
 
 
 def shown(text: str) -> Shown:
@@ -128,17 +103,6 @@ def _before(moves: list[tuple[int, int, int, int]], position: int) -> tuple[int,
         return start_before, end_before
     unchanged = end_before + position - end
     return unchanged, unchanged + 1
-
-
-def _after(moves: list[tuple[int, int, int, int]], position: int, side: int) -> int:
-    """A position after a step: of what replaces its surroundings the begin (0) or the end (1)."""
-    number = bisect_right(moves, position - side, key=itemgetter(2)) - 1
-    if number < 0:
-        return position
-    start, end, _, end_before = moves[number]
-    if position < end_before:
-        return (start, end)[side]
-    return end + position - end_before
 
 
 def _each(pattern: re.Pattern[str], text: str, replacement: str) -> Iterator[Edit]:

@@ -39,12 +39,21 @@ def lower_words(text: str) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The same of what a text shows."""
+    """The `lower_words` of what a text shows."""
+    words: list[str] = _WORD.findall(_lower(text))
+    return words
+
+
+def located_words(text: str) -> list[tuple[str, int, int]]:
+    """Each of the `words_of`, with its begin and end in what a text shows."""
+    return [(match.group(), *match.span()) for match in _WORD.finditer(_lower(text))]
+
+
+def _lower(text: str) -> str:
     text = text.lower()
     if "n't" in text or "n\u2019t" in text:
-        text = _NEGATION.sub(" nt", text)
-    words: list[str] = _WORD.findall(text)
-    return words
+        text = _NEGATION.sub(" nt", text)  # as long as before
+    return text
 
 
 class RunsOfWords:
