@@ -17,10 +17,9 @@ from estime_metric.wording.names import (
     plain,
     related_forms,
 )
-from estime_metric.wording.numbers import Number
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
-from estime_metric.wording.text import opening, remarks, shown
-from estime_metric.wording.tokens import SPACES, Tokens
+from estime_metric.wording.text import counts_length, opening, remarks, shown
+from estime_metric.wording.tokens import SPACES
 from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
 #: The measures that the texts alone decide, in this order.
@@ -216,11 +215,13 @@ class SourceWording:
         if not facts.has_capitals():
             return []
         spelled_out = self._spelled_out(facts)
+        on_length = remarks(facts.tokens.text)
         runs: list[range] = []
         for position in facts.names:
             written = facts.tokens.written[position]
             if (
                 position in spelled_out
+                or _is_within(facts.tokens.starts[position], on_length)
                 or not _can_be_name(written)
                 or self._has_name(written)
                 or facts.begins_sentence(position)
@@ -251,7 +252,7 @@ class SourceWording:
         ignored = _announcements(facts, names)
         numbers: dict[object, range] = {}
         for span, value in new:
-            if not any(start <= tokens.starts[span[0]] < end for start, end in ignored):
+            if not _is_within(tokens.starts[span[0]], ignored):
                 numbers.setdefault(value, span)
         return list(numbers.values())
 
@@ -297,21 +298,20 @@ def _different(facts: Facts, names: Sequence[range]) -> list[range]:
 
 
 def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself; nothing that has a new name, or a number of anything
-    but words.
+    """Begin and end of what a summary says of itself: remarks on its length, and how it begins if that has
+    no new name and no number but a length.
     """
     tokens = facts.tokens
-    start, end = opening(tokens.text)
-    has_name = any(start <= tokens.starts[name[0]] < end for name in names)
-    has_number = any(
-        start <= tokens.starts[number.first] < end and not _counts_words(tokens, number)
+    others = [name[0] for name in names]
+    others += [
+        number.first
         for number in facts.numbers
-    )
-    spans = remarks(tokens.text)
-    return spans if has_name or has_number else [(start, end), *spans]
+        if not counts_length(tokens.text, tokens.ends[number.stop - 1])
+    ]
+    first = opening(tokens.text)
+    is_announcement = not any(_is_within(tokens.starts[position], [first]) for position in others)
+    return [first] * is_announcement + remarks(tokens.text)
 
 
-def _counts_words(tokens: Tokens, number: Number) -> bool:
-    """Whether a number says how many words there are."""
-    following = tokens.written[number.stop : number.stop + 1]
-    return any(word.casefold() in ("word", "words") for word in following)
+def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= position < end for start, end in spans)

@@ -16,8 +16,10 @@ from operator import itemgetter
 
 import regex
 
-#: What replaces ``text[start:end]``.
+#: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
+#: For each edit of a text, in order, its begin and end after it, and before it.
+Moves = list[tuple[int, int, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,11 @@ class Shown:
         text: what is shown, in Unicode form NFC: characters instead of entities, line breaks instead of
             separators, no bullets and no numbers of items, words and numbers as they were before a
             tokenizer split them.
-        moves: how the given text became ``text``, one list for each step. For each change, in order,
-            its begin and end after the step, and its begin and end before it.
+        moves: how the given text became ``text``, step by step.
     """
 
     text: str
-    moves: tuple[list[tuple[int, int, int, int]], ...] = ()
+    moves: tuple[Moves, ...] = ()
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Begin and end of ``text[start:end]``, which is not empty, in the text as it was given.
@@ -80,7 +81,7 @@ def shown(text: str) -> Shown:
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
     """The text with the edits, which are in order and do not overlap, as one more step."""
     pieces: list[str] = []
-    moves: list[tuple[int, int, int, int]] = []
+    moves: Moves = []
     length = stop = 0
     for start, end, replacement in edits:
         pieces += before.text[stop:start], replacement
@@ -93,7 +94,7 @@ def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
     return Shown("".join(pieces) + before.text[stop:], (*before.moves, moves))
 
 
-def _before(moves: list[tuple[int, int, int, int]], position: int) -> tuple[int, int]:
+def _before(moves: Moves, position: int) -> tuple[int, int]:
     """Begin and end before a step of what became the character at a position after it."""
     number = bisect_right(moves, position, key=itemgetter(0)) - 1
     if number < 0:
@@ -126,7 +127,6 @@ def _entities(text: str) -> Iterator[Edit]:
 
 #: Apostrophes that are typed for want of the right one; two of them are letters in Unicode.
 _APOSTROPHES = "\u02bc\u02b9\u00b4\u2032\u201b"
-_LINE_BREAKS = "\u0085\u2028\u2029"
 #: Ligatures, full-width forms, and letters whose font is a part of the character.
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
@@ -170,8 +170,6 @@ def _unstyled(character: str) -> str:
         return " "
     if category == "Nd":
         return str(unicodedata.digit(character))
-    if character in _LINE_BREAKS:
-        return "\n"
     if character in _APOSTROPHES:
         return "\u2019"
     if any(ord(character) in styled for styled in _STYLED):
@@ -201,14 +199,11 @@ _REPLACED = [
         ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
         ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
         ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
-        ("\r\v\f", r"\r\n?|[\v\f]", "\n"),
+        ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
         ("\n", r"(?<=[\w,]) ?\n(?=[a-z])", " "),  # a wrapped line
         (["  ", "\t"], r"[ \t]{2,}|\t", " "),
-        (
-            "]",
-            r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)",
-            "",
-        ),  # [shown](http://...)
+        # [shown](http://...)
+        ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
         ("*", r"(?<![\w*])\*\*++|(?<!\*)\*\*++(?!\w)", ""),  # **strong**, but not f**k
         ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
         (["B-", "b-"], "(?i)-L[RSC]B-", "("),
@@ -255,10 +250,10 @@ _SPLIT = [
     (rf"\b{_LETTER} \.", rf"{_LETTER} ?\.(?!\w)"),  # u . s .
     (r"(?<!\S)`", r"\w"),
 ]
-#: The same within numbers: 235 , 000; 122 . 5, but not "in 2015 . 20 people"; 10 : 30.
+#: The same within numbers: 235 , 000; 10 : 30; 122 . 5, but not "2015 . 20 people", "20 . 46-year-old".
 _SPLIT_NUMBERS = [
     (r"(?<!\d\d\d)\d ,", r"\d{3}(?!\d)"),
-    (r"(?<!\b19\d)(?<!\b20\d)\d \.", r"\d"),
+    (r"(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?!-)"),
     (r"(?<!\d\d)\d :", r"\d\d(?!\d)"),
 ]
 #: The same within words: twenty - one, F - 16, km / s.
@@ -276,7 +271,8 @@ def _joints(text: str) -> re.Pattern[str]:
 
 def _are_apart(mark: re.Pattern[str], text: str) -> bool:
     marks = mark.findall(text)
-    return 2 * sum(" " in written for written in marks) > len(marks)
+    apart = sum(" " in written for written in marks)
+    return apart > 0.9 * len(marks)
 
 
 @cache
@@ -286,9 +282,12 @@ def _spaces(in_numbers: bool, in_words: bool) -> re.Pattern[str]:
     return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
 
 
-_BULLET = r"[-*+>\u2022\u25cf\u25aa\u25e6\u2023\u2043\u00b7\u2013\u2014]|#{1,6}"
+_BULLET = (
+    r"[-*+>\u2022\u25cf\u25aa\u25e6\u2023\u2043\u00b7\u2013\u2014\u2460-\u2473\u2776-\u277f]|#{1,6}"
+    r"|\d\ufe0f?\u20e3"
+)
 _BULLETS = rf"(?:(?:{_BULLET})[ \t]++)++"
-_NUMBER = r"(?P<number>\(?(?P<value>\d{1,3})[.)] ++(?=\S))"
+_NUMBER = r"(?P<number>\(?(?P<value>\d{1,3})(?:[.)] ++(?=\S)|[.):] ?(?=[^\W\d])))"
 
 #: Bullets and the number of an item, at the beginning of a line or behind a sentence.
 _ITEM = regex.compile(
@@ -297,8 +296,8 @@ _ITEM = regex.compile(
 )
 
 #: What begins a line with an item, and the second item within a line, which are found faster.
-_FIRST = re.compile(rf"\n[ \t]*(?:\(?\d{{1,3}}[.)]|(?:{_BULLET})[ \t])")
-_SECOND = re.compile(r"2[.)] ")
+_FIRST = re.compile(rf"\n[ \t]*(?:\(?\d{{1,3}}[.):]|(?:{_BULLET})[ \t])")
+_SECOND = re.compile(r"2[.):]")
 
 
 def _items(text: str) -> Iterator[Edit]:
@@ -317,7 +316,7 @@ def _items(text: str) -> Iterator[Edit]:
             yield *item.span("number"), ""
 
 
-_COUNT = r"\d[\d,]*[ -]words?\b"
+_COUNT = r"\d[\d,]{0,9}(?: ?(?:-|\u2013|to|or) ?\d[\d,]{0,9})?[ -]words?\b"
 _OF_LENGTH = (
     r"(?:(?:word|words|count|total|length|summary|text|note|this|the|is|are|has|in|of|at|or|than|a|with|only|just|long"
     r"|exactly|approximately|approx|about|around|roughly|under|over|within|most|least|less|more|fewer)\b[ :.,]*){0,9}"
@@ -328,10 +327,15 @@ _OPENING = re.compile(
     r"\s*+(?:[^\n:.!]{1,40}[.!]\s+)?"
     rf"(?=[^\n:]{{0,200}}(?i:\bsummar|{_COUNT}))(?:[^\n:.!?]|[.!?](?! +[A-Z])){{0,250}}:(?!(?<=\d:)\d)"
 )
+#: What is behind a number that is a length.
+_LENGTH = re.compile(
+    r"(?: ?(?:-|\u2013|to|or) ?[\w,]+)?[ -](?:words?|sentences?|paragraphs?|(?:bullet|key|main) points?)\b",
+    re.IGNORECASE,
+)
 #: A remark on the length: "(79 words)", "Word count: 79".
 _REMARK = re.compile(
     rf"[(\[]{_OF_LENGTH}~?{_COUNT}[ :.,]*{_OF_LENGTH}[)\]]"
-    r"|\bword count:? ?~?\d[\d,]*|\b(?:total )?words: ?~?\d[\d,]*|^[ \t]*\d[\d,]* words[.]?[ \t]*$",
+    r"|\bword count:? ?~?\d[\d,]{0,9}|\b(?:total )?words: ?~?\d[\d,]{0,9}|^[ \t]*\d[\d,]{0,9} words[.]?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -346,6 +350,16 @@ def opening(text: str) -> tuple[int, int]:
     """
     match = _OPENING.match(text)
     return match.span() if match else (0, 0)
+
+
+def counts_length(text: str, end: int) -> bool:
+    """Whether a number that ends there is the length of a summary, as in "50 to 60 words".
+
+    Example:
+        >>> counts_length("A summary in 3 sentences:", 14), counts_length("2 cities", 1)
+        (True, False)
+    """
+    return _LENGTH.match(text, end) is not None
 
 
 def remarks(text: str) -> list[tuple[int, int]]:
