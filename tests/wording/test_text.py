@@ -54,7 +54,9 @@ FORMS = {
     "decomposed": unicodedata.normalize("NFD", SOURCE),
     "Arabic digits": SOURCE.translate({48 + digit: 0x660 + digit for digit in range(10)}),
     "full width": SOURCE.translate({code: code + 0xFEE0 for code in range(0x30, 0x7F)}),
-    "emphasis": SOURCE.replace("Anna", "**Anna**").replace("Miller", "_Miller_"),
+    "emphasis": SOURCE.replace("Anna", "**Anna**")
+    .replace("Miller", "_Miller_")
+    .replace("Bob", "*Bob*"),
     "apostrophes": SOURCE.replace("'", "\u02bc"),
 }
 
