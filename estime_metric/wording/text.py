@@ -200,7 +200,7 @@ _REPLACED = [
         ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
         ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
         ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
-        ("\n", r"(?<=[\w,]) ?\n(?=[a-z])", " "),  # a wrapped line
+        ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
         (["  ", "\t"], r"[ \t]{2,}|\t", " "),
         # [shown](http://...)
         ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
