@@ -37,9 +37,12 @@ from estime_metric.table.rows import (
     Line,
     Row,
     has_text_cells,
+    joined,
     opened_parquet,
+    parsed,
     read_lines,
     read_rows,
+    source_problem,
     text_problem,
 )
 
@@ -54,6 +57,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 _TRUTHS = {"true": True, "false": False}
 _KEY = b"estime"  # of the record in the metadata of Parquet
+_WHOLE = 2**53  # from which on a float is no count
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 
 Number = int | float | None  # ``None`` if a measure is undefined
@@ -126,11 +130,20 @@ def read(
 
 
 def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
-    """The lines; one with a text that cannot be scored because of a lone surrogate is invalid."""
+    """The lines, with lists of texts that are sources joined; one with a list of anything else, or a
+    text that cannot be scored because of a lone surrogate, is invalid.
+    """
     for line in lines:
-        texts = [name for name in layout.text_columns if isinstance(line.row.get(name), str)]
-        problem = next(filter(None, (text_problem(line.row, name) for name in texts)), "")
-        yield replace(line, row={}, problem=problem) if problem else line
+        row = line.row
+        source = row.get(layout.source_column)
+        problem = ""
+        if isinstance(row.get(layout.summary_column), str):
+            problem = text_problem(row, layout.summary_column)
+        if source and isinstance(source, (str, list)):
+            problem = problem or source_problem(row, layout.source_column)
+        if isinstance(source, list):
+            row = row | {layout.source_column: joined(source) or None}
+        yield replace(line, row={} if problem else row, problem=problem or line.problem)
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
@@ -211,14 +224,11 @@ def record_of(path: str | Path) -> dict[str, Any]:
     text = _record_text(path)
     if text is None:
         return {}
-    try:
-        content = json.loads(text)
-    except ValueError as error:
+    content, problem = parsed(text.decode("utf-8", errors="surrogateescape"))
+    if problem:
         raise ValueError(
-            f"Expected the metadata of {path.name} to be JSON, but got: {error}."
-        ) from error
-    if not isinstance(content, dict):
-        raise ValueError(f"Expected the metadata of {path.name} to be a JSON object.")
+            f"Expected the metadata of {path.name} to be a JSON object, but it {problem}."
+        )
     return content
 
 
@@ -408,10 +418,14 @@ def measure_values(columns: Mapping[str, Sequence[float]]) -> dict[str, list[Num
 def plain(number: float) -> Number:
     """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else
     rounded to six digits.
+
+    Example:
+        >>> plain(2.0), plain(0.1234567), plain(1e20)
+        (2, 0.123457, 1e+20)
     """
     if math.isnan(number):
         return None
-    return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)
+    return int(number) if abs(number) < _WHOLE and number == int(number) else round(number, 6)
 
 
 def to_json(value: Any) -> str:
