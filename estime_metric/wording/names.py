@@ -30,9 +30,6 @@ _WITHIN_NAMES = (*SPACES, ", ", " & ")
 _LONGEST_NAME = 8  # words of a name whose initials are tried
 _LONGEST_LOOK_BACK = 80  # characters before a word that decide whether it begins a sentence
 
-#: The number of an item of a list.
-ITEM = regex.compile(r"(?m)^[ \t]*\d+[.)](?=\s)")
-
 _CLOSES_QUOTATION = "\"'\u2019\u201d\u00bb"
 
 #: A period that may not end a sentence: of an abbreviation, of initials ("J. Smith", "U.S. troops").
@@ -153,7 +150,7 @@ class Facts:
         start = self.tokens.starts[position]
         line = self.tokens.text[max(0, start - _LONGEST_LOOK_BACK) : start].rpartition("\n")[2]
         before = line.rstrip(" \t\u00a0([{*_#-\u2013\u2014\u2022")
-        if not before or _QUOTATION.search(line) or ITEM.fullmatch(f"{before} ", 0, len(before)):
+        if not before or _QUOTATION.search(line):
             return True
         before = before.rstrip(_CLOSES_QUOTATION)
         if before.endswith("."):

@@ -8,11 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex
-
 from estime_metric.checks import check_pairs
 from estime_metric.wording.names import (
-    ITEM,
     Facts,
     capitals_of,
     form_of,
@@ -22,8 +19,9 @@ from estime_metric.wording.names import (
 )
 from estime_metric.wording.numbers import Number, Reading, decades_of
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
+from estime_metric.wording.text import counts_length, opening, remarks, shown
 from estime_metric.wording.tokens import SPACES
-from estime_metric.wording.words import RunsOfWords, located_words, lower_words
+from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -37,13 +35,6 @@ NOVELTY = (
 
 #: Kinds of what a summary has and its source does not.
 NEW_NAME, NEW_NUMBER = "new name", "new number"
-
-#: What an answer begins with: "Here is a summary in 79 words:".
-_OPENING = regex.compile(r"\s*[^\n:]*(?i:\bsummar|\d[ -]words?\b)[^\n:]*:")
-#: A remark on the length: "(79 words)", "Word count: 79".
-_WORD_COUNT = regex.compile(
-    r"(?i)[(\[][^()\[\]]*\d[ -]words?\b[^()\[\]]*[)\]]|\bword count:?\s*\d+"
-)
 
 
 def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
@@ -110,7 +101,8 @@ class SourceWording:
     """
 
     def __init__(self, text: str) -> None:
-        self._runs = RunsOfWords(lower_words(text))
+        text = shown(text).text
+        self._runs = RunsOfWords(words_of(text))
         facts = Facts(text)
         written = frozenset(facts.tokens.written)
         self._other_forms = frozenset(
@@ -144,7 +136,8 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        words = lower_words(prediction)
+        prediction = shown(prediction).text
+        words = words_of(prediction)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
@@ -160,9 +153,10 @@ class SourceWording:
 
     def new_words(self, prediction: str) -> list[tuple[int, int]]:
         """Begin and end of each word of a summary that ``new_words`` counts."""
+        text = shown(prediction)
         return [
-            (start, end)
-            for word, start, end in located_words(prediction)
+            text.span(start, end)
+            for word, start, end in located_words(text.text)
             if word not in self._runs.words
         ]
 
@@ -189,12 +183,13 @@ class SourceWording:
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.new_facts(summary)]
             [('15', 'new number'), ('Americans', 'new name'), ('Bob Miller', 'new name')]
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         names = self._new_names(facts)
         spans = [(name, NEW_NAME) for name in _different(facts, names)]
         spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
         return [
-            NewFact(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]], kind)
+            NewFact(*text.span(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]]), kind)
             for span, kind in sorted(spans, key=lambda span: span[0][0])
         ]
 
@@ -202,7 +197,8 @@ class SourceWording:
         """Begin and end of what the source has in another form, and of phrases that announce a summary:
         words there are not new, whatever `lower_words` finds.
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         tokens = facts.tokens
         spelled_out = self._spelled_out(facts)
         spans = [
@@ -214,18 +210,21 @@ class SourceWording:
             if position in spelled_out or self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
-        return [*written, *_announcements(facts, self._new_names(facts))]
+        written += _announcements(facts, self._new_names(facts))
+        return [text.span(start, end) for start, end in written if start < end]
 
     def _new_names(self, facts: Facts) -> list[range]:
         """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
         if not facts.has_capitals():
             return []
         spelled_out = self._spelled_out(facts)
+        on_length = remarks(facts.tokens.text)
         runs: list[range] = []
         for position in facts.names:
             written = facts.tokens.written[position]
             if (
                 position in spelled_out
+                or _is_within(facts.tokens.starts[position], on_length)
                 or not _can_be_name(written)
                 or self._has_name(written)
                 or facts.begins_sentence(position)
@@ -257,8 +256,7 @@ class SourceWording:
         numbers: list[range] = []
         seen: set[Reading] = set()
         for span, values in new:
-            is_ignored = any(start <= tokens.starts[span[0]] < end for start, end in ignored)
-            if not is_ignored and values.isdisjoint(seen):
+            if not _is_within(tokens.starts[span[0]], ignored) and values.isdisjoint(seen):
                 numbers.append(span)
                 seen |= values
         return numbers
@@ -314,10 +312,20 @@ def _different(facts: Facts, names: Sequence[range]) -> list[range]:
 
 
 def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself, without a new name, and of the numbers of a list."""
-    text = facts.tokens.text
-    spans = [*_WORD_COUNT.finditer(text), *ITEM.finditer(text)]
-    opening = _OPENING.match(text)
-    if opening and not any(facts.tokens.starts[name[0]] < opening.end() for name in names):
-        spans.append(opening)
-    return [match.span() for match in spans]
+    """Begin and end of what a summary says of itself: remarks on its length, and how it begins if that has
+    no new name and no number but a length.
+    """
+    tokens = facts.tokens
+    others = [name[0] for name in names]
+    others += [
+        number.first
+        for number in facts.numbers
+        if not counts_length(tokens.text, tokens.ends[number.stop - 1])
+    ]
+    first = opening(tokens.text)
+    is_announcement = not any(_is_within(tokens.starts[position], [first]) for position in others)
+    return [first] * is_announcement + remarks(tokens.text)
+
+
+def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= position < end for start, end in spans)

@@ -149,7 +149,9 @@ def test_a_source_that_is_a_list_of_texts_is_one_source(
     said = [score(path, "--worst", 1).stdout for path in (lists, joined)]
     said += [run_command("explain", path, *encoder, "-o", "-").stdout for path in (lists, joined)]
     assert (said[0], said[2]) == (said[1], said[3])
-    compared = run_command("compare", lists, joined, "--measures", "label").stdout
+    compared = run_command(
+        "compare", lists, joined, "--measures", "label", "--lower", "label"
+    ).stdout
     assert "0/2/0" in compared  # by their sources
     (table,) = {read(path)["source"].tolist()[0] for path in (lists, joined)}
     assert table == whole[0]["source"]
@@ -293,13 +295,13 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     assert named == [f"{value:.3f}" for value in flagged]
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25):" in shown
     assert "b.jsonl line 1  inconsistency 1.000\n  blank summary\n" in shown
-    assert "\n  new words: zebra\n" in shown.partition("a.jsonl line 2  ")[2]
+    assert "\n  new words: A, zebra\n" in shown.partition("a.jsonl line 2  ")[2]
     shown = score(*paths, "--threshold", 0.25, "--worst", 1).stdout
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25); the worst 1:" in shown
     assert shown.count(" flag ") == len(flagged) + 1  # rows of the table and its header
     worst = json.loads(score(*paths, "--worst", 2, "--json").stdout)["worst"]
     assert [(pair["file"], pair["line"]) for pair in worst] == [(str(b), 1), (str(a), 2)]
-    assert worst[1]["words"]["new word"] == ["zebra"]
+    assert worst[1]["words"]["new word"] == ["A", "zebra"]
 
 
 def test_ten_flagged_summaries_are_listed_unless_a_number_is_given(

@@ -123,6 +123,8 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
     assert [row[name] for name in ("examples", "left_out", "mean_a", "mean_b")] == [2, 2, 2.0, 0.5]
     assert comparison.means["mean"].tolist() == [2.0, 0.5, 9.0]
     assert comparison.interval("alarms", "B").count == 2
+    with pytest.raises(ValueError, match="`system` to be one of A, B, C, but got 'D'"):
+        comparison.interval("alarms", "D")
     nothing = to_rows(compared(table(alarms=[nan, nan]), table(alarms=[1.0, 2.0])))[0]
     assert [nothing[name] for name in ("mean_a", "low", "p_holm", "better")] == [None] * 4
 
