@@ -12,12 +12,19 @@ import regex
 
 from estime_metric.wording.numbers import numbers_of
 from estime_metric.wording.tables import (
-    ABBREVIATIONS,
     AMBIGUOUS,
     ENDINGS,
+    FIRST_WORDS,
+    FULL_NAMES,
+    FUNCTION_WORDS,
     LEAST,
+    LONGEST_FULL_NAME,
+    OF_PEOPLES,
+    OPENERS,
+    OTHER_FORMS,
     PEOPLES,
     ROMAN_NUMERALS,
+    TITLES,
     WITH_PERIOD,
 )
 from estime_metric.wording.tokens import SPACES, Tokens
@@ -28,22 +35,32 @@ _LINKS = frozenset(["of", "the", "and", "for", "in", "on", "at", "de", "la", "de
 _WITHIN_NAMES = (*SPACES, ", ", " & ")
 
 _LONGEST_NAME = 8  # words of a name whose initials are tried
-_LONGEST_LOOK_BACK = 80  # characters before a word that decide whether it begins a sentence
 
 #: The number of an item of a list.
 ITEM = regex.compile(r"(?m)^[ \t]*\d+[.)](?=\s)")
 
-_CLOSES_QUOTATION = "\"'\u2019\u201d\u00bb"
-
-#: A period that may not end a sentence: of an abbreviation, of initials ("J. Smith", "U.S. troops").
-_ABBREVIATED = regex.compile(r"(?<!\w)(?P<word>\p{L}+)\.$|(?:(?<!\w)\p{Lu}|(?:\p{L}\.)+\p{L})\.$")
-
-#: A quotation mark directly before a word, but not an apostrophe within a name.
-_QUOTATION = regex.compile(r"(?<!\w)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$")
-
+#: What separates a word from the one before it if a sentence, a line or a quotation begins with it; a period may
+#: be one of an abbreviation. A quotation mark directly behind a word is an apostrophe.
+_BEGINNING = regex.compile(
+    r"(?P<period>\.)[\"'\u2019\u201d\u00bb)\]]*[ \t\u00a0(\[{*_#\-\u2013\u2014\u2022]*$"
+    r"|\n|[!?:\u2026]|(?<=.)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$"
+)
 
 #: Different words whose forms are kept, for all texts together: about 5 MB.
 _KEPT = 2**14
+
+
+@lru_cache(_KEPT)
+def _letters_of(written: str) -> str:
+    """A word without capitals, marks, points and spaces."""
+    if written.isascii():
+        return written.lower().replace(".", "").replace(" ", "")
+    letters = unicodedata.normalize("NFKD", written).casefold()
+    return "".join(
+        letter
+        for letter in letters
+        if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf") and letter not in ". "
+    )
 
 
 @lru_cache(_KEPT)
@@ -54,16 +71,8 @@ def plain(written: str) -> str:
         >>> plain("Nicolás"), plain("U.S."), plain("Jan")
         ('nicolas', 'us', 'january')
     """
-    if written.isascii():
-        form = written.lower().replace(".", "")
-    else:
-        letters = unicodedata.normalize("NFKD", written).casefold()
-        form = "".join(
-            letter
-            for letter in letters
-            if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf") and letter != "."
-        )
-    return ABBREVIATIONS.get(form, form)
+    letters = _letters_of(written)
+    return OTHER_FORMS.get(letters, letters)
 
 
 def form_of(written: str) -> str:
@@ -72,27 +81,46 @@ def form_of(written: str) -> str:
 
 
 @lru_cache(_KEPT)
-def capitals_of(written: str) -> str:
-    """The capitals of a word, in lower case, if there are several: "who" of "WHO", "doj" of "DoJ"."""
-    capitals = "".join(filter(str.isupper, written))
-    return plain(capitals) if len(capitals) > 1 else ""
+def initialism_of(written: str) -> str:
+    """The letters of a word that ends in a capital and has several, without a plural's "s"; nothing for others.
+
+    Example:
+        >>> initialism_of("WHO"), initialism_of("DoJ"), initialism_of("GANs"), initialism_of("McCain")
+        ('who', 'doj', 'gan', '')
+    """
+    letters = written.removesuffix("s").rstrip(".")
+    is_initialism = letters[-1:].isupper() and sum(map(str.isupper, letters)) > 1
+    return _letters_of(letters) if is_initialism else ""
 
 
 def is_roman_numeral(written: str) -> bool:
     """Whether a word is a Roman numeral in capitals, "II" to "XV"."""
     form = plain(written)
-    return form in ROMAN_NUMERALS and form == capitals_of(written)
+    return form in ROMAN_NUMERALS and form == initialism_of(written)
+
+
+def _initials_of(written: str) -> str:
+    return initialism_of(written) or form_of(written)[:1]
+
+
+@lru_cache(_KEPT)
+def can_be_name(written: str) -> bool:
+    """Whether a word with a capital is more than a letter, a title, a function word or what opens a sentence."""
+    form = form_of(written)
+    is_common = form in OPENERS or (form in FUNCTION_WORDS and not initialism_of(written))
+    return len(form) > 1 and not is_common and form not in TITLES
 
 
 @lru_cache(_KEPT)
 def related_forms(form: str) -> frozenset[str]:
-    """A word, and the names that it can belong to: "venezuelan" and "venezuela"."""
-    forms = {form, PEOPLES.get(form.removesuffix("s"), form)} | {
+    """A word, and the names that it can belong to: "venezuelans" and "venezuela"."""
+    forms = {form} | {
         form.removesuffix(derived) + base
         for base, derived in ENDINGS
         if form.endswith(derived) and len(form) - len(derived) + len(base) >= LEAST
     }
-    return frozenset(forms | {PEOPLES[name] for name in forms & PEOPLES.keys()})
+    peoples = forms | {form.removesuffix(ending) for ending in OF_PEOPLES}
+    return frozenset(forms | {PEOPLES[people] for people in peoples & PEOPLES.keys()})
 
 
 class Facts:
@@ -102,7 +130,11 @@ class Facts:
         tokens: all words and numbers.
         numbers: the numbers, in order.
         of_numbers: positions of the tokens that numbers are written with.
-        names: positions of the words that begin with a capital and belong to no number.
+        names: positions of the words that begin with a capital and belong to no number; of all words if
+            none begins with one.
+        within: forms of the words with a capital that begin no sentence.
+        lower: forms of the words without a capital.
+        has_capitals: whether a word begins with a capital.
     """
 
     def __init__(self, text: str) -> None:
@@ -111,55 +143,77 @@ class Facts:
         self.of_numbers = frozenset(
             position for number in self.numbers for position in range(number.first, number.stop)
         )
-        self.names = [
+        words = [
             position
             for position, written in enumerate(self.tokens.written)
-            if written[0].isupper() and position not in self.of_numbers
+            if written[0].isalpha() and position not in self.of_numbers
         ]
-
-    def has_capitals(self) -> bool:
-        """Whether capitals say something: not if no word begins with one, or more than half of the longer
-        words do, as in a headline.
-        """
-        longer = [
-            written[0].isupper()
-            for position, written in enumerate(self.tokens.written)
-            if len(written) >= LEAST and position not in self.of_numbers
+        with_capital = [
+            position for position in words if self.tokens.written[position][0].isupper()
         ]
-        is_any = any(written[0].isupper() for written in self.tokens.written)
-        return is_any and 2 * sum(longer) <= len(longer)
+        self.names = with_capital or words
+        self.within = frozenset(
+            plain(self.tokens.written[position])
+            for position in with_capital
+            if not self.begins_sentence(position)
+        )
+        self.lower = frozenset(
+            plain(written) for written in self.tokens.written if written[0].islower()
+        )
+        self.has_capitals = any(written[0].isupper() for written in self.tokens.written)
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
-        """Every run of words with capitals, with links such as "of" between them, of which at least two
-        have one; with its initials, those of its links and without them.
+        """Every run of words with capitals, with links such as "of" between them, of which at least two have one;
+        with its initials, those of its links and without them. An initialism has all of its letters among
+        them. Two letters are the initials of too many names.
         """
         names = frozenset(self.names)
-        written, gaps = self.tokens.written, self.tokens.gaps
         for first in self.names:
-            every = short = form_of(written[first])[:1]
+            every = short = _initials_of(self.tokens.written[first])
             for position in range(first + 1, min(first + _LONGEST_NAME, len(self.tokens))):
-                if position in self.of_numbers or gaps[position] not in _WITHIN_NAMES:
+                if not self._continues_name(position):
                     break
-                form = form_of(written[position])
-                every += form[:1]
+                written = self.tokens.written[position]
+                every += _initials_of(written)
                 if position in names:
-                    short += form[:1]
-                    yield range(first, position + 1), {every, short}
-                elif form not in _LINKS:
+                    short += _initials_of(written)
+                    if len(every) > 2:
+                        yield (
+                            range(first, position + 1),
+                            {every, short if len(short) > 2 else every},
+                        )
+                elif plain(written) not in _LINKS:
                     break
+
+    def full_names(self) -> Iterator[tuple[range, list[str]]]:
+        """Every name in `FULL_NAMES`, with its initialisms."""
+        forms = [_letters_of(written) for written in self.tokens.written]
+        for first, form in enumerate(forms):
+            if form in FIRST_WORDS:
+                for stop in range(first + 1, first + 1 + LONGEST_FULL_NAME):
+                    initialisms = FULL_NAMES.get(" ".join(forms[first:stop]))
+                    if initialisms:
+                        yield range(first, stop), initialisms
+
+    def _continues_name(self, position: int) -> bool:
+        """Whether a word can belong to the same name as the one before it."""
+        gap, before = self.tokens.gaps[position], self.tokens.written[position - 1]
+        is_within = gap in _WITHIN_NAMES or (gap == ". " and _is_abbreviation(before))
+        return is_within and position not in self.of_numbers
 
     def begins_sentence(self, position: int) -> bool:
         """Whether a word is the first one of the text, a line, a sentence or a quotation."""
-        start = self.tokens.starts[position]
-        line = self.tokens.text[max(0, start - _LONGEST_LOOK_BACK) : start].rpartition("\n")[2]
-        before = line.rstrip(" \t\u00a0([{*_#-\u2013\u2014\u2022")
-        if not before or _QUOTATION.search(line) or ITEM.fullmatch(f"{before} ", 0, len(before)):
+        gap, before = self.tokens.gaps[position], self.tokens.written[position - 1]
+        if position == 0:
             return True
-        before = before.rstrip(_CLOSES_QUOTATION)
-        if before.endswith("."):
-            abbreviated = _ABBREVIATED.search(before)
-            word = abbreviated and abbreviated["word"]
-            return abbreviated is None or bool(
-                word and len(word) > 1 and word.casefold() not in WITH_PERIOD
-            )
-        return before.endswith(("!", "?", ":", "\u2026"))
+        beginning = None if gap in _WITHIN_NAMES else _BEGINNING.search(gap)
+        if beginning is None:
+            is_item = gap.startswith(")") and before.isdecimal()
+            return is_item and (position == 1 or "\n" in self.tokens.gaps[position - 1])
+        return beginning["period"] is None or not _is_abbreviation(before)
+
+
+def _is_abbreviation(written: str) -> bool:
+    """Whether a period behind a word may not end the sentence: that of "J. Smith", "Mr. Smith"."""
+    is_letter = len(written) == 1 and written.isalpha()
+    return is_letter or written.casefold() in WITH_PERIOD

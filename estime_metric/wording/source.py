@@ -14,13 +14,14 @@ from estime_metric.checks import check_pairs
 from estime_metric.wording.names import (
     ITEM,
     Facts,
-    capitals_of,
+    can_be_name,
     form_of,
+    initialism_of,
     is_roman_numeral,
     plain,
     related_forms,
 )
-from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
+from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.tokens import SPACES
 from estime_metric.wording.words import RunsOfWords, lower_words
 
@@ -36,6 +37,10 @@ NOVELTY = (
 
 #: Kinds of what a summary has and its source does not.
 NEW_NAME, NEW_NUMBER = "new name", "new number"
+
+#: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
+#: articles it is less than two.
+_TITLE_CASE = 3
 
 #: What an answer begins with: "Here is a summary in 79 words:".
 _OPENING = regex.compile(r"\s*[^\n:]*(?i:\bsummar|\d[ -]words?\b)[^\n:]*:")
@@ -117,19 +122,28 @@ class SourceWording:
             for form in map(form_of, written)
             if form in AMBIGUOUS or form not in self._runs.words
         )
-        self._names = frozenset(
-            form
-            for name in {facts.tokens.written[position] for position in facts.names}
-            for form in related_forms(form_of(name))
-        )
         self._values = frozenset(
             [value for number in facts.numbers for value in number.values]
             + [ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)]
         )
-        self._capitals = frozenset(map(capitals_of, written)) - {""}
-        self._initials = frozenset(
-            initials for _, both in facts.with_initials() for initials in both
+        names = {facts.tokens.written[position] for position in facts.names}
+        initialisms = map(initialism_of if facts.has_capitals else plain, names)
+        self._initialisms = frozenset(initialisms) - {""}
+        full_names = frozenset(short for _, row in facts.full_names() for short in row)
+        self._initials = self._initialisms.union(
+            full_names, *(initials for _, initials in facts.with_initials())
         )
+        if facts.has_capitals:
+            names = set(filter(can_be_name, names))
+        self._names = frozenset(
+            related
+            for form in {*map(form_of, names), *(full_names & PEOPLES.keys())}
+            for related in related_forms(form)
+        )
+        within, lower = facts.within, facts.lower - FUNCTION_WORDS - AMBIGUOUS
+        if not 0 < len(within) < _TITLE_CASE * len(lower):
+            within = lower = frozenset()
+        self._only_with_capital, self._only_lower = within - facts.lower, lower - within
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.
@@ -146,7 +160,7 @@ class SourceWording:
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
-        is_defined = not words or facts.has_capitals()
+        is_defined = not words or self._has_capitals(facts)
         return {
             "new_words": self._runs.new_share(words, 1),
             "new_bigrams": self._runs.new_share(words, 2),
@@ -191,32 +205,48 @@ class SourceWording:
         """
         facts = Facts(prediction)
         tokens = facts.tokens
-        spelled_out = self._spelled_out(facts)
         spans = [
             range(number.first, number.stop)
             for number in facts.numbers
             if not number.values.isdisjoint(self._values)
         ]
+        spans += self._spelled_out(facts)
         spans += [
             range(position, position + 1)
             for position in facts.names
-            if position in spelled_out or self._has_name(tokens.written[position])
+            if self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
         return [*written, *_announcements(facts, self._new_names(facts))]
 
+    def _has_capitals(self, facts: Facts) -> bool:
+        """Whether the capitals of a summary say something: not if no word has one, if most of the words that
+        the source has only with a capital have none, or if most of those that it has only without one have
+        one. First words of sentences are not counted.
+        """
+        names, others = self._only_with_capital, self._only_lower
+        if (names | others).isdisjoint(facts.within | facts.lower):
+            return facts.has_capitals and len(facts.within) <= len(facts.lower)
+        return (
+            facts.has_capitals
+            and len(names & facts.lower) <= len(names & facts.within)
+            and len(others & facts.within) <= len(others & facts.lower)
+        )
+
     def _new_names(self, facts: Facts) -> list[range]:
         """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
-        if not facts.has_capitals():
+        if not self._has_capitals(facts):
             return []
-        spelled_out = self._spelled_out(facts)
+        spelled_out = {position for name in self._spelled_out(facts) for position in name}
+        is_new = {
+            written: can_be_name(written) and not self._has_name(written)
+            for written in {facts.tokens.written[position] for position in facts.names}
+        }
         runs: list[range] = []
         for position in facts.names:
-            written = facts.tokens.written[position]
             if (
-                position in spelled_out
-                or not _can_be_name(written)
-                or self._has_name(written)
+                not is_new[facts.tokens.written[position]]
+                or position in spelled_out
                 or facts.begins_sentence(position)
             ):
                 continue
@@ -249,36 +279,34 @@ class SourceWording:
                 numbers.setdefault(value, span)
         return list(numbers.values())
 
-    def _spelled_out(self, facts: Facts) -> set[int]:
-        """The words of names that the source has as initials."""
-        return {
-            position
+    def _spelled_out(self, facts: Facts) -> list[range]:
+        """The names that the source has as initials."""
+        names = [
+            name
             for name, initials in facts.with_initials()
-            if not initials.isdisjoint(self._capitals)
-            for position in name
-        }
+            if not initials.isdisjoint(self._initialisms)
+        ]
+        return names + [
+            name
+            for name, initialisms in facts.full_names()
+            if any(self._has_name(initialism.upper()) for initialism in initialisms)
+        ]
 
     def _has_form(self, form: str) -> bool:
         return form in self._other_forms or (form not in AMBIGUOUS and form in self._runs.words)
 
     def _has_name(self, written: str) -> bool:
-        form, capitals = form_of(written), capitals_of(written)
-        is_initialism = form in self._initials or capitals in self._initials
-        if capitals and (form in FUNCTION_WORDS or form == "us"):  # "WHO" is not "who"
-            return is_initialism or form in self._capitals
+        form, initialism = form_of(written), initialism_of(written)
+        is_word = bool(initialism) and (
+            form in FUNCTION_WORDS or form == "us"
+        )  # "WHO" is not "who"
         return (
-            is_initialism
-            or self._has_form(form)
+            initialism in self._initials
+            or (len(form) > 2 and form in self._initials)
+            or (not is_word and self._has_form(form))
             or (is_roman_numeral(written) and ROMAN_NUMERALS[form] in self._values)
             or not self._names.isdisjoint(related_forms(form))
         )
-
-
-def _can_be_name(written: str) -> bool:
-    """Whether a word with a capital is more than a function word, a title or a letter."""
-    form = form_of(written)
-    is_function_word = form in FUNCTION_WORDS and not capitals_of(written)
-    return len(form) > 1 and not is_function_word and form not in TITLES
 
 
 def _different(facts: Facts, names: Sequence[range]) -> list[range]:

@@ -179,7 +179,7 @@ def test_a_name_or_number_in_another_written_form_is_not_new(source: str, summar
         ("then Johnson spoke", "later on Johnston spoke at length there", ["Johnston"]),
         ("he said so", "he went to New York with Peter and then New York", ["New York", "Peter"]),
         ("12 men", "there were fifteen men and 13 women, the two of them", ["fifteen", "13"]),
-        ("who knows", "the report of the WHO said something else there", ["WHO"]),
+        ("Those who know", "the report of the WHO said something else there", ["WHO"]),
         # neither the verbs nor the pronoun are a month or a number
         (
             "They may march for one second.",
