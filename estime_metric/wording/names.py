@@ -32,7 +32,7 @@ from estime_metric.wording.tokens import SPACES, Tokens
 #: Words without a capital within a name: "University of the Arts".
 _LINKS = frozenset(["of", "the", "and", "for", "in", "on", "at", "de", "la", "del", "van", "von"])
 
-_WITHIN_NAMES = (*SPACES, ", ", " & ")
+_WITHIN_NAMES = frozenset([*SPACES, ", ", " & "])
 
 _LONGEST_NAME = 8  # words of a name whose initials are tried
 
@@ -143,24 +143,20 @@ class Facts:
         self.of_numbers = frozenset(
             position for number in self.numbers for position in range(number.first, number.stop)
         )
-        words = [
+        written = self.tokens.written
+        with_capital = [position for position, word in enumerate(written) if word[0].isupper()]
+        self.has_capitals = bool(with_capital)
+        self.names = [
             position
-            for position, written in enumerate(self.tokens.written)
-            if written[0].isalpha() and position not in self.of_numbers
+            for position in with_capital or range(len(written))
+            if written[position][0].isalpha() and position not in self.of_numbers
         ]
-        with_capital = [
-            position for position in words if self.tokens.written[position][0].isupper()
-        ]
-        self.names = with_capital or words
         self.within = frozenset(
-            plain(self.tokens.written[position])
-            for position in with_capital
-            if not self.begins_sentence(position)
+            plain(written[position])
+            for position in self.names
+            if self.has_capitals and not self.begins_sentence(position)
         )
-        self.lower = frozenset(
-            plain(written) for written in self.tokens.written if written[0].islower()
-        )
-        self.has_capitals = any(written[0].isupper() for written in self.tokens.written)
+        self.lower = frozenset(plain(word) for word in set(written) if word.islower())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
         """Every run of words with capitals, with links such as "of" between them, of which at least two have one;
@@ -171,35 +167,37 @@ class Facts:
         for first in self.names:
             every = short = _initials_of(self.tokens.written[first])
             for position in range(first + 1, min(first + _LONGEST_NAME, len(self.tokens))):
-                if not self._continues_name(position):
+                if position in self.of_numbers or not self._is_within_name(position):
                     break
                 written = self.tokens.written[position]
-                every += _initials_of(written)
+                initials = _initials_of(written)
+                every += initials
                 if position in names:
-                    short += _initials_of(written)
+                    short += initials
                     if len(every) > 2:
                         yield (
                             range(first, position + 1),
                             {every, short if len(short) > 2 else every},
                         )
-                elif plain(written) not in _LINKS:
+                elif written not in _LINKS:
                     break
 
     def full_names(self) -> Iterator[tuple[range, list[str]]]:
         """Every name in `FULL_NAMES`, with its initialisms."""
-        forms = [_letters_of(written) for written in self.tokens.written]
-        for first, form in enumerate(forms):
-            if form in FIRST_WORDS:
+        words = list(map(str.lower, self.tokens.written))
+        for first, word in enumerate(words):
+            if word in FIRST_WORDS:
                 for stop in range(first + 1, first + 1 + LONGEST_FULL_NAME):
-                    initialisms = FULL_NAMES.get(" ".join(forms[first:stop]))
+                    initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
                     if initialisms:
                         yield range(first, stop), initialisms
 
-    def _continues_name(self, position: int) -> bool:
-        """Whether a word can belong to the same name as the one before it."""
-        gap, before = self.tokens.gaps[position], self.tokens.written[position - 1]
-        is_within = gap in _WITHIN_NAMES or (gap == ". " and _is_abbreviation(before))
-        return is_within and position not in self.of_numbers
+    def _is_within_name(self, position: int) -> bool:
+        """Whether what is before a word can be within a name: "New York", "F. Kennedy"."""
+        gap = self.tokens.gaps[position]
+        return gap in _WITHIN_NAMES or (
+            gap == ". " and _is_abbreviation(self.tokens.written[position - 1])
+        )
 
     def begins_sentence(self, position: int) -> bool:
         """Whether a word is the first one of the text, a line, a sentence or a quotation."""

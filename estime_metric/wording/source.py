@@ -38,6 +38,8 @@ NOVELTY = (
 #: Kinds of what a summary has and its source does not.
 NEW_NAME, NEW_NUMBER = "new name", "new number"
 
+_EMPHASIS = "*_"  # of Markdown
+
 #: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
 #: articles it is less than two.
 _TITLE_CASE = 3
@@ -250,7 +252,8 @@ class SourceWording:
                 or facts.begins_sentence(position)
             ):
                 continue
-            if runs and runs[-1].stop == position and facts.tokens.gaps[position] in SPACES:
+            gap = facts.tokens.gaps[position].strip(_EMPHASIS)
+            if runs and runs[-1].stop == position and gap in SPACES:
                 runs[-1] = range(runs[-1].start, position + 1)
             else:
                 runs.append(range(position, position + 1))
@@ -281,15 +284,13 @@ class SourceWording:
 
     def _spelled_out(self, facts: Facts) -> list[range]:
         """The names that the source has as initials."""
-        names = [
+        return [
             name
-            for name, initials in facts.with_initials()
-            if not initials.isdisjoint(self._initialisms)
-        ]
-        return names + [
-            name
-            for name, initialisms in facts.full_names()
-            if any(self._has_name(initialism.upper()) for initialism in initialisms)
+            for name, initials in (*facts.with_initials(), *facts.full_names())
+            if any(
+                short in self._initialisms or PEOPLES.get(short, short) in self._names
+                for short in initials
+            )
         ]
 
     def _has_form(self, form: str) -> bool:

@@ -125,12 +125,17 @@ _OPENERS = """
     beneath below above under over across along around behind beside beyond against through throughout towards
     toward within without inside outside near off out up down except regarding concerning considering including
     following according depending given based due unless whenever wherever whichever whoever whatever
+    prior further various similar regardless former featuring successful numerous certain significant
     another each every either neither other others all any some many much more most several few fewer less least
     no none nothing nobody not nor such same everyone everybody everything someone somebody something anyone
     anybody anything yes okay ok please
+    officials authorities police prosecutors investigators detectives observers critics experts analysts scientists
+    researchers residents witnesses individuals people users viewers readers customers reports findings results
+    allegations investigations challenges concerns details efforts
+    find check make use try avoid consider keep get take see click tune choose suggest add remove ensure
 """
-#: Words that are no names wherever they have a capital: adverbs, conjunctions, prepositions and pronouns that
-#: begin a sentence.
+#: Words that are no names wherever they have a capital, and that sentences begin with: adverbs, conjunctions,
+#: prepositions and pronouns, those who say something, and advice.
 OPENERS = frozenset(_OPENERS.split())
 
 #: Ending of a name -> of what belongs to it, or of its plural. What is left has `LEAST` letters.
