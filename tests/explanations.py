@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from estime_metric import Explanation
-from estime_metric.explanation import UnitVerdict
+from estime_metric.verdicts import UnitVerdict
 from estime_metric.wording.source import SourceWording
 
 

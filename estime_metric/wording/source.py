@@ -23,7 +23,7 @@ from estime_metric.wording.names import (
 )
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.tokens import SPACES
-from estime_metric.wording.words import RunsOfWords, lower_words
+from estime_metric.wording.words import RunsOfWords, located_words, lower_words
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -171,6 +171,14 @@ class SourceWording:
             "new_names": float(len(_different(facts, names))) if is_defined else math.nan,
             "new_numbers": float(len(self._new_numbers(facts, names))),
         }
+
+    def new_words(self, prediction: str) -> list[tuple[int, int]]:
+        """Begin and end of each word of a summary that ``new_words`` counts."""
+        return [
+            (start, end)
+            for word, start, end in located_words(prediction)
+            if word not in self._runs.words
+        ]
 
     def new_facts(self, prediction: str) -> list[NewFact]:
         """The names and the numbers of a summary that the source has in no written form, each once, in

@@ -46,13 +46,22 @@ def lower_words(text: str) -> list[str]:
         >>> lower_words("北京2008年")
         ['北', '京', '2008', '年']
     """
+    words: list[str] = _WORD.findall(_lower(text))
+    return words
+
+
+def located_words(text: str) -> list[tuple[str, int, int]]:
+    """Each of the `lower_words`, with its begin and end in the text."""
+    return [(match.group(), *match.span()) for match in _WORD.finditer(_lower(text))]
+
+
+def _lower(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", _NOT_SHOWN.sub("", text).translate(_SHOWN_AS))
     text = text.lower()
     if "n't" in text or "n\u2019t" in text:
-        text = _NEGATION.sub(" nt", text)
-    words: list[str] = _WORD.findall(text)
-    return words
+        text = _NEGATION.sub(" nt", text)  # as long as before
+    return text
 
 
 class RunsOfWords:
