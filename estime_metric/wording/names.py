@@ -46,6 +46,9 @@ _BEGINNING = regex.compile(
     r"|\n|[!?:\u2026]|(?<=.)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$"
 )
 
+#: Capitals, each with at most one other letter or digit behind it.
+_INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
+
 #: Different words whose forms are kept, for all texts together: about 5 MB.
 _KEPT = 2**14
 
@@ -82,15 +85,16 @@ def form_of(written: str) -> str:
 
 @lru_cache(_KEPT)
 def initialism_of(written: str) -> str:
-    """The letters of a word that ends in a capital and has several, without a plural's "s"; nothing for others.
+    """The capitals of a word that has several and little else, without a plural's "s"; nothing for others.
 
     Example:
-        >>> initialism_of("WHO"), initialism_of("DoJ"), initialism_of("GANs"), initialism_of("McCain")
-        ('who', 'doj', 'gan', '')
+        >>> initialism_of("WHO"), initialism_of("APhA"), initialism_of("GANs"), initialism_of("McCain")
+        ('who', 'apa', 'gan', '')
     """
-    letters = written.removesuffix("s").rstrip(".")
-    is_initialism = letters[-1:].isupper() and sum(map(str.isupper, letters)) > 1
-    return _letters_of(letters) if is_initialism else ""
+    capitals = "".join(filter(str.isupper, written))
+    least = 2 if written.removesuffix("s").isupper() else 3
+    is_initialism = len(capitals) >= least and _INITIALISM.fullmatch(written)
+    return capitals.lower() if is_initialism else ""
 
 
 def is_roman_numeral(written: str) -> bool:
@@ -132,7 +136,8 @@ class Facts:
         of_numbers: positions of the tokens that numbers are written with.
         names: positions of the words that begin with a capital and belong to no number; of all words if
             none begins with one.
-        within: forms of the words with a capital that begin no sentence.
+        within: forms of the words with a capital that begin no sentence and end no label, as in
+            "Project Manager: Good morning".
         lower: forms of the words without a capital.
         has_capitals: whether a word begins with a capital.
     """
@@ -154,7 +159,9 @@ class Facts:
         self.within = frozenset(
             plain(written[position])
             for position in self.names
-            if self.has_capitals and not self.begins_sentence(position)
+            if self.has_capitals
+            and not self.begins_sentence(position)
+            and not self.tokens.gaps[position + 1].startswith(":")
         )
         self.lower = frozenset(plain(word) for word in set(written) if word.islower())
 

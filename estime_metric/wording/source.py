@@ -40,6 +40,10 @@ NEW_NAME, NEW_NUMBER = "new name", "new number"
 
 _EMPHASIS = "*_"  # of Markdown
 
+#: At most so many times more words that a source has only with a capital, as in a title or a label, have none in
+#: a summary with capitals.
+_BY_CHANCE = 3
+
 #: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
 #: articles it is less than two.
 _TITLE_CASE = 3
@@ -66,7 +70,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
         ``new_bigrams`` and ``new_trigrams`` are between 0 (all occur in the source) and 1 (none
         does). ``copied_density`` is 0 or more; it is 0 for a summary without words. ``new_names``
         and ``new_numbers`` are counts (see `SourceWording.new_facts`); ``new_names`` is NaN for a
-        summary whose capitals say nothing (see `has_capitals`).
+        summary whose capitals say nothing, such as one in lower case or in Title Case.
 
     Raises:
         TypeError, ValueError: the arguments are not lists of strings of the same length, or a source
@@ -230,16 +234,17 @@ class SourceWording:
         return [*written, *_announcements(facts, self._new_names(facts))]
 
     def _has_capitals(self, facts: Facts) -> bool:
-        """Whether the capitals of a summary say something: not if no word has one, if most of the words that
-        the source has only with a capital have none, or if most of those that it has only without one have
-        one. First words of sentences are not counted.
+        """Whether the capitals of a summary say something: not if no word has one, if of the words that the source
+        has only with a capital more than three in four have none, or if most of those that it has only
+        without one have one. First words of sentences and function words are not counted. Of a summary
+        without such words, most have no capital.
         """
         names, others = self._only_with_capital, self._only_lower
         if (names | others).isdisjoint(facts.within | facts.lower):
             return facts.has_capitals and len(facts.within) <= len(facts.lower)
         return (
             facts.has_capitals
-            and len(names & facts.lower) <= len(names & facts.within)
+            and len(names & facts.lower) <= _BY_CHANCE * len(names & facts.within)
             and len(others & facts.within) <= len(others & facts.lower)
         )
 

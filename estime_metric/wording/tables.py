@@ -100,7 +100,7 @@ ABBREVIATIONS = _by_form(
 #: Any other form -> the one that stands for it and for all of its row.
 OTHER_FORMS = ABBREVIATIONS | _by_form(
     """
-    saint street, tv television, hq headquarters, us usa, wwi ww1, wwii ww2, isis isil daesh,
+    saint street, us usa, center centre, defense defence, harbor harbour, labor labour, theater theatre, phd phds, wwi ww1, wwii ww2, isis isil daesh,
     lgbt lgbti lgbtq lgbtqi lgbtqia, covid covid19
     """
 )
@@ -227,13 +227,13 @@ _FULL_NAMES = """
     centers for disease control: cdc, chief executive: ceo, chief executive officer: ceo,
     chief financial officer: cfo, chief operating officer: coo, chief technology officer: cto, colorado: co,
     connecticut: ct, delaware: de, democratic republic: dr, democratic republic of congo: drc,
-    deoxyribonucleic acid: dna, disc jockey: dj, district attorney: da, district of columbia: dc,
+    deoxyribonucleic acid: dna, district attorney: da, district of columbia: dc,
     earnings before interest taxes depreciation and amortization: ebitda, earnings per share: eps,
     electronic arts: ea, emergency room: er, european commission: ec, european union: eu, fire department: fd,
     first world war: wwi, florida: fl, football association: fa, football club: fc, general electric: ge,
     general motors: gm, general practitioner: gp, generative adversarial network: gan,
     generative adversarial networks: gan, georgia: ga, global positioning system: gps,
-    gross domestic product: gdp, hawaii: hi, hewlett packard: hp, hong kong: hk,
+    gross domestic product: gdp, headquarters: hq, hawaii: hi, hewlett packard: hp, hong kong: hk,
     human immunodeficiency virus: hiv, human resources: hr, idaho: id, illinois: il, indiana: in,
     information technology: it, initial public offering: ipo, intelligence quotient: iq,
     intensive care unit: icu, iowa: ia, islamic state: is isis, kansas: ks, kansas city: kc, kentucky: ky,
@@ -249,7 +249,7 @@ _FULL_NAMES = """
     police department: pd, post traumatic stress disorder: ptsd, press association: pa, prime minister: pm,
     public relations: pr, quarterback: qb, republican party: gop, rhode island: ri, salt lake city: slc,
     san francisco: sf, second world war: wwii, south africa: sa, south carolina: sc, south dakota: sd,
-    soviet union: ussr, supreme court: sc, tennessee: tn, texas: tx, tuberculosis: tb,
+    soviet union: ussr, supreme court: sc, television: tv, televisions: tv, tennessee: tn, texas: tx, tuberculosis: tb,
     united arab emirates: uae, united kingdom: uk, united nations: un, united states: us usa,
     united states of america: us usa, university of california los angeles: ucla, utah: ut, vermont: vt,
     veterans affairs: va, vice president: vp, virginia: va, vitro fertilisation: ivf,

@@ -31,6 +31,7 @@ SAME = [
     ("in the Second World War", "in WWII"),
     ("the First World War", "in WWI"),
     ("with GANs", "with a GAN"),
+    ("two PhDs", "one Ph.D. as well"),
     ("all MPs", "one MP"),
     ("QPR at Portman Road", "QPR there, and Portman Road"),
     # full names in the table
@@ -45,6 +46,9 @@ SAME = [
     ("the prime minister", "the PM"),
     ("her chief executive officer", "her CEO"),
     ("on television", "on TV"),
+    ("the televisions", "the TVs"),
+    ("the American Pharmacists Association", "the APhA"),
+    ("the Labour Party", "the Labor Party"),
     ("the LGBT group", "the LGBTQ group"),
     # abbreviations
     ("on Jan. 5", "on 5 January"),
@@ -119,6 +123,7 @@ def test_a_name_in_another_form_is_not_new(one: str, other: str) -> None:
         ("in the US", "they met Umar Said there", ["Umar Said"]),
         ("they met Umar Said", "it was in the US as they say", ["US"]),
         ("then McCain spoke", "they met Miley Cyrus there", ["Miley Cyrus"]),
+        ("at BestInsuranceABC", "it was at BetterInsuranceABC", ["BetterInsuranceABC"]),
         ("fans of QPR left", "fans of QPR at Portman Road left", ["Portman Road"]),
         ("it was in WWI", "it was in World War II as they say", ["World War II"]),
         ("in Massachusetts", "there they met Jack Ma as they say", ["Jack Ma"]),
