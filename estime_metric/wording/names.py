@@ -24,7 +24,6 @@ from estime_metric.wording.tables import (
     OTHER_FORMS,
     PEOPLES,
     ROMAN_NUMERALS,
-    TITLES,
     WITH_PERIOD,
 )
 from estime_metric.wording.tokens import SPACES, Tokens
@@ -111,20 +110,17 @@ def _initials_of(written: str) -> str:
 def can_be_name(written: str) -> bool:
     """Whether a word with a capital is more than a letter, a title, a function word or what opens a sentence."""
     form = form_of(written)
-    is_common = form in OPENERS or (form in FUNCTION_WORDS and not initialism_of(written))
-    return len(form) > 1 and not is_common and form not in TITLES
+    is_function_word = form in FUNCTION_WORDS and not initialism_of(written)
+    return len(form) > 1 and not is_function_word and form not in OPENERS
 
 
 @lru_cache(_KEPT)
 def related_forms(form: str) -> frozenset[str]:
     """A word, and the names that it can belong to: "venezuelans" and "venezuela"."""
-    forms = {form} | {
-        form.removesuffix(derived) + base
-        for base, derived in ENDINGS
-        if form.endswith(derived) and len(form) - len(derived) + len(base) >= LEAST
-    }
-    peoples = forms | {form.removesuffix(ending) for ending in OF_PEOPLES}
-    return frozenset(forms | {PEOPLES[people] for people in peoples & PEOPLES.keys()})
+    stems = {form.removesuffix(ending) for ending in ENDINGS}
+    peoples = stems | {form.removesuffix(ending) for ending in OF_PEOPLES}
+    names = {form, *(stem for stem in stems if len(stem) >= LEAST)}
+    return frozenset(names | {PEOPLES[people] for people in peoples & PEOPLES.keys()})
 
 
 class Facts:

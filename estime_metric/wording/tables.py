@@ -100,7 +100,7 @@ ABBREVIATIONS = _by_form(
 #: Any other form -> the one that stands for it and for all of its row.
 OTHER_FORMS = ABBREVIATIONS | _by_form(
     """
-    saint street, us usa, center centre, defense defence, harbor harbour, labor labour, theater theatre, phd phds, wwi ww1, wwii ww2, isis isil daesh,
+    saint street, us usa, center centre, defense defence, harbor harbour, labor labour, theater theatre, phd phds, tory tories, wwi ww1, wwii ww2, isis isil daesh,
     lgbt lgbti lgbtq lgbtqi lgbtqia, covid covid19
     """
 )
@@ -108,10 +108,8 @@ OTHER_FORMS = ABBREVIATIONS | _by_form(
 #: Abbreviations behind which a period does not end the sentence.
 WITH_PERIOD = frozenset({*ABBREVIATIONS, "mrs", "ms", "no"})
 
-#: Titles that say nothing of a person.
-TITLES = frozenset({"mister", "mrs", "ms"})
-
 _OPENERS = """
+    mister mrs ms
     however despite additionally meanwhile both moreover furthermore nevertheless nonetheless therefore thus hence
     consequently accordingly conversely similarly likewise besides otherwise instead overall finally lastly
     initially originally previously currently recently lately later earlier eventually ultimately subsequently
@@ -134,21 +132,12 @@ _OPENERS = """
     allegations investigations challenges concerns details efforts
     find check make use try avoid consider keep get take see click tune choose suggest add remove ensure
 """
-#: Words that are no names wherever they have a capital, and that sentences begin with: adverbs, conjunctions,
+#: Words that are no names wherever they have a capital: titles, and what sentences begin with, such as adverbs, conjunctions,
 #: prepositions and pronouns, those who say something, and advice.
 OPENERS = frozenset(_OPENERS.split())
 
-#: Ending of a name -> of what belongs to it, or of its plural. What is left has `LEAST` letters.
-ENDINGS = (
-    ("", "s"),
-    ("", "es"),
-    ("y", "ies"),
-    ("", "ian"),
-    ("", "ic"),
-    ("", "ism"),
-    ("", "ist"),
-    ("ism", "ist"),
-)
+#: Behind a name, of `LEAST` letters: its plural, and what belongs to it.
+ENDINGS = ("s", "es", "ian", "ic", "ism", "ist")
 LEAST = 4
 
 #: What belongs to a place or a religion, or another name of it -> its name.
