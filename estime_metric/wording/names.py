@@ -164,8 +164,9 @@ class Facts:
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
         """Every run of words with capitals, with links such as "of" between them, of which at least two have one;
         with its initials, those of its links and without them. An initialism has all of its letters among
-        them. Two letters are the initials of too many names.
+        them. Two letters are the initials of too many names; those in `FULL_NAMES` have them all the same.
         """
+        yield from self._full_names()
         names = frozenset(self.names)
         for first in self.names:
             every = short = _initials_of(self.tokens.written[first])
@@ -185,7 +186,7 @@ class Facts:
                 elif written not in _LINKS:
                     break
 
-    def full_names(self) -> Iterator[tuple[range, list[str]]]:
+    def _full_names(self) -> Iterator[tuple[range, set[str]]]:
         """Every name in `FULL_NAMES`, with its initialisms."""
         words = list(map(str.lower, self.tokens.written))
         for first, word in enumerate(words):
@@ -193,7 +194,7 @@ class Facts:
                 for stop in range(first + 1, first + 1 + LONGEST_FULL_NAME):
                     initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
                     if initialisms:
-                        yield range(first, stop), initialisms
+                        yield range(first, stop), set(initialisms)
 
     def _is_within_name(self, position: int) -> bool:
         """Whether what is before a word can be within a name: "New York", "F. Kennedy"."""

@@ -40,6 +40,9 @@ NEW_NAME, NEW_NUMBER = "new name", "new number"
 
 _EMPHASIS = "*_"  # of Markdown
 
+#: Words that are no initialism in lower case: "WHO" is not "who".
+_OTHER_WORDS = FUNCTION_WORDS | {"us"}
+
 #: At most so many times more words that a source has only with a capital, as in a title or a label, have none in
 #: a summary with capitals.
 _BY_CHANCE = 3
@@ -135,15 +138,14 @@ class SourceWording:
         names = {facts.tokens.written[position] for position in facts.names}
         initialisms = map(initialism_of if facts.has_capitals else plain, names)
         self._initialisms = frozenset(initialisms) - {""}
-        full_names = frozenset(short for _, row in facts.full_names() for short in row)
         self._initials = self._initialisms.union(
-            full_names, *(initials for _, initials in facts.with_initials())
+            *(initials for _, initials in facts.with_initials())
         )
         if facts.has_capitals:
             names = set(filter(can_be_name, names))
         self._names = frozenset(
             related
-            for form in {*map(form_of, names), *(full_names & PEOPLES.keys())}
+            for form in {*map(form_of, names), *(self._initials & PEOPLES.keys())}
             for related in related_forms(form)
         )
         within, lower = facts.within, facts.lower - FUNCTION_WORDS - AMBIGUOUS
@@ -299,7 +301,7 @@ class SourceWording:
         """The names that the source has as initials."""
         return [
             name
-            for name, initials in (*facts.with_initials(), *facts.full_names())
+            for name, initials in facts.with_initials()
             if any(
                 short in self._initialisms or PEOPLES.get(short, short) in self._names
                 for short in initials
@@ -311,13 +313,11 @@ class SourceWording:
 
     def _has_name(self, written: str) -> bool:
         form, initialism = form_of(written), initialism_of(written)
-        is_word = bool(initialism) and (
-            form in FUNCTION_WORDS or form == "us"
-        )  # "WHO" is not "who"
+        is_other_word = initialism and form in _OTHER_WORDS
         return (
             initialism in self._initials
             or (len(form) > 2 and form in self._initials)
-            or (not is_word and self._has_form(form))
+            or (not is_other_word and self._has_form(form))
             or (is_roman_numeral(written) and ROMAN_NUMERALS[form] in self._values)
             or not self._names.isdisjoint(related_forms(form))
         )
