@@ -35,9 +35,6 @@ _WITHIN_NAMES = frozenset([*SPACES, ", ", " & "])
 
 _LONGEST_NAME = 8  # words of a name whose initials are tried
 
-#: The number of an item of a list.
-ITEM = regex.compile(r"(?m)^[ \t]*\d+[.)](?=\s)")
-
 #: What separates a word from the one before it if a sentence, a line or a quotation begins with it; a period may
 #: be one of an abbreviation. A quotation mark directly behind a word is an apostrophe.
 _BEGINNING = regex.compile(
@@ -205,14 +202,13 @@ class Facts:
 
     def begins_sentence(self, position: int) -> bool:
         """Whether a word is the first one of the text, a line, a sentence or a quotation."""
-        gap, before = self.tokens.gaps[position], self.tokens.written[position - 1]
         if position == 0:
             return True
+        gap = self.tokens.gaps[position]
         beginning = None if gap in _WITHIN_NAMES else _BEGINNING.search(gap)
-        if beginning is None:
-            is_item = gap.startswith(")") and before.isdecimal()
-            return is_item and (position == 1 or "\n" in self.tokens.gaps[position - 1])
-        return beginning["period"] is None or not _is_abbreviation(before)
+        return beginning is not None and not (
+            beginning["period"] and _is_abbreviation(self.tokens.written[position - 1])
+        )
 
 
 def _is_abbreviation(written: str) -> bool:

@@ -8,11 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex
-
 from estime_metric.checks import check_pairs
 from estime_metric.wording.names import (
-    ITEM,
     Facts,
     can_be_name,
     form_of,
@@ -22,8 +19,9 @@ from estime_metric.wording.names import (
     related_forms,
 )
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
+from estime_metric.wording.text import counts_length, opening, remarks, shown
 from estime_metric.wording.tokens import SPACES
-from estime_metric.wording.words import RunsOfWords, located_words, lower_words
+from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -50,13 +48,6 @@ _BY_CHANCE = 3
 #: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
 #: articles it is less than two.
 _TITLE_CASE = 3
-
-#: What an answer begins with: "Here is a summary in 79 words:".
-_OPENING = regex.compile(r"\s*[^\n:]*(?i:\bsummar|\d[ -]words?\b)[^\n:]*:")
-#: A remark on the length: "(79 words)", "Word count: 79".
-_WORD_COUNT = regex.compile(
-    r"(?i)[(\[][^()\[\]]*\d[ -]words?\b[^()\[\]]*[)\]]|\bword count:?\s*\d+"
-)
 
 
 def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
@@ -123,7 +114,8 @@ class SourceWording:
     """
 
     def __init__(self, text: str) -> None:
-        self._runs = RunsOfWords(lower_words(text))
+        text = shown(text).text
+        self._runs = RunsOfWords(words_of(text))
         facts = Facts(text)
         written = frozenset(facts.tokens.written)
         self._other_forms = frozenset(
@@ -164,7 +156,8 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        words = lower_words(prediction)
+        prediction = shown(prediction).text
+        words = words_of(prediction)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
@@ -180,9 +173,10 @@ class SourceWording:
 
     def new_words(self, prediction: str) -> list[tuple[int, int]]:
         """Begin and end of each word of a summary that ``new_words`` counts."""
+        text = shown(prediction)
         return [
-            (start, end)
-            for word, start, end in located_words(prediction)
+            text.span(start, end)
+            for word, start, end in located_words(text.text)
             if word not in self._runs.words
         ]
 
@@ -206,12 +200,13 @@ class SourceWording:
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.new_facts(summary)]
             [('15', 'new number'), ('Americans', 'new name'), ('Bob Miller', 'new name')]
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         names = self._new_names(facts)
         spans = [(name, NEW_NAME) for name in _different(facts, names)]
         spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
         return [
-            NewFact(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]], kind)
+            NewFact(*text.span(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]]), kind)
             for span, kind in sorted(spans, key=lambda span: span[0][0])
         ]
 
@@ -219,7 +214,8 @@ class SourceWording:
         """Begin and end of what the source has in another form, and of phrases that announce a summary:
         words there are not new, whatever `lower_words` finds.
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         tokens = facts.tokens
         spans = [
             range(number.first, number.stop)
@@ -233,7 +229,8 @@ class SourceWording:
             if self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
-        return [*written, *_announcements(facts, self._new_names(facts))]
+        written += _announcements(facts, self._new_names(facts))
+        return [text.span(start, end) for start, end in written if start < end]
 
     def _has_capitals(self, facts: Facts) -> bool:
         """Whether the capitals of a summary say something: not if no word has one, if of the words that the source
@@ -259,11 +256,17 @@ class SourceWording:
             written: can_be_name(written) and not self._has_name(written)
             for written in {facts.tokens.written[position] for position in facts.names}
         }
+        text = facts.tokens.text
+        without_names = remarks(text)
+        first = opening(text)
+        if text[slice(*first)].isupper():
+            without_names.append(first)
         runs: list[range] = []
         for position in facts.names:
             if (
                 not is_new[facts.tokens.written[position]]
                 or position in spelled_out
+                or _is_within(facts.tokens.starts[position], without_names)
                 or facts.begins_sentence(position)
             ):
                 continue
@@ -293,7 +296,7 @@ class SourceWording:
         ignored = _announcements(facts, names)
         numbers: dict[object, range] = {}
         for span, value in new:
-            if not any(start <= tokens.starts[span[0]] < end for start, end in ignored):
+            if not _is_within(tokens.starts[span[0]], ignored):
                 numbers.setdefault(value, span)
         return list(numbers.values())
 
@@ -333,10 +336,20 @@ def _different(facts: Facts, names: Sequence[range]) -> list[range]:
 
 
 def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself, without a new name, and of the numbers of a list."""
-    text = facts.tokens.text
-    spans = [*_WORD_COUNT.finditer(text), *ITEM.finditer(text)]
-    opening = _OPENING.match(text)
-    if opening and not any(facts.tokens.starts[name[0]] < opening.end() for name in names):
-        spans.append(opening)
-    return [match.span() for match in spans]
+    """Begin and end of what a summary says of itself: remarks on its length, and how it begins if that has
+    no new name and no number but a length.
+    """
+    tokens = facts.tokens
+    others = [name[0] for name in names]
+    others += [
+        number.first
+        for number in facts.numbers
+        if not counts_length(tokens.text, tokens.ends[number.stop - 1])
+    ]
+    first = opening(tokens.text)
+    is_announcement = not any(_is_within(tokens.starts[position], [first]) for position in others)
+    return [first] * is_announcement + remarks(tokens.text)
+
+
+def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= position < end for start, end in spans)
