@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from estime_metric.checks import check_pairs
 from estime_metric.wording.names import (
     Facts,
-    capitals_of,
+    can_be_name,
     form_of,
+    initialism_of,
     is_roman_numeral,
     plain,
     related_forms,
 )
 from estime_metric.wording.numbers import Number, Reading, decades_of
-from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
+from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.text import counts_length, opening, remarks, shown
 from estime_metric.wording.tokens import SPACES
 from estime_metric.wording.words import RunsOfWords, located_words, words_of
@@ -36,6 +37,19 @@ NOVELTY = (
 #: Kinds of what a summary has and its source does not.
 NEW_NAME, NEW_NUMBER = "new name", "new number"
 
+_EMPHASIS = "*_"  # of Markdown
+
+#: Words that are no initialism in lower case: "WHO" is not "who".
+_OTHER_WORDS = FUNCTION_WORDS | {"us"}
+
+#: At most so many times more words that a source has only with a capital, as in a title or a label, have none in
+#: a summary with capitals.
+_BY_CHANCE = 3
+
+#: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
+#: articles it is less than two.
+_TITLE_CASE = 3
+
 
 def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
     """The fractions of new words, bigrams and trigrams of each summary, how long the runs of words are
@@ -51,7 +65,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
         ``new_bigrams`` and ``new_trigrams`` are between 0 (all occur in the source) and 1 (none
         does). ``copied_density`` is 0 or more; it is 0 for a summary without words. ``new_names``
         and ``new_numbers`` are counts (see `SourceWording.new_facts`); ``new_names`` is NaN for a
-        summary whose capitals say nothing (see `has_capitals`).
+        summary whose capitals say nothing, such as one in lower case or in Title Case.
 
     Raises:
         TypeError, ValueError: the arguments are not lists of strings of the same length, or a source
@@ -94,7 +108,7 @@ class NewFact:
 
 class SourceWording:
     """What a source has: words and runs of words, names, numbers. It keeps strings and floats alone, about
-    14 bytes per character of the text.
+    16 bytes per character of the text.
 
     Args:
         text: the source.
@@ -110,20 +124,28 @@ class SourceWording:
             for form in map(form_of, written)
             if form in AMBIGUOUS or form not in self._runs.words
         )
-        self._names = frozenset(
-            form
-            for name in {facts.tokens.written[position] for position in facts.names}
-            for form in related_forms(form_of(name))
-        )
         values = frozenset(value for number in facts.numbers for value in number.values)
         self._values = values.union(
             decades_of(values),
             (ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)),
         )
-        self._capitals = frozenset(map(capitals_of, written)) - {""}
-        self._initials = frozenset(
-            initials for _, both in facts.with_initials() for initials in both
+        names = {facts.tokens.written[position] for position in facts.names}
+        initialisms = map(initialism_of if facts.has_capitals else plain, names)
+        self._initialisms = frozenset(initialisms) - {""}
+        self._initials = self._initialisms.union(
+            *(initials for _, initials in facts.with_initials())
         )
+        if facts.has_capitals:
+            names = set(filter(can_be_name, names))
+        self._names = frozenset(
+            related
+            for form in {*map(form_of, names), *(self._initials & PEOPLES.keys())}
+            for related in related_forms(form)
+        )
+        within, lower = facts.within, facts.lower - FUNCTION_WORDS - AMBIGUOUS
+        if not 0 < len(within) < _TITLE_CASE * len(lower):
+            within = lower = frozenset()
+        self._only_with_capital, self._only_lower = within - facts.lower, lower - within
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.
@@ -141,7 +163,7 @@ class SourceWording:
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
-        is_defined = not words or facts.has_capitals()
+        is_defined = not words or self._has_capitals(facts)
         return {
             "new_words": self._runs.new_share(words, 1),
             "new_bigrams": self._runs.new_share(words, 2),
@@ -179,9 +201,9 @@ class SourceWording:
 
         Example:
             >>> wording = SourceWording("Twelve people from the U.S. met Anna on 4 January.")
-            >>> summary = "On Jan. 4th, 12 or 15 Americans had dinner with Bob Miller."
+            >>> summary = "On Jan. 4th, 12 or 15 Swedes had dinner with Bob Miller."
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.new_facts(summary)]
-            [('15', 'new number'), ('Americans', 'new name'), ('Bob Miller', 'new name')]
+            [('15', 'new number'), ('Swedes', 'new name'), ('Bob Miller', 'new name')]
         """
         text = shown(prediction)
         facts = Facts(text.text)
@@ -200,37 +222,59 @@ class SourceWording:
         text = shown(prediction)
         facts = Facts(text.text)
         tokens = facts.tokens
-        spelled_out = self._spelled_out(facts)
         spans = [
             range(number.first, number.stop) for number in facts.numbers if self._has_number(number)
         ]
+        spans += self._spelled_out(facts)
         spans += [
             range(position, position + 1)
             for position in facts.names
-            if position in spelled_out or self._has_name(tokens.written[position])
+            if self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
         written += _announcements(facts, self._new_names(facts))
         return [text.span(start, end) for start, end in written if start < end]
 
+    def _has_capitals(self, facts: Facts) -> bool:
+        """Whether the capitals of a summary say something: not if no word has one, if of the words that the source
+        has only with a capital more than three in four have none, or if most of those that it has only
+        without one have one. First words of sentences and function words are not counted. Of a summary
+        without such words, most have no capital.
+        """
+        names, others = self._only_with_capital, self._only_lower
+        if (names | others).isdisjoint(facts.within | facts.lower):
+            return facts.has_capitals and len(facts.within) <= len(facts.lower)
+        return (
+            facts.has_capitals
+            and len(names & facts.lower) <= _BY_CHANCE * len(names & facts.within)
+            and len(others & facts.within) <= len(others & facts.lower)
+        )
+
     def _new_names(self, facts: Facts) -> list[range]:
         """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
-        if not facts.has_capitals():
+        if not self._has_capitals(facts):
             return []
-        spelled_out = self._spelled_out(facts)
-        on_length = remarks(facts.tokens.text)
+        spelled_out = {position for name in self._spelled_out(facts) for position in name}
+        is_new = {
+            written: can_be_name(written) and not self._has_name(written)
+            for written in {facts.tokens.written[position] for position in facts.names}
+        }
+        text = facts.tokens.text
+        without_names = remarks(text)
+        first = opening(text)
+        if text[slice(*first)].isupper():
+            without_names.append(first)
         runs: list[range] = []
         for position in facts.names:
-            written = facts.tokens.written[position]
             if (
-                position in spelled_out
-                or _is_within(facts.tokens.starts[position], on_length)
-                or not _can_be_name(written)
-                or self._has_name(written)
+                not is_new[facts.tokens.written[position]]
+                or position in spelled_out
+                or _is_within(facts.tokens.starts[position], without_names)
                 or facts.begins_sentence(position)
             ):
                 continue
-            if runs and runs[-1].stop == position and facts.tokens.gaps[position] in SPACES:
+            gap = facts.tokens.gaps[position].strip(_EMPHASIS)
+            if runs and runs[-1].stop == position and gap in SPACES:
                 runs[-1] = range(runs[-1].start, position + 1)
             else:
                 runs.append(range(position, position + 1))
@@ -266,14 +310,16 @@ class SourceWording:
             number.values.isdisjoint(self._values) and number.values.isdisjoint(self._runs.words)
         )
 
-    def _spelled_out(self, facts: Facts) -> set[int]:
-        """The words of names that the source has as initials."""
-        return {
-            position
+    def _spelled_out(self, facts: Facts) -> list[range]:
+        """The names that the source has as initials."""
+        return [
+            name
             for name, initials in facts.with_initials()
-            if not initials.isdisjoint(self._capitals)
-            for position in name
-        }
+            if any(
+                short in self._initialisms or PEOPLES.get(short, short) in self._names
+                for short in initials
+            )
+        ]
 
     def _has_form(self, form: str) -> bool:
         return (
@@ -283,23 +329,15 @@ class SourceWording:
         )
 
     def _has_name(self, written: str) -> bool:
-        form, capitals = form_of(written), capitals_of(written)
-        is_initialism = form in self._initials or capitals in self._initials
-        if capitals and (form in FUNCTION_WORDS or form == "us"):  # "WHO" is not "who"
-            return is_initialism or form in self._capitals
+        form, initialism = form_of(written), initialism_of(written)
+        is_other_word = initialism and form in _OTHER_WORDS
         return (
-            is_initialism
-            or self._has_form(form)
+            initialism in self._initials
+            or (len(form) > 2 and form in self._initials)
+            or (not is_other_word and self._has_form(form))
             or (is_roman_numeral(written) and ROMAN_NUMERALS[form] in self._values)
             or not self._names.isdisjoint(related_forms(form))
         )
-
-
-def _can_be_name(written: str) -> bool:
-    """Whether a word with a capital is more than a function word, a title or a letter."""
-    form = form_of(written)
-    is_function_word = form in FUNCTION_WORDS and not capitals_of(written)
-    return len(form) > 1 and not is_function_word and form not in TITLES
 
 
 def _different(facts: Facts, names: Sequence[range]) -> list[range]:

@@ -46,11 +46,11 @@ _WRITTEN = (
 )
 
 #: A word that nothing else can be, first because most are such and it is found fastest; a number; letters
-#: with a point behind each; any other word.
+#: with a point behind each (capitals with spaces between them, too); any other word.
 _TOKEN = regex.compile(
-    rf"""([A-Za-z]++(?=[- ,;:!?\n)"]|\.[ \n])"""
+    rf"""([A-Za-z]++(?=[- ,;:!?\n)"]|(?<=[A-Za-z][A-Za-z])\.[ \n])"""
     rf"|(?=[\w.{FRACTIONS}])(?:(?=[\dA-Z.{FRACTIONS}]){_NUMBER}"
-    rf"|(?<![\w.])(?:\p{{L}}\p{{Ll}}?\.){{2,}}(?:\p{{L}}(?!\w))?|{_WRITTEN}))",
+    rf"|(?<![\w.])(?:\p{{Lu}}\.(?: \p{{Lu}}\.)+|(?:\p{{L}}\p{{Ll}}?\.){{2,}}(?:\p{{L}}(?!\w))?)|{_WRITTEN}))",
     regex.VERSION1,
 )
 
@@ -61,7 +61,7 @@ class Tokens:
     Attributes:
         text: the text.
         written: each token as it is written: a word, digits with the letters directly behind them
-            ("1,200.50", "90s"), or letters with points ("U.S.").
+            ("1,200.50", "90s"), or letters with points ("U.S.", "U. S.").
         gaps: what is before each token; one more, behind the last.
         starts, ends: each token is ``text[start:end]``.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tracemalloc
 import unicodedata
 from collections.abc import Sequence
@@ -138,18 +137,8 @@ def new_facts(source: str, summary: str) -> list[str]:
 @pytest.mark.parametrize(
     ("source", "summary"),
     [
-        ("Nicolas spoke.", "later Nicol\u00e1s spoke at length"),
         ("troops of the U.S. left at 3:30 p.m.", "then US troops left about 3:30 PM there"),
-        ("a Ph.D. program", "this was a PhD program there"),
         ("on Jan. 5, Tues. and Sept. 3", "there on 5 January, Tuesday and also in September, 3"),
-        ("Sen. Warren spoke", "as the Senator said, Warren spoke there"),
-        ("troops in Venezuela", "then the Venezuelan troops came back home"),
-        ("Italian and Mexican food", "people from Italy ate, like others in Mexico, some food"),
-        ("the Dutch and the Polish", "those from Poland and from Netherlands came here too"),
-        ("the World Health Organization", "according to the WHO and others, they left"),
-        ("the Department of Justice", "according to the DoJ and others, they left"),
-        ("according to the UN", "people of the United Nations, of course, said that"),
-        ("United Nations troops came", "then the UN troops came back home"),
         ("in World War II", "this was in World War Two, or World War 2, as they say"),
         ("in World War Two", "this was in World War II, as they say at this time"),
     ],
@@ -161,17 +150,12 @@ def test_a_name_or_number_in_another_written_form_is_not_new(source: str, summar
 @pytest.mark.parametrize(
     ("source", "summary", "expected"),
     [
-        ("then Johnson spoke", "later on Johnston spoke at length there", ["Johnston"]),
-        ("he said so", "he went to New York with Peter and then New York", ["New York", "Peter"]),
-        ("who knows", "the report of the WHO said something else there", ["WHO"]),
         # neither the verbs nor the pronoun are a month or a number
         (
             "They may march for one second.",
             "on May 2 or in March they saw 1 of them there",
             ["May", "2", "March", "1"],
         ),
-        ("a b", 'so he said. Bob left, and then "Carl left". Dora left', []),  # begins a sentence
-        ("a b", "so J. Smith left, and later also Mr. Miller left them", ["Smith", "Miller"]),
         ("a b", "Here is a summary in 79 words: he saw some 80 men (81 words)", ["80"]),
         ("a b", "1. he left\n2. he came back\n3. he saw 4 men there", ["4"]),
         ("a b", "there were 15 men, fifteen women, and also Xu", ["15", "Xu"]),
@@ -181,28 +165,3 @@ def test_a_name_or_number_in_another_written_form_is_not_new(source: str, summar
 )
 def test_new_names_and_numbers_by_hand(source: str, summary: str, expected: list[str]) -> None:
     assert new_facts(source, summary) == expected
-
-
-@pytest.mark.parametrize(
-    ("summary", "names", "numbers"),
-    [
-        ("", 0, 0),
-        ("they saw Bob and 3 dogs", 1, 1),
-        ("they saw bob and 3 dogs", math.nan, 1),  # no capitals, which say nothing then
-        ("BOB SAW THREE DOGS", math.nan, 1),
-        ("Bob Sees Three Dogs", math.nan, 1),
-        ("Bob Sees 1234 5678 9012 Dogs", math.nan, 3),
-    ],
-)
-def test_names_are_counted_only_where_capitals_say_something(
-    summary: str, names: float, numbers: float
-) -> None:
-    values = novelty([summary], ["a cat"])
-    assert values["new_names"] == pytest.approx([names], nan_ok=True)
-    assert values["new_numbers"] == [numbers]
-
-
-def test_a_negation_is_not_a_name_and_don_is() -> None:
-    wording = SourceWording("They left on Monday, and she stayed.")
-    summary = "On Monday they left (Don't ask), and she Didn\u2019t; Don stayed."
-    assert [summary[fact.start : fact.end] for fact in wording.new_facts(summary)] == ["Don"]
