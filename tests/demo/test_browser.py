@@ -79,7 +79,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command += ["--model", "embedded-small"]
     with served(command, folder, printed, PYTHONPATH=str(ROOT)) as url:
         yield url
-    assert "a request failed with" in printed.read_text()
     for text in (SUMMARY, "grey cat sat", "alert('x')", "zebrafinch"):
         assert text not in printed.read_text()
 
@@ -197,7 +196,7 @@ def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
     assert [parameter["parameter_name"] for parameter in parameters] == ["source", "summary"]
     answer = client.predict(SOURCE, SUMMARY, api_name="/explain")
     assert answer["inconsistency"] == pytest.approx(explanation.inconsistency)
-    with pytest.raises(Exception, match="not blank"):
+    with pytest.raises(Exception, match="is blank"):
         client.predict(SOURCE, " ", api_name="/explain")
 
 
