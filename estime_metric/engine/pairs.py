@@ -50,9 +50,16 @@ class SourceGroup:
     predictions: list[PredictionUnits]
 
     @property
-    def is_compared(self) -> bool:
-        """Whether some unit of a summary is compared with the source, which then is embedded."""
-        return any(len(units) for prediction in self.predictions for units in prediction.embedded)
+    def embedded(self) -> Iterator[Units]:
+        """The sets of units of the summaries that are embedded."""
+        return chain.from_iterable(prediction.embedded for prediction in self.predictions)
+
+    @property
+    def embedded_units(self) -> int:
+        """How many units of the summaries are compared with the source, which is embedded if there are
+        any.
+        """
+        return sum(map(len, self.embedded))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,8 +90,7 @@ class PairBatch:
     @property
     def to_embed(self) -> list[Units]:
         """All sets of units to embed, the sources first."""
-        sets_of_predictions = [prediction.embedded for prediction in self.predictions]
-        return [*self.sources, *chain.from_iterable(sets_of_predictions)]
+        return [*self.sources, *chain.from_iterable(group.embedded for group in self.groups)]
 
 
 def pair_batches(
@@ -138,7 +144,7 @@ def _batch(
     new = [
         group.source
         for group in groups
-        if group.source is not embedded_before and group.is_compared
+        if group.source is not embedded_before and group.embedded_units
     ]
     return PairBatch(groups=groups, sources=new, carried=carried)
 

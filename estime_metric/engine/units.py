@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from estime_metric.engine.splitter import (
     locate_in,
     tags_of,
 )
+from estime_metric.novelty import SourceWording
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -30,7 +32,7 @@ Tags = frozenset[str]
 Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `BundledTokenizer`
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Units:
     """The units of one text; two objects are never equal, so that one can be the key of what belongs to it.
 
@@ -58,6 +60,11 @@ class Units:
     index: IntArray
     names: NDArray[Any]
     known: BoolArray
+
+    @cached_property
+    def wording(self) -> SourceWording:
+        """The wording of the text as a source."""
+        return SourceWording.of(self.text)
 
     @property
     def ids(self) -> IntArray:

@@ -13,10 +13,10 @@ import torch
 import transformers
 from cyclopts import App
 
-from experiments.speed import common, epochs, programs
+from experiments.speed import common, epochs, host, programs
 
 app = App(name="python -m experiments.speed", help=__doc__, result_action="return_value")
-for case in (programs.cost, programs.peers, epochs.epochs):
+for case in (programs.cost, programs.peers, epochs.epochs, host.host):
     app.command(case)
 
 
