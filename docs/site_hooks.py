@@ -28,7 +28,7 @@ REFERENCE = {
         "scorer.EstimeScorer",
         "config.EstimeConfig",
         "result.EstimeResult",
-        "novelty.novelty",
+        "wording.source.novelty",
         "testing.assert_consistent",
         "engine.embedding.SourceCache",
         "engine.embedding.unload_encoders",

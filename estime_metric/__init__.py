@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric._process import IMPORTED_IN as IMPORTED_IN  # now, not when something is scored
 from estime_metric._version import __version__
-from estime_metric.novelty import novelty  # now, because its module has the same name
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
     from estime_metric.scorer import estime as estime
+    from estime_metric.wording.source import novelty as novelty
 
 #: public name -> the module that defines it
 _LAZY_EXPORTS = {
@@ -34,6 +34,7 @@ _LAZY_EXPORTS = {
     "EstimeScorer": "scorer",
     "Explanation": "explanation",
     "estime": "scorer",
+    "novelty": "wording.source",
     "unload_encoders": "engine.embedding",
 }
 

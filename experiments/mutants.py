@@ -1,6 +1,6 @@
 """Single changes of the package that its tests do not notice.
 
-    python -m experiments.mutants estime_metric/novelty.py tests/test_novelty.py --number 30 --seed 1
+    python -m experiments.mutants estime_metric/wording/source.py tests/wording --number 30 --seed 1
 
 Changes one operator, number or condition at a time, chosen by a hash of its text, in a copy of the current folder,
 a clone, and runs the tests until one fails. Prints the survivors: each is a gap in the tests or a change without

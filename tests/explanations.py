@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from estime_metric import Explanation
-from estime_metric.explanation import UnitVerdict
-from estime_metric.novelty import SourceWording
+from estime_metric.verdicts import UnitVerdict
+from estime_metric.wording.source import SourceWording
 
 
 def explained(
@@ -25,6 +25,6 @@ def explained(
         "overlap": sum(each.verdict != "absent" for each in units),
         "tokens": len(units),
         "missing": 0,
-        **SourceWording.of(source).novelty(prediction),
+        **SourceWording(source).novelty(prediction),
     }
     return Explanation(prediction, source, tuple(units), unit, 1, signature, statistics)

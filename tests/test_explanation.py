@@ -19,8 +19,8 @@ from estime_metric import EstimeScorer, Explanation
 from estime_metric.checks import has_words
 from estime_metric.config import UNITS
 from estime_metric.engine.splitter import locate_words, split_words
-from estime_metric.explanation import Evidence, UnitVerdict
-from estime_metric.show.sentences import note
+from estime_metric.show.sentences import note, strength
+from estime_metric.verdicts import Evidence, UnitVerdict
 from tests.explanations import explained
 from tests.families import SENTENCES, TOKENIZERS
 from tests.test_scorer import SHORT, Pairs, split
@@ -145,14 +145,18 @@ def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: 
 def test_a_word_that_the_encoder_cannot_read_is_not_said_to_be_absent(bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder, **SHORT)
     shown = scorer.explain("ሰላም river the", "the ሰላም sat")
-    notes = [note(shown, word) for word in shown.words]
-    assert [shown.is_written_in_source(word) for word in shown.words] == [True, False, True]
+    notes = [note(word, "token") for word in shown.words]
+    assert [word.is_written for word in shown.words] == [True, False, True]
     assert "occurs in the source, but not as the same token, so it is not checked" in notes[0]
     assert "is not in the source" in notes[1]
     other_capitals = EstimeScorer(model=bert_folder, unit="word", **SHORT).explain("THE", "the cat")
-    assert "but not as the same word" in note(other_capitals, other_capitals.units[0])
-    part = UnitVerdict(3, 4, "absent", None, None, None)  # of "cats"
-    assert not scorer.explain("cats", "s cat").is_written_in_source(part)
+    assert "but not as the same word" in note(other_capitals.words[0], "word")
+    parts = [
+        UnitVerdict(0, 3, "match", None, None, None),
+        UnitVerdict(3, 4, "absent", None, None, None),
+    ]
+    shown = explained("cats", "s cat", parts, unit="word")  # cut by a user's splitter
+    assert [word.is_written for word in shown.words] == [False, False]
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -162,11 +166,14 @@ def test_words_are_those_of_the_text_whatever_the_pieces_of_the_encoder_are(
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
     texts = [*ODD_CHARACTERS, *SENTENCES[:4]]
     shown = scorer.explain_pairs(texts, texts[::-1])
-    words = [[each.prediction[word.start : word.end] for word in each.words] for each in shown]
-    for each, own in zip(shown, words, strict=True):
+    for each in shown:
         check_spans(each)
-        assert own == [word.strip() for word in own]
-    assert words[-4:] == [split_words(text) for text in SENTENCES[:4]]
+        assert [word.text for word in each.words] == [word.text.strip() for word in each.words]
+    for each, text in zip(shown[-4:], SENTENCES, strict=False):
+        words = " ".join(
+            word.text for word in each.words
+        ).split()  # "two million" is one new number
+        assert words == split_words(text)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -198,7 +205,7 @@ def check_spans(shown: Explanation) -> None:
         for evidence in [position for unit in units for position in (unit.best, unit.same)]:
             assert evidence is None or 0 <= evidence.start <= evidence.end <= len(shown.source)
     assert all(word.end <= following.start for word, following in pairwise(shown.words))
-    assert sum(word.pieces for word in shown.words) == len(shown.units)
+    assert sum(word.units for word in shown.words) == len(shown.units)
     covered = {at for word in shown.words for at in range(word.start, word.end)}
     assert covered >= {at for unit in shown.units for at in range(unit.start, unit.end)}
     for unit in (*shown.units, *shown.words):
@@ -214,10 +221,10 @@ def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:
     absent = UnitVerdict(8, 10, "absent", Evidence(0, 1, 5.0), None, None)
     shown = explained("unheard of", "x unheard", (alarm, clearer, match, absent))
     word, last = shown.words
-    assert (word.start, word.end, word.verdict, word.pieces) == (0, 7, "alarm", 3)
+    assert (word.start, word.end, word.verdict, word.units) == (0, 7, "alarm", 3)
     assert (word.margin, word.graded_alarm, word.same) == (-3.0, 0.9, Evidence(0, 1, 6.0))
     assert word.best == Evidence(2, 9, 9.0)  # widened to the word
-    assert (last.start, last.end, last.verdict, last.pieces) == (8, 10, "absent", 1)
+    assert (last.start, last.end, last.verdict, last.units) == (8, 10, "absent", 1)
     assert (shown.alarms, shown.overlap, shown.tokens) == (2, 3, 4)
 
 
@@ -253,14 +260,52 @@ def test_the_surest_words_come_first() -> None:
     shown = explained(summary, source, units, unit="word")
 
     def surest(**options: bool) -> list[tuple[str, str | None]]:
-        return [
-            (summary[word.start : word.end], shown.kind(word))
-            for word in shown.surest_words(**options)
-        ]
+        return [(word.text, word.kind) for word in shown.surest_words(**options)]
 
     new = [("Smith", "new name"), ("1,300", "new number")]
-    new += [(word, "new word") for word in ("Boats", "Repairs", "says", "paid", "well-made")]
+    new_words = ("Boats", "of", "Repairs", "by", "it", "says", "paid", "well-made")
+    new += [(word, "new word") for word in new_words]
     certain = [("Anna's", "alarm"), ("cost", "alarm"), ("May", "alarm")]
     assert surest() == [*new, *certain]
-    small = [("it", "alarm"), (",", "alarm"), (",", "alarm")]
+    small = [(",", "alarm"), (",", "alarm")]
     assert surest(function_words=True) == [*new, *small, *certain]
+
+
+def word_units(text: str) -> list[UnitVerdict]:
+    return [
+        UnitVerdict(start, end, "match", None, None, None)
+        for start, end in locate_words(text, split_words(text))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "summary", "expected"),
+    [
+        # a function word that the source lacks is new like any other
+        (
+            "Rust in four beams of a mill is found, say engineers.",
+            "Rust was found in six beams.",
+            [("six", "new number"), ("was", "new word")],
+        ),
+        # one part of a word is written, the other is not
+        ("Troops of the US left.", "US-backed troops left.", [("US-backed", "new word")]),
+        ("Twelve men left.", "12 men left.", []),  # written in another form
+        (
+            "They paid them for this.",
+            "They paid eighteen million for this to Bob Miller.",
+            [("Bob Miller", "new name"), ("eighteen million", "new number"), ("to", "new word")],
+        ),
+    ],
+)
+def test_every_new_word_is_shown_and_what_is_written_is_not(
+    source: str, summary: str, expected: list[tuple[str, str]]
+) -> None:
+    shown = explained(summary, source, word_units(summary), unit="word")
+    assert [(word.text, word.kind) for word in shown.surest_words()] == expected
+
+
+def test_a_number_in_another_form_is_not_said_to_be_absent() -> None:
+    units = [UnitVerdict(0, 2, "absent", None, None, None), *word_units("12 men left.")[1:]]
+    word = explained("12 men left.", "Twelve men left.", units, unit="word").words[0]
+    assert (word.kind, word.is_written, strength(word)) == (None, True, 0.0)
+    assert "occurs in the source" in note(word, "word")

@@ -196,7 +196,6 @@ def _words_by_kind(explanation: Explanation) -> dict[str, list[str]]:
     """The different words of each kind that a summary has, the likeliest errors first."""
     by_kind: dict[str, dict[str, str]] = {}  # of each, without capitals -> as it is first written
     for word in explanation.surest_words():
-        text = " ".join(explanation.prediction[word.start : word.end].split())
-        kind = explanation.kind(word) or ""
-        by_kind.setdefault(kind, {}).setdefault(text.casefold(), text)
+        text = " ".join(word.text.split())
+        by_kind.setdefault(word.kind or "", {}).setdefault(text.casefold(), text)
     return {kind: list(words.values()) for kind, words in by_kind.items()}

@@ -23,7 +23,6 @@ from estime_metric.measures import (
     TEMPERATURE,
     measure_of,
 )
-from estime_metric.novelty import novelty
 from estime_metric.table.arrays import Floats, group_codes
 from estime_metric.table.intervals import Interval, intervals, source_id
 from estime_metric.table.rows import pair_problem
@@ -34,6 +33,7 @@ from estime_metric.table.significance import (
     is_difference,
 )
 from estime_metric.table.table import LINE, SIGNATURE, number_of
+from estime_metric.wording.source import novelty
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult

@@ -130,19 +130,17 @@ class Handlers:
         if not source.strip() or not summary.strip():
             raise RefusedError("Expected a source and a summary that are not blank.")
         (explanation,), warnings = self._explain([summary], source)
-        words = []
-        for word in explanation.surest_words():
-            best = word.best
-            words.append(
-                {
-                    "word": summary[word.start : word.end],
-                    "start": word.start,
-                    "end": word.end,
-                    "kind": explanation.kind(word),
-                    "source_has": None if best is None else source[best.start : best.end],
-                    "margin": word.margin,
-                }
-            )
+        words = [
+            {
+                "word": word.text,
+                "start": word.start,
+                "end": word.end,
+                "kind": word.kind,
+                "source_has": word.best_text,
+                "margin": word.margin,
+            }
+            for word in explanation.surest_words()
+        ]
         return {
             **{measure: explanation.value(measure) for measure in DESCRIBED},
             "words": words,

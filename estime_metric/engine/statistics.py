@@ -18,7 +18,7 @@ from estime_metric.engine.matching import MOST_PRODUCTS, MatchedGroups, MatchedP
 from estime_metric.engine.pairs import PredictionUnits
 from estime_metric.engine.units import Units
 from estime_metric.measures import STATISTICS, TEMPERATURE
-from estime_metric.novelty import NOVELTY
+from estime_metric.wording.source import NOVELTY
 
 #: Statistics by name, each of shape (pairs, l) or, if all layers share it, (pairs, 1).
 Family = dict[str, Tensor]

@@ -23,7 +23,7 @@ from estime_metric.engine.splitter import (
     locate_in,
     tags_of,
 )
-from estime_metric.novelty import SourceWording
+from estime_metric.wording.source import SourceWording
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -64,7 +64,7 @@ class Units:
     @cached_property
     def wording(self) -> SourceWording:
         """The wording of the text as a source."""
-        return SourceWording.of(self.text)
+        return SourceWording(self.text)
 
     @property
     def ids(self) -> IntArray:

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
 
 from estime_metric.show import sentences
-
-if TYPE_CHECKING:
-    from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.verdicts import Verdicts, WordVerdict
 
 
 def _asset(name: str) -> str:
@@ -59,7 +57,7 @@ _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\uff
 
 
 def to_html(
-    explanations: Explanation | Sequence[Explanation],
+    explanations: Verdicts | Sequence[Verdicts],
     *,
     title: str = TITLE,
     headings: Sequence[str] | None = None,
@@ -117,7 +115,7 @@ def to_html(
     )
 
 
-def fragment(explanation: Explanation, *, key: str = "estime") -> str:
+def fragment(explanation: Verdicts, *, key: str = "estime") -> str:
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
     Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``)
@@ -129,13 +127,13 @@ def fragment(explanation: Explanation, *, key: str = "estime") -> str:
     return _fragment([explanation], ["Summary"], key)
 
 
-def notebook(explanation: Explanation) -> str:
+def notebook(explanation: Verdicts) -> str:
     """One explanation with style and script, as a cell of a notebook shows it."""
     shown = fragment(explanation, key=f"estime-{id(explanation)}")
     return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
 
 
-def comparison(explanations: Sequence[Explanation], names: Sequence[str]) -> str:
+def comparison(explanations: Sequence[Verdicts], names: Sequence[str]) -> str:
     """Several summaries above their one source: a `fragment` with their counts in a table, and
     names above them.
 
@@ -154,7 +152,7 @@ def comparison(explanations: Sequence[Explanation], names: Sequence[str]) -> str
 
 
 def _fragment(
-    explanations: Sequence[Explanation],
+    explanations: Sequence[Verdicts],
     names: Sequence[str],
     key: str = "estime",
     heading: str = "",
@@ -187,27 +185,24 @@ def _fragment(
     )
 
 
-def _surest(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
+def _surest(explanation: Verdicts) -> dict[str, list[dict[str, Any]]]:
     """Kind -> its words, the likeliest errors first: the index and the text of each, and the word that
     the source has instead of an alarm.
     """
     indices = {word.start: index for index, word in enumerate(explanation.words)}
     kinds: dict[str, list[dict[str, Any]]] = {}
     for word in explanation.surest_words(function_words=True):
-        text = explanation.prediction[word.start : word.end]
-        kind = explanation.kind(word) or ""
-        instead = word.best if kind == "alarm" else None
         entry = {
             "index": indices[word.start],
-            "text": text,
-            "instead": "" if instead is None else explanation.source[instead.start : instead.end],
-            "is_minor": not explanation.is_content(word),
+            "text": word.text,
+            "instead": (word.best_text or "") if word.kind == "alarm" else "",
+            "is_minor": word.is_minor,
         }
-        kinds.setdefault(sentences.KIND_HEADINGS[kind], []).append(entry)
+        kinds.setdefault(sentences.KIND_HEADINGS[word.kind or ""], []).append(entry)
     return kinds
 
 
-def _index_row(heading: str, explanation: Explanation) -> dict[str, Any]:
+def _index_row(heading: str, explanation: Verdicts) -> dict[str, Any]:
     return {
         "heading": heading,
         "alarms": explanation.alarms,
@@ -235,7 +230,7 @@ def _displayable(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
+def _summary_pieces(explanation: Verdicts) -> Iterator[tuple[str, dict[str, str]]]:
     """The summary in pieces: each word with the attributes of its element, the text between words
     without.
     """
@@ -243,26 +238,23 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
     cursor = 0
     for word in explanation.words:
         yield explanation.prediction[cursor : word.start], {}
-        yield (
-            explanation.prediction[word.start : word.end],
-            _attributes(explanation, word, is_sure=word in surest),
-        )
+        yield word.text, _attributes(word, explanation.unit, is_sure=word in surest)
         cursor = word.end
     yield explanation.prediction[cursor:], {}
 
 
-def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -> dict[str, str]:
-    strength = sentences.strength(explanation, word)
+def _attributes(word: WordVerdict, unit: str, *, is_sure: bool) -> dict[str, str]:
+    strength = sentences.strength(word)
     classes = ["estime-unit", f"estime-{word.verdict}"]
     if strength:
         classes.append("estime-colored")
-    if not explanation.is_content(word):
+    if word.is_minor:
         classes.append("estime-minor")
     attributes = {
         "class": " ".join(classes),
         "role": "button",
         "tabindex": "0" if is_sure else "-1",
-        "aria-label": sentences.note(explanation, word),
+        "aria-label": sentences.note(word, unit),
     }
     for name, evidence in (("data-best", word.best), ("data-same", word.same)):
         if evidence is not None:
@@ -272,7 +264,7 @@ def _attributes(explanation: Explanation, word: UnitVerdict, *, is_sure: bool) -
     return attributes
 
 
-def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
+def _source_pieces(explanations: Sequence[Verdicts]) -> Iterator[tuple[int, int, str]]:
     """The source of one or several explanations, cut wherever evidence begins or ends: start, end,
     text.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -13,9 +12,7 @@ from rich.text import Text
 
 from estime_metric._wording import counted, printable
 from estime_metric.show import sentences
-
-if TYPE_CHECKING:
-    from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+from estime_metric.verdicts import Evidence, Verdicts, WordVerdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
@@ -27,7 +24,7 @@ _LEAST_CONTEXT = 8  # cells
 
 
 def to_terminal(
-    explanation: Explanation, console: Console | None = None, *, function_words: bool = False
+    explanation: Verdicts, console: Console | None = None, *, function_words: bool = False
 ) -> None:
     """Prints the counts, the summary with its `surest_words` numbered, and a table of these words, each
     with its evidence in the source.
@@ -45,7 +42,7 @@ def to_terminal(
         console.print(Text(f"\n{remark}"))
     console.print(Rule("summary", style=QUIET, align="left"))
     console.print(_summary(explanation, surest, function_words=function_words))
-    if any(sentences.strength(explanation, word) for word in explanation.words):
+    if any(sentences.strength(word) for word in explanation.words):
         console.print(Text(f"\n{sentences.COLORS}", style=QUIET))
     if surest:
         console.print(Rule("the surest words first", style=QUIET, align="left"))
@@ -56,7 +53,7 @@ def to_terminal(
     console.print(Text(f"\n{explanation.signature}", style=QUIET, overflow="fold"))
 
 
-def _counts(explanation: Explanation) -> Table:
+def _counts(explanation: Verdicts) -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="bold", no_wrap=True)
     grid.add_column(style="bold", no_wrap=True)
@@ -66,23 +63,20 @@ def _counts(explanation: Explanation) -> Table:
     return grid
 
 
-def _summary(
-    explanation: Explanation, surest: Sequence[UnitVerdict], *, function_words: bool
-) -> Text:
+def _summary(explanation: Verdicts, surest: Sequence[WordVerdict], *, function_words: bool) -> Text:
     numbers = {word.start: number for number, word in enumerate(surest, start=1)}
     shown, cursor = Text(), 0
     for word in explanation.words:
-        own = explanation.prediction[word.start : word.end]
-        is_colored = function_words or explanation.is_content(word)
+        is_colored = function_words or not word.is_minor
         shown.append(_safe(explanation.prediction[cursor : word.start]))
-        shown.append(_safe(own), _style(explanation, word) if is_colored else "")
+        shown.append(_safe(word.text), _style(word) if is_colored else "")
         if word.start in numbers:
             shown.append(f"[{numbers[word.start]}]", "red")
         cursor = word.end
     return shown.append(_safe(explanation.prediction[cursor:]))
 
 
-def _table(explanation: Explanation, surest: Sequence[UnitVerdict], width: int) -> Table:
+def _table(explanation: Verdicts, surest: Sequence[WordVerdict], width: int) -> Table:
     longest = max(word.end - word.start for word in surest)
     word_width = max(len("word"), min(width // 6, longest))
     context_width = max(_LEAST_CONTEXT, (width - _FIXED - word_width) // 2)
@@ -96,20 +90,19 @@ def _table(explanation: Explanation, surest: Sequence[UnitVerdict], width: int) 
     ):
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
     for number, word in enumerate(surest, start=1):
-        kind = explanation.kind(word)
         table.add_row(
             str(number),
-            Text(_line(explanation.prediction[word.start : word.end]), _style(explanation, word)),
-            f"alarm {sentences.margin(word)}" if kind == "alarm" else kind,
+            Text(_line(word.text), _style(word)),
+            f"alarm {sentences.margin(word)}" if word.kind == "alarm" else word.kind,
             _in_context(explanation.source, word.best, context_width, BEST),
             _in_context(explanation.source, word.same, context_width, SAME),
         )
     return table
 
 
-def _style(explanation: Explanation, word: UnitVerdict) -> str:
+def _style(word: WordVerdict) -> str:
     """The color of a word: the larger its graded alarm, the stronger."""
-    strength = sentences.strength(explanation, word)
+    strength = sentences.strength(word)
     if not strength:
         return ""
     weight = "bold " if strength > BOLD_FROM else "" if strength > sentences.ALARM_FROM else "dim "

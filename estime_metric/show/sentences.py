@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from estime_metric._wording import counted
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.measures import RECOMMENDED
-
-if TYPE_CHECKING:
-    from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.verdicts import Verdicts, WordVerdict
 
 #: A word that was checked is colored from this graded alarm on.
 LEAST_COLORED = 0.1
@@ -25,7 +22,7 @@ COLORS = (
     "strongest."
 )
 
-#: What `Explanation.kind` gives, in the plural, as a heading.
+#: Kind of a word -> a heading for words of this kind.
 KIND_HEADINGS = {
     "new name": "new names",
     "new number": "new numbers",
@@ -44,16 +41,16 @@ class Count:
     alarming: bool = False
 
 
-def strength(explanation: Explanation, word: UnitVerdict) -> float:
-    """How strongly a word is colored, 0 to 1: its graded alarm, 1 if it is absent or new, 0 below
+def strength(word: WordVerdict) -> float:
+    """How strongly a word is colored, 0 to 1: its graded alarm, 1 if the source lacks it, 0 below
     `LEAST_COLORED`.
     """
-    if word.verdict == "absent" or explanation.kind(word) not in ("alarm", None):
+    if word.is_new or (word.verdict == "absent" and not word.is_written):
         return 1.0
     return word.graded_alarm if word.graded_alarm >= LEAST_COLORED else 0.0
 
 
-def counts(explanation: Explanation) -> list[Count]:
+def counts(explanation: Verdicts) -> list[Count]:
     """The numbers of an explanation: first the one by which to compare summaries, then its parts and the
     paper's score, then how much was copied.
     """
@@ -103,7 +100,7 @@ def share(value: float) -> str:
     return "\u2013" if math.isnan(value) else f"{value:.3f}"
 
 
-def remark(explanation: Explanation) -> str | None:
+def remark(explanation: Verdicts) -> str | None:
     """A sentence about a pair if little or nothing was checked, or if the summary is shorter than
     `min_tokens`, otherwise ``None``.
     """
@@ -130,41 +127,40 @@ def remark(explanation: Explanation) -> str | None:
     return None
 
 
-def plain_text(explanation: Explanation) -> str:
+def plain_text(explanation: Verdicts) -> str:
     """An explanation as a few lines of text: the counts, the surest words, alarms with their best
     matches, the signature.
     """
     lines = [", ".join(f"{count.name} {count.shown}" for count in counts(explanation))]
     lines += filter(None, [remark(explanation)])
     for word in explanation.surest_words():
-        own = " ".join(explanation.prediction[word.start : word.end].split())
-        kind = explanation.kind(word)
-        if kind == "alarm" and word.best is not None:
-            best = " ".join(explanation.source[word.best.start : word.best.end].split())
-            kind = f"alarm, best match in the source is {best!r} (margin {margin(word)})"
-        lines.append(f"- {own!r}: {kind}")
+        why = word.kind
+        if why == "alarm" and word.best_text is not None:
+            best = " ".join(word.best_text.split())
+            why = f"alarm, best match in the source is {best!r} (margin {margin(word)})"
+        lines.append(f"- {' '.join(word.text.split())!r}: {why}")
     return "\n".join([*lines, explanation.signature])
 
 
-def note(explanation: Explanation, word: UnitVerdict) -> str:
-    """One sentence on a word: its verdict and its evidence."""
-    own = quoted(explanation.prediction[word.start : word.end])
-    best = "" if word.best is None else quoted(explanation.source[word.best.start : word.best.end])
+def note(word: WordVerdict, unit: str) -> str:
+    """One sentence on a word of a summary that was cut into ``unit``: its verdict and its evidence."""
+    own = quoted(word.text)
+    best = "" if word.best_text is None else quoted(word.best_text)
     graded = f"graded alarm {word.graded_alarm:.2f}"
     numbers = graded if word.margin is None else f"margin {margin(word)}, {graded}"
     context = f"; its context leads to {best}" if best else ""
-    if explanation.kind(word) not in ("alarm", None) and word.verdict != "absent":
+    if word.is_new and word.verdict != "absent":
         return f"{own} is not in the source, although parts of it are{context} ({numbers})."
     if word.verdict == "alarm":
         return f"{own} is an alarm: its best match in the source is {best} ({numbers})."
     if word.verdict == "match":
         return f"{own} is a match: its best match in the source is the same ({numbers})."
-    if explanation.is_written_in_source(word):
-        return f"{own} occurs in the source, but not as the same {explanation.unit}, so it is not checked{context}."
+    if word.is_written:
+        return f"{own} occurs in the source, but not as the same {unit}, so it is not checked{context}."
     return f"{own} is not in the source, so it is not checked{context}."
 
 
-def margin(word: UnitVerdict) -> str:
+def margin(word: WordVerdict) -> str:
     """A margin with its sign and about three digits, or nothing."""
     if word.margin is None:
         return ""

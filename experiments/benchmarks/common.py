@@ -25,7 +25,6 @@ from estime_metric.cli.console import say_wrote
 from estime_metric.jobs import score_files
 from estime_metric.jobs.job import Job
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
-from estime_metric.novelty import NOVELTY, lower_words, novelty
 from estime_metric.scorer import EstimeScorer
 from estime_metric.show.tables import fixed, interval_cell, print_columns
 from estime_metric.studies.columns import NOT_MEASURES
@@ -34,6 +33,8 @@ from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
 from estime_metric.table.table import encode_json_lines, measure_columns, read
+from estime_metric.wording.source import NOVELTY, novelty
+from estime_metric.wording.words import lower_words
 
 #: What the names of columns of published scores begin with; higher is better.
 PUBLISHED = "published: "

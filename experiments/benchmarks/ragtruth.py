@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.cli import options
-from estime_metric.explanation import KINDS, Explanation
+from estime_metric.explanation import Explanation
 from estime_metric.scorer import EstimeScorer
+from estime_metric.verdicts import KINDS
 from experiments.benchmarks.common import (
     RUN,
     Run,
@@ -98,10 +99,10 @@ def judged_words(
     """
     rows = []
     for index, (explanation, marked) in enumerate(zip(explanations, places, strict=True)):
-        kinds = {word.start: explanation.kind(word) for word in explanation.surest_words()}
         for word in explanation.words:
             is_marked = any(word.start < end and start < word.end for start, end in marked)
-            rows.append((index, kinds.get(word.start, ""), is_marked))
+            kind = "" if word.is_minor else word.kind or ""
+            rows.append((index, kind, is_marked))
     return pd.DataFrame(rows, columns=["summary", "kind", "marked"])
 
 

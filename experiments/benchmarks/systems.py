@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.compare.differences import compare_scores
-from estime_metric.novelty import novelty
+from estime_metric.wording.source import novelty
 from experiments.benchmarks import frank, ragtruth
 from experiments.benchmarks.common import (
     PUBLISHED,

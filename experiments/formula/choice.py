@@ -20,9 +20,9 @@ import pandas as pd
 from cyclopts import App, Parameter
 from scipy.special import expit
 
-from estime_metric.novelty import novelty
 from estime_metric.scorer import EstimeScorer
 from estime_metric.table.arrays import Floats
+from estime_metric.wording.source import novelty
 from experiments.benchmarks.aggrefact import ORIGINS
 from experiments.formula.judged import (
     CHOICE,

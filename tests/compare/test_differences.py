@@ -19,9 +19,9 @@ from estime_metric.compare import (
     to_rows,
 )
 from estime_metric.compare.differences import COVERAGE_GAP, PROPERTIES
-from estime_metric.novelty import novelty
 from estime_metric.show.plot import plot_copying
 from estime_metric.table.table import read
+from estime_metric.wording.source import novelty
 from tests.compare.tables import compared, result_of, table
 
 NAMES = ["copier", "lead", "abstractor", "bart", "t5"]

@@ -10,7 +10,7 @@ import pytest
 
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.explanation import Evidence, UnitVerdict
+from estime_metric.verdicts import Evidence, UnitVerdict
 from tests.explanations import explained
 
 #: Markup, quotes, references, carriage returns, marks of direction, control codes, emoji,

@@ -296,7 +296,7 @@ def _without_cudnn_attention(device_type: str) -> list[Callable[[], None]]:
     """Turns off cuDNN's attention. It plans each new shape of a batch on the host, which takes longer
     than the attention; PyTorch prefers it on some GPUs in 16 bits, and has other fast kernels.
     """
-    if device_type != "cuda" or not torch.backends.cuda.cudnn_sdp_enabled():
+    if device_type != "cuda" or not torch.backends.cuda.cudnn_sdp_enabled():  # type: ignore[no-untyped-call]
         return []
     torch.backends.cuda.enable_cudnn_sdp(False)
     return [partial(torch.backends.cuda.enable_cudnn_sdp, True)]

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from estime_metric._extras import needs_extra
-from estime_metric.novelty import lower_words, novelty
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,
@@ -30,6 +29,8 @@ from estime_metric.studies.benchmarks.shared.blocks import (
 )
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.table.arrays import Floats
+from estime_metric.wording.source import novelty
+from estime_metric.wording.words import lower_words
 
 Texts = Sequence[str]
 #: Data -> the texts with which each summary is compared, at least one for each.

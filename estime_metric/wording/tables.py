@@ -22,17 +22,17 @@ _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
 )
-TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 #: Number word -> its value.
 CARDINALS = {word: value for value, word in enumerate(_SMALL.split())} | {
-    word: 10 * value for value, word in enumerate(TENS.split(), start=2)
+    word: 10 * value for value, word in enumerate(TENS, start=2)
 }
 ORDINALS = (
     {"first": 1, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
     | {f"{word}th": CARDINALS[word] for word in ["four", "six", "seven", "ten", "eleven"]}
     | {f"{word}th": CARDINALS[word] for word in _SMALL.split()[13:]}
-    | {f"{word[:-1]}ieth": CARDINALS[word] for word in TENS.split()}
+    | {f"{word[:-1]}ieth": CARDINALS[word] for word in TENS}
 )
 SCALES = {
     "dozen": 12,

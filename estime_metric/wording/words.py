@@ -1,0 +1,130 @@
+"""Words: how a text is cut into them, which runs of them a source has, and how long the copied ones are."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+import regex
+
+#: Scripts without spaces between words: each character of theirs is a word.
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
+#: A character of such a script with its marks, or a run of other letters, digits, marks and ``_``;
+#: words of ASCII, which nearly all are, come first only because they are found faster.
+_WORD = regex.compile(
+    r"[a-z0-9_]++(?![\p{L}\p{N}\p{M}])"
+    rf"|[{UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]]++",
+    regex.VERSION1,
+)
+
+#: Characters that are not shown, and which the tokenizers of encoders drop: the soft hyphen, spaces
+#: and joiners without width, marks of direction.
+_NOT_SHOWN = regex.compile(r"\p{Cf}")
+
+#: Ligatures and full-width forms -> the letters, digits and signs that they show.
+_SHOWN_AS = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in (*range(0xFB00, 0xFB07), *range(0xFF01, 0xFF5F))
+}
+
+#: A negation at the end of a word or, in a text that is split into tokens, alone: "didn't", "did n't".
+_NEGATION = regex.compile(r"(?<![^\p{L}\s])n['\u2019]t\b")
+
+
+def lower_words(text: str) -> list[str]:
+    """The words of a text, lower-cased, in Unicode form NFC and without characters that are not
+    shown: runs of letters, digits and ``_``; in scripts without spaces, such as Chinese, single
+    characters. Ligatures and full-width forms are the letters that they show, and a negation
+    (``n't``) is a word, whether or not a space separates it.
+
+    Example:
+        >>> lower_words("It's 1,200 well-kept cars.")
+        ['it', 's', '1', '200', 'well', 'kept', 'cars']
+        >>> lower_words("didn't") == lower_words("did n't") == ["did", "nt"]
+        True
+        >>> lower_words("北京2008年")
+        ['北', '京', '2008', '年']
+    """
+    words: list[str] = _WORD.findall(_lower(text))
+    return words
+
+
+def located_words(text: str) -> list[tuple[str, int, int]]:
+    """Each of the `lower_words`, with its begin and end in the text."""
+    return [(match.group(), *match.span()) for match in _WORD.finditer(_lower(text))]
+
+
+def _lower(text: str) -> str:
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", _NOT_SHOWN.sub("", text).translate(_SHOWN_AS))
+    text = text.lower()
+    if "n't" in text or "n\u2019t" in text:
+        text = _NEGATION.sub(" nt", text)  # as long as before
+    return text
+
+
+class RunsOfWords:
+    """The words of a text in order, in which runs of words are looked for.
+
+    Args:
+        words: the words, as `lower_words` finds them.
+
+    Attributes:
+        words: the different words.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = frozenset(words)
+        self._in_order = f" {' '.join(words)} "
+
+    def new_share(self, words: Sequence[str], size: int) -> float:
+        """The fraction of the runs of ``size`` words of another text that this one does not have, 0 to 1.
+
+        Each occurrence counts. Of fewer than ``size`` words it is the fraction of the next shorter
+        runs; without words it is 1.
+        """
+        size = min(size, len(words))
+        if size == 0:
+            return 1.0
+        if size == 1:
+            new = sum(word not in self.words for word in words)
+        else:
+            runs = zip(*(words[start:] for start in range(size)), strict=False)
+            new = sum(f" {' '.join(run)} " not in self._in_order for run in runs)
+        return new / (len(words) - size + 1)
+
+    def fragment_lengths(self, words: Sequence[str]) -> list[int]:
+        """The lengths of the extractive fragments of a summary, in its order.
+
+        From left to right, the longest run of words that begins here and occurs anywhere in the
+        source is a fragment; the next one begins behind it. The published procedure passes over
+        occurrences within a run that it has just tried, so that in a source that repeats itself ("no no
+        no way") it may find a shorter run than the longest.
+
+        Args:
+            words: the words of the summary.
+
+        Source: Grusky, Naaman & Artzi 2018 (Newsroom), section 4 and Fig. 3.
+
+        Example:
+            >>> RunsOfWords(["the", "red", "dog", "sat"]).fragment_lengths(["a", "red", "dog", "sat"])
+            [3]
+        """
+        source = self._in_order
+        lengths = []
+        start = 0
+        while start < len(words):
+            run, at, stop = " ", 0, start  # the run is source[at : at + len(run)]
+            while stop < len(words) and words[stop] in self.words:
+                word = f"{words[stop]} "
+                run, end = run + word, at + len(run)
+                if not source.startswith(word, end):
+                    at = source.find(run, at)
+                if at < 0:
+                    break
+                stop += 1
+            if stop > start:
+                lengths.append(stop - start)
+            start = max(stop, start + 1)
+        return lengths
