@@ -23,7 +23,8 @@ from estime_metric.checks import (
     check_texts,
 )
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.embedding import Embedder, SourceCache
+from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import masked
 from estime_metric.engine.encoder.device import in_flight, inference_context, return_memory
 from estime_metric.engine.encoder.loading import check_models
@@ -374,6 +375,7 @@ class EstimeScorer:
             encoder.tokenizer,
             max_units=EMBEDDED_BYTES // self.bytes_per_unit,
             every_unit=every_unit,
+            cache=self.cache,
         )
         embedder = Embedder(encoder, config, self.cache)
         with _progress_bar(len(predictions), progress) as advance:

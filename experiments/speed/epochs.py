@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric import ESTIME
-from estime_metric.engine.embedding import SourceCache
+from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.units import encode
 from experiments.benchmarks.common import show
 from experiments.speed.common import DATA, pairs_of

@@ -15,7 +15,8 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.embedding import DEFAULT_CACHE, SourceCache, source_key, unload_encoders
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, source_key
+from estime_metric.engine.embedding import unload_encoders
 from tests.test_scorer import assert_same, encoded
 
 __all__ = ["encoded"]  # a fixture
