@@ -29,9 +29,9 @@ def pairs_of(data: Path, articles: int, each: int) -> Pairs:
 
 
 def frank_pairs(data: Path, number: int) -> Pairs:
-    """A random sample of the pairs of FRANK, the same each time, in a random order."""
+    """The first pairs of FRANK, article by article."""
     table = pd.concat(frank.read(data / "frank", split) for split in frank.SPLITS)
-    chosen = table.sample(min(number, len(table)), random_state=0)
+    chosen = table.head(number)
     return list(chosen["summary"]), list(chosen["source"])
 
 
