@@ -20,6 +20,7 @@ from estime_metric.engine.pairs import PairBatch, PredictionUnits, SourceGroup
 from estime_metric.engine.units import IntArray, Units
 
 MOST_PRODUCTS = 4_000_000  # dot products that are computed together: 16 MB in float32
+MOST_TOGETHER = 2_000_000  # of several sources: more would not stay in the caches of a CPU
 MOST_NUMBERS = 16_000_000  # of the embeddings that are padded for it: 64 MB in float32
 
 #: The id of what is padded; the ids of tokens are 0 and more.
@@ -174,7 +175,7 @@ def _together(groups: list[SourceGroup], embeddings: Embeddings) -> Iterator[lis
         rows = max(most_units, group.embedded_units)
         products = (len(together) + 1) * layers * rows * columns
         numbers = (len(together) + 1) * layers * (rows + columns) * width
-        if together and (products > MOST_PRODUCTS or numbers > MOST_NUMBERS):
+        if together and (products > MOST_TOGETHER or numbers > MOST_NUMBERS):
             yield together
             together, columns, rows = [], len(group.source), group.embedded_units
         together.append(group)
@@ -382,15 +383,14 @@ def _match_rows(
         _keep_best(other, other_at, other_products, start)
     rounding = tolerance * torch.linalg.vector_norm(prediction, dim=-1)  # (l, s)
     least = torch.maximum(same, other) - rounding
-    bounds = torch.stack([same, same - rounding, same + rounding, least], dim=-1)
-    above = torch.zeros_like(bounds, dtype=torch.int64)  # other products, by bound
-    nearly_same = torch.zeros_like(same_at)
+    winners, from_below, from_above, nearly_best = (torch.zeros_like(same_at) for _ in range(4))
     for start in blocks:  # once more, now that the best matches are known
         if len(blocks) > 1:
             same_products, other_products = products(start)
-        above += _above(other_products[..., None, :], bounds)
-        nearly_same += _above(same_products, least)
-    winners, from_below, from_above, nearly_other = above.unbind(-1)
+        winners += _above(other_products, same)
+        from_below += _above(other_products, same - rounding)
+        from_above += _above(other_products, same + rounding)
+        nearly_best += _above(other_products, least) + _above(same_products, least)
     return Matches(
         same=same,
         same_at=same_at,
@@ -399,7 +399,7 @@ def _match_rows(
         winners=winners,
         ties=(other - same).abs() <= rounding,
         winner_ties=from_below - from_above,
-        best_ties=nearly_same + nearly_other > 1,
+        best_ties=nearly_best > 1,
     )
 
 
