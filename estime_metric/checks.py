@@ -83,16 +83,6 @@ def _check_has_words(name: str, text: str, position: str) -> None:
         raise ValueError(f"Expected argument `{name}` to contain words, but got {came}{position}.")
 
 
-def are_mostly_shorter(sources: Sequence[str], summaries: Sequence[str]) -> bool:
-    """Whether more than half of the sources are shorter than their summaries, as if the two had been
-    swapped.
-    """
-    shorter = sum(
-        len(source) < len(summary) for source, summary in zip(sources, summaries, strict=True)
-    )
-    return 2 * shorter > len(sources)
-
-
 def _check_characters(name: str, text: str, position: str) -> None:
     if text.isascii():
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric import checks
 from estime_metric._version import __version__
-from estime_metric.measures import BASE_MEASURES, MEASURES
+from estime_metric.measures import BASE_MEASURES, MEASURES, REPORTED
 from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ class EstimeConfig:
     measures: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Further measures to report, comma-separated: "
-            f"{', '.join(name for name in MEASURES if name not in BASE_MEASURES)}. (default: none)"
+            "help": f"Measures to report in addition to {', '.join(REPORTED)}, comma-separated: "
+            f"{', '.join(name for name in MEASURES if name not in REPORTED)}. (default: none)"
         },
     )
     soft_model: str | None = None

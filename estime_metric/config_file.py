@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from estime_metric.config import SPLITTERS, TAGGERS, EstimeConfig
+from estime_metric.table.rows import parsed
 from estime_metric.table.table import record_of
 
 #: Options in a record that belong to the machine.
@@ -40,9 +40,9 @@ def contained(path: str | Path) -> tuple[dict[str, Any], bool]:
     """
     path = Path(path)
     content = _content(path)
-    is_record = isinstance(content, dict) and is_record_of_scores(content)
+    is_record = is_record_of_scores(content)
     options = options_of(content) if is_record else content
-    if not isinstance(options, dict):
+    if not content and path.suffix.lower() != ".json":
         raise ValueError(
             f"Expected {path.name} to contain a JSON object of options, or the record of a scored "
             "file (.meta.json), but found neither."
@@ -81,12 +81,14 @@ def options_of(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record["config"].items() if name not in _MACHINE_OPTIONS}
 
 
-def _content(path: Path) -> Any:
-    """What is in a file of JSON, or the record of a table; ``None`` if there is none."""
+def _content(path: Path) -> dict[str, Any]:
+    """What is in a file of JSON, or the record of a table; nothing if there is none."""
     path.stat()  # raises OSError if there is no such file
     if path.suffix.lower() != ".json":
-        return record_of(path) or None
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"Expected JSON in {path.name}, but got: {error}.") from None
+        return record_of(path)
+    options, problem = parsed(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
+    if problem:
+        raise ValueError(
+            f"Expected {path.name} to contain a JSON object of options, but it {problem}."
+        )
+    return options

@@ -11,6 +11,7 @@ from estime_metric.engine.matching import MatchedPair
 from estime_metric.measures import STATISTICS
 from estime_metric.show import html, sentences
 from estime_metric.verdicts import Verdicts, unit_verdicts
+from estime_metric.wording.source import NOVELTY
 
 
 class Explanation(Verdicts):
@@ -57,6 +58,6 @@ def explain_pair(
         statistics={
             name: value
             for name, value in zip(STATISTICS, statistics.tolist(), strict=True)
-            if not math.isnan(value)
+            if name in NOVELTY or not math.isnan(value)
         },
     )

@@ -480,6 +480,17 @@ def coherence(coherence: Tensor) -> Tensor:
     return coherence
 
 
+#: Measures whose means a report shows, in addition to the requested ones.
+REPORTED = (
+    "inconsistency",
+    "new_names",
+    "new_numbers",
+    "copied_density",
+    "alarms",
+    "tokens",
+    "blank",
+)
+
 #: Measures that every row, dictionary and table has. `EstimeConfig.measures` adds others to them.
 BASE_MEASURES = (
     "inconsistency",

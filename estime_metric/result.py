@@ -18,8 +18,8 @@ from estime_metric.measures import (
     FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
-    PAPER_MEASURE,
     RECOMMENDED,
+    REPORTED,
     STATISTICS,
     TIES,
     check_threshold,
@@ -28,6 +28,7 @@ from estime_metric.measures import (
 )
 from estime_metric.signature import Signature
 from estime_metric.table.intervals import Interval, intervals, source_id
+from estime_metric.table.summary import Summary
 from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, write
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
 _LISTED = 10  # indices that `str` names
-
-_PRINTED = (RECOMMENDED, PAPER_MEASURE, "coverage")  # measures that `str` shows
 
 
 class EstimeResult:
@@ -54,7 +53,7 @@ class EstimeResult:
         sources: the source of each pair, by which `interval` resamples; if they are omitted, each
             pair counts as a separate source.
         predictions: the summaries, which `explain` needs and pages show; can be omitted.
-        input_warnings: what there is to warn of in the texts.
+        input_warnings: what there is to warn of in the texts -> the number of pairs that it is about.
         explain: (configuration, summary, source, layer) -> explanation, which `explain` calls.
 
     Example:
@@ -93,7 +92,7 @@ class EstimeResult:
         sources: Sequence[str] | None = None,
         predictions: Sequence[str] | None = None,
         *,
-        input_warnings: Sequence[str] = (),
+        input_warnings: Mapping[str, int] | None = None,
         explain: Callable[[EstimeConfig, str, str, int | None], Explanation] | None = None,
     ) -> None:
         self._statistics = statistics
@@ -101,7 +100,7 @@ class EstimeResult:
         self._predictions = predictions
         self._warned: set[str] = set()
         self._explain = explain
-        self.input_warnings = list(input_warnings)
+        self.input_warnings = dict(input_warnings or {})
         self.config = config
 
     @property
@@ -203,11 +202,13 @@ class EstimeResult:
     def __str__(self) -> str:
         from estime_metric.show.tables import mean_cells  # imports rich: slow
 
+        summary = self._summary()
         lines = []
         for layer in self.layers:
             lines.append(f"{counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
-            for name in _PRINTED:
-                lines.append(f"{name:15}{'  '.join(mean_cells(name, self.interval(name, layer)))}")
+            for name in REPORTED:
+                mean = summary.means[reported_name(name, layer, self.layers)]
+                lines.append(f"{name:16}{'  '.join(mean_cells(name, mean))}")
         foreign = sorted(set(self.unchecked_indices) - set(self.blank_indices))
         for meaning, indices in (
             (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank_indices),
@@ -217,7 +218,7 @@ class EstimeResult:
                 more = ", ..." if len(indices) > _LISTED else ""
                 listed = ", ".join(map(str, indices[:_LISTED]))
                 lines.append(f"{meaning}: {len(indices)} (index {listed}{more})")
-        if len(set(self._sources or range(len(self)))) == 1:
+        if summary.few_sources == 1:
             lines.append("There is only one source, so there are no intervals.")
         return "\n".join([*lines, self.signature])
 
@@ -269,7 +270,7 @@ class EstimeResult:
         layer: int | None = None,
     ) -> Tensor:
         """Flags the summaries that should be reviewed: those with a value that is undefined, or
-        equal to or worse than the threshold.
+        equal to or worse than the threshold. Values are rounded to six decimals, as in files.
 
         No threshold suits all texts; ``estime calibrate`` chooses one from about fifty summaries
         that you have labeled.
@@ -287,8 +288,13 @@ class EstimeResult:
                 measure; the measure has no direction; or as for `values`.
         """
         check_choice("measure", measure, HIGHER_IS_BETTER)
-        values = self.values(measure, layer)
         limit = check_threshold(threshold, measure)
+        # As files have them, so that a threshold chosen on a file flags the same summaries.
+        values = torch.tensor(
+            [round(value, 6) for value in self.values(measure, layer).tolist()],
+            dtype=torch.float64,
+            device="cpu",
+        )
         acceptable = values > limit if HIGHER_IS_BETTER[measure] else values < limit
         return acceptable.logical_not()
 
@@ -313,22 +319,20 @@ class EstimeResult:
         """The mean of a measure with its 95% bootstrap interval over sources (see `intervals`);
         pairs for which the measure is undefined are excluded. Arguments as for `values`.
         """
-        return self._intervals({measure: self.values(measure, layer).tolist()})[measure]
+        return intervals(self._source_ids(), {measure: self.values(measure, layer).tolist()})[
+            measure
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything about the whole run as plain numbers and strings, for JSON.
 
         Returns:
-            ``pairs``, ``blank`` and ``unchecked`` (how many); ``measures``: name -> ``mean``,
-            ``low`` and ``high`` of the 95% interval, and ``count``, with ``None`` for a value that
-            is undefined; ``signature`` and ``short_signature``.
+            the counts of `Summary` and its means as ``measures``: name -> ``mean``, ``low`` and
+            ``high`` of the 95% interval, and ``count``, with ``None`` for a value that is undefined;
+            ``signature`` and ``short_signature``.
         """
-        means = self._intervals(self.columns())
         return {
-            "pairs": len(self),
-            "blank": len(self.blank_indices),
-            "unchecked": len(self.unchecked_indices),
-            "measures": {name: mean.to_dict() for name, mean in means.items()},
+            **self._summary().to_dict(),
             "signature": str(self.signature),
             "short_signature": self.signature.short,
         }
@@ -435,9 +439,12 @@ class EstimeResult:
             )
         return self._explain(self.config, self._predictions[index], self._sources[index], layer)
 
-    def _intervals(self, columns: Mapping[str, Sequence[float]]) -> dict[str, Interval]:
+    def _summary(self) -> Summary:
+        return Summary.of(self._source_ids(), self.columns())
+
+    def _source_ids(self) -> list[str]:
         sources = self._sources or [str(row) for row in range(len(self))]
-        return intervals([source_id(source) for source in sources], columns)
+        return [source_id(source) for source in sources]
 
     def _layer_index(self, layer: int | None) -> int:
         if layer is None:

@@ -5,17 +5,15 @@ and `estime` is that in one call.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
 
-from estime_metric import embedded
 from estime_metric._progress import Bar
 from estime_metric.checks import (
-    are_mostly_shorter,
     check_choice,
     check_pairs,
     check_source,
@@ -32,7 +30,7 @@ from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.matching import MatchedGroups, match_batch, matches_to_host
 from estime_metric.engine.pairs import PairBatch, pair_batches
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.units import Letters
+from estime_metric.engine.units import Language, Letters
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.result import EstimeResult
@@ -43,6 +41,10 @@ if TYPE_CHECKING:
 
 #: Bytes of embeddings in a batch of pairs, not counting a source that has more summaries in the next batch.
 EMBEDDED_BYTES = 256_000_000
+
+
+#: The warning of pairs with a source shorter than the summary.
+SWAPPED = "Sources are shorter than their summaries, so the two may have been swapped."
 
 
 class Loaded(NamedTuple):
@@ -106,7 +108,11 @@ class EstimeScorer:
                             measures=(),
                         )
                     )
-                    soft_encoder.check_vocabulary(encoder)
+                    if soft_encoder.tokenizer.get_vocab() != encoder.tokenizer.get_vocab():
+                        raise ValueError(
+                            f"Expected argument `soft_model` to have the vocabulary of {config.model!r}, but the "
+                            f"vocabulary of {config.soft_model!r} differs."
+                        )
                     config = replace(config, soft_revision=soft_config.revision)
                 self._loaded = Loaded(encoder, config, soft_encoder)
         return self._loaded
@@ -178,11 +184,11 @@ class EstimeScorer:
         shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
         with torch.inference_mode(False):  # otherwise the scores could never be changed in place
             statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-        letters = Letters(), Letters()
+        language = Language()
         for matched in self._matches(
             predictions,
             sources,
-            letters,
+            language,
             every_unit=config.needs_every_unit,
             progress=progress,
         ):
@@ -196,7 +202,7 @@ class EstimeScorer:
             config,
             sources,
             predictions,
-            input_warnings=self._input_warnings(predictions, sources, letters),
+            input_warnings=self._input_warnings(predictions, sources, language),
             explain=explain,
         )
 
@@ -310,7 +316,7 @@ class EstimeScorer:
         sources: list[str],
         layer: int | None = None,
         progress: bool = False,
-    ) -> tuple[list[Explanation], list[str]]:
+    ) -> tuple[list[Explanation], dict[str, int]]:
         """`explain_pairs` for texts that `estime_metric.checks.check_pairs` returned, and what there is
         to warn of: see `EstimeResult.input_warnings`.
         """
@@ -319,9 +325,9 @@ class EstimeScorer:
             check_choice("layer", layer, config.layer_tuple)
         chosen = config.layer_tuple[0] if layer is None else layer
         explanations: dict[int, Explanation] = {}
-        letters = Letters(), Letters()
+        language = Language()
         for matched in self._matches(
-            predictions, sources, letters, every_unit=True, progress=progress
+            predictions, sources, language, every_unit=True, progress=progress
         ):
             with inference_context(encoder.device):
                 counts = count_statistics(matched, config, soft_encoder.input_embeddings)
@@ -336,7 +342,7 @@ class EstimeScorer:
                 explanations.update(dict.fromkeys(pair.prediction.rows, explanation))
         return (
             [explanations[row] for row in range(len(predictions))],
-            self._input_warnings(predictions, sources, letters),
+            self._input_warnings(predictions, sources, language),
         )
 
     def unload(self) -> None:
@@ -358,14 +364,13 @@ class EstimeScorer:
         self,
         predictions: list[str],
         sources: list[str],
-        letters: tuple[Letters, Letters],
+        language: Language,
         *,
         every_unit: bool,
         progress: bool | Callable[[int], None],
     ) -> Iterator[list[MatchedGroups]]:
         """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
-        different pair once. Counts the ``letters`` of sources and of summaries if the encoder's
-        language is known.
+        different pair once. Adds what the letters say of the ``language`` if the encoder's is known.
         """
         encoder, config, _ = self.load()
         batches = pair_batches(
@@ -380,8 +385,8 @@ class EstimeScorer:
         embedder = Embedder(encoder, config, self.cache)
         with _progress_bar(len(predictions), progress) as advance:
             for batch, embeddings in embedder.embed(batches, advance):
-                if config.model in embedded.PATHS:
-                    _count_letters(batch, encoder.tokenizer.all_special_ids, *letters)
+                if encoder.info.is_bundled:
+                    _add_language(batch, encoder.tokenizer.all_special_ids, language)
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)
                 del embeddings  # before the next batch is encoded
@@ -391,19 +396,21 @@ class EstimeScorer:
         self,
         predictions: Sequence[str],
         sources: Sequence[str],
-        letters: tuple[Letters, Letters],
-    ) -> list[str]:
-        texts = []
-        if are_mostly_shorter(sources, predictions):
-            texts.append(
-                "Most of the sources are shorter than their summaries, so the two may have been swapped."
-            )
-        if any(side.are_foreign for side in letters):
-            texts.append(
+        language: Language,
+    ) -> dict[str, int]:
+        pairs = {}
+        shorter = sum(
+            len(source) < len(summary) for source, summary in zip(sources, predictions, strict=True)
+        )
+        if 2 * shorter > len(sources):
+            pairs[SWAPPED] = shorter
+        if language.sources.are_foreign or language.summaries.are_foreign:
+            text = (
                 f"The texts do not seem to be in English, the language of the encoder {self.config.model!r}, so the "
                 "scores are not reliable. Pass an encoder for their language as `model`."
             )
-        return texts
+            pairs[text] = language.foreign_pairs
+        return pairs
 
 
 @contextmanager
@@ -427,13 +434,15 @@ def _progress_bar(
         update(pairs - shown)  # pairs that needed no encoder, such as blank ones
 
 
-def _count_letters(
-    batch: PairBatch, special_ids: Sequence[int], of_sources: Letters, of_summaries: Letters
-) -> None:
+def _add_language(batch: PairBatch, special_ids: Sequence[int], language: Language) -> None:
     for group in batch.groups:
-        of_sources.add(group.source, special_ids)
-    for prediction in batch.predictions:
-        of_summaries.add(prediction.units, special_ids)
+        source = Letters.of(group.source, special_ids)
+        language.sources.add(source)
+        for prediction in group.predictions:
+            summary = Letters.of(prediction.units, special_ids)
+            language.summaries.add(summary)
+            if source.look_foreign or summary.look_foreign:
+                language.foreign_pairs += len(prediction.rows)
 
 
 def _strings(column: Any) -> list[Any]:
@@ -476,7 +485,7 @@ def estime(
     return result
 
 
-def warn_of_input(texts: Sequence[str], stacklevel: int = 2) -> None:
+def warn_of_input(texts: Iterable[str], stacklevel: int = 2) -> None:
     """Warns of what `EstimeResult.input_warnings` says; ``stacklevel`` 2 is the caller of the function
     that calls this one.
     """

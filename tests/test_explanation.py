@@ -5,6 +5,7 @@ spans are exact.
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
@@ -75,6 +76,7 @@ def test_it_has_every_measure_of_its_configuration(bert_folder: str, pairs: Pair
         assert shown.value(measure) == pytest.approx(result[measure].item(), abs=1e-6), measure
     with pytest.raises(ValueError, match="Expected argument `measure` to be one of"):
         shown.value("soft")
+    assert math.isnan(scorer.explain("they left", pairs[3][1]).value("new_names"))
 
 
 @pytest.mark.parametrize("unit", UNITS)

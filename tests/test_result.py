@@ -200,13 +200,18 @@ def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
     assert len(empty) == empty.ties(2) == len(empty.table()) == 0
     assert all(math.isnan(empty.mean(measure, 5)) for measure in empty.measures)
-    assert "alarms         –" in str(empty)
+    assert "alarms          –" in str(empty)
 
 
 def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> None:
-    values = result.values("inconsistency", 2)
-    limit = float(values.sort().values[1])
-    assert result.flags(limit, layer=2).tolist() == [value >= limit for value in values.tolist()]
+    """As files have them: a threshold between a value and what is written of it flags the row."""
+    values = result.table()["inconsistency_layer2"].tolist()
+    limit = sorted(values)[1]
+    assert result.flags(limit, layer=2).tolist() == [value >= limit for value in values]
+    exact = result.values("inconsistency", 2)
+    for value, rounded in zip(exact.tolist(), values, strict=True):
+        if rounded > value:
+            assert result.flags(rounded, layer=2)[exact == value].all()
     rates = result.values("alarm_rate", 2)
     assert (
         result.flags(1.0, "alarm_rate", 2).tolist() == rates.isnan().tolist()

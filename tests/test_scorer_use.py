@@ -89,7 +89,8 @@ def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
 def test_sources_that_are_mostly_shorter_than_their_summaries_warn(scorer: EstimeScorer) -> None:
     summary, source = "The cat sat.", "The cat sat on the mat while the dog slept."
     with pytest.warns(RuntimeWarning, match="their summaries, so the two may have been swapped"):
-        scorer.score([source, source, summary], [summary, summary, source])
+        result = scorer.score([source, source, summary], [summary, summary, source])
+    assert list(result.input_warnings.values()) == [2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scorer.score([source, summary], [summary, source])  # as many

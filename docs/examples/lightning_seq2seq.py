@@ -6,6 +6,8 @@ with `min_tokens` each token that a summary lacks to half the references' mean l
 word. Longer copies of the source, and loops of its words, still win, so `copied_density`, ROUGE and
 the length are logged too.
 
+With `--tensorboard` it also shows the worst summaries of each epoch.
+
 By default it trains a very small model from scratch on generated texts, offline; `--model` loads a
 real one from the Hub. Prints one line of JSON.
 
@@ -25,6 +27,7 @@ from typing import Any
 import lightning
 import torch
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import TensorBoardLogger
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch.utils.data import DataLoader
 from torchmetrics import MetricCollection
@@ -37,7 +40,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from estime_metric import ESTIME, EstimeScorer
+from estime_metric import ESTIME, EstimeScorer, Explanation
 
 #: What selects the checkpoint, and what is logged in addition.
 SELECTED = "inconsistency"
@@ -51,6 +54,9 @@ WATCHED = (
     "blank",
     "rougeL_fmeasure",
 )
+
+#: How many summaries of an epoch are shown.
+SHOWN = 3
 
 #: The words of the generated texts: who did what to which thing.
 WORDS = [
@@ -84,10 +90,12 @@ class Summarizer(lightning.LightningModule):
             if model is None
             else AutoModelForSeq2SeqLM.from_pretrained(model)
         )
-        estime = ESTIME(model=encoder, min_tokens=min_tokens, return_dict=True)
+        # A value for each summary, so that the worst can be shown.
+        estime = ESTIME(model=encoder, min_tokens=min_tokens, return_dict=True, reduction=None)
         self.metrics = MetricCollection(
             {"estime": estime, "rouge": ROUGEScore(rouge_keys="rougeL")}
         )
+        self.worst: list[tuple[float, str, str]] = []  # of the epoch: value, summary, source
         self.epochs: list[dict[str, float]] = []
 
     def training_step(self, batch: dict[str, Any], _: int) -> torch.Tensor:
@@ -99,18 +107,27 @@ class Summarizer(lightning.LightningModule):
 
     def validation_step(self, batch: dict[str, Any], _: int) -> None:
         """Writes summaries and judges them by their sources (ESTIME) and by the references (ROUGE)."""
-        self.metrics.update(
-            preds=self.write(batch),
-            target=batch["summary"],
-            sources=batch["source"],
-            ids=batch["id"],
-        )
+        summaries, sources, ids = self.write(batch), batch["source"], batch["id"]
+        values = self.metrics(preds=summaries, target=batch["summary"], sources=sources, ids=ids)
+        of_id = dict(zip(ids.tolist(), zip(summaries, sources, strict=True), strict=True))
+        for value, number in zip(values[SELECTED].tolist(), sorted(of_id), strict=True):
+            self.worst.append((value, *of_id[number]))
+        self.worst = sorted(self.worst, reverse=True)[:SHOWN]
 
     def on_validation_epoch_end(self) -> None:
-        """Logs the values of the epoch, of all processes together."""
+        """Logs the values of the epoch, of all processes together, and shows the worst summaries of
+        the first process.
+        """
         values = self.metrics.compute()
         self.metrics.reset()
-        logged = {name: values[name] for name in WATCHED}
+        logged = {name: values[name].nanmean() for name in WATCHED}
+        logged["blank"] = values["blank"].sum()
+        if self.logger is not None and self.trainer.is_global_zero:
+            scorer = EstimeScorer(self.metrics["estime"].config)
+            explanations = [scorer.explain(*pair) for _, *pair in self.worst]
+            text = "\n\n".join(map(as_markdown, explanations))
+            self.logger.experiment.add_text("val/worst", text, self.global_step)
+        self.worst = []
         self.log_dict({f"val/{name}": value for name, value in logged.items()}, sync_dist=True)
         if not self.trainer.sanity_checking:
             self.epochs.append({name: float(value) for name, value in logged.items()})
@@ -134,6 +151,15 @@ class Summarizer(lightning.LightningModule):
             texts, max_length=512, truncation=True, padding=True, return_tensors="pt"
         )
         return {name: tokens[name].to(self.device) for name in ("input_ids", "attention_mask")}
+
+
+def as_markdown(explanation: Explanation) -> str:
+    """Inconsistency and summary in a line, the words that are likeliest wrong in bold."""
+    summary, text, end = explanation.prediction, "", 0
+    for word in sorted(explanation.surest_words(), key=lambda word: word.start):
+        text += f"{summary[end : word.start]}**{summary[word.start : word.end]}**"
+        end = word.end
+    return " ".join(f"{explanation.inconsistency:.2f}: {text}{summary[end:]}".split())
 
 
 def word_tokenizer() -> PreTrainedTokenizerFast:
@@ -237,6 +263,9 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     parser.add_argument("--precision", default="32-true")
     parser.add_argument("--folder", type=Path, default=Path("runs"))
     parser.add_argument("--plot", type=Path, help="file for the curve; its ending is the format")
+    parser.add_argument(
+        "--tensorboard", action="store_true", help="log to the folder (pip install tensorboard)"
+    )
     parser.add_argument("--resume", help="checkpoint to resume from")
     parser.add_argument("--validate", help="checkpoint to validate only")
     options = parser.parse_args(arguments)
@@ -258,7 +287,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         max_epochs=options.epochs,
         callbacks=[best, last, EarlyStopping(**watched, patience=10)],
         default_root_dir=options.folder,
-        logger=False,
+        logger=TensorBoardLogger(options.folder, name=None) if options.tensorboard else False,
         enable_progress_bar=False,
         enable_model_summary=False,
     )

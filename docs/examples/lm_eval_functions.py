@@ -1,6 +1,7 @@
 """ESTIME in a task of lm-evaluation-harness: pip install estime-metric lm-eval"""
 
 from estime_metric import EstimeScorer
+from estime_metric.measures import REPORTED
 
 estime = EstimeScorer()
 
@@ -14,7 +15,7 @@ def score(responses, docs):
 
 def process_results(doc, results):
     """The measures that `metric_list` names."""
-    return {name: results[0][name] for name in ("inconsistency", "alarms", "blank")}
+    return {name: results[0][name] for name in REPORTED}
 
 
 def total(values):

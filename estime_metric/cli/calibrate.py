@@ -65,7 +65,7 @@ def calibrate(
         labeled: Table with one labeled summary per row, in any format of 'estime score'.
         label: Column with the labels: 1 or true for consistent summaries, 0 or false for all
             others.
-        source_column: Column of the sources, unless the table has a column source_id.
+        source_column: Column of the sources, unless 'estime score' wrote the table.
         delimiter: Character between the cells of CSV, such as ';'. (default: comma, or tab for .tsv)
         higher: Higher scores are better. The direction of ESTIME's measures is known, except that of
             copied_density.
@@ -165,7 +165,7 @@ def _sentences(
     )
     yield f"{counted(summaries, 'summary')}, {sum(labels)} consistent"
     yield (
-        f"threshold {calibration.threshold:.4f}: review summaries with {score} "
+        f"threshold {calibration.threshold}: review summaries with {score} "
         f"{'<=' if higher else '>='} this value (found {calibration.found:.3f}, spared "
         f"{calibration.spared:.3f}, flagged {calibration.flagged:.3f})"
     )

@@ -3,15 +3,14 @@
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option groups.
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from estime_metric.cli import options
-from estime_metric.cli.console import note, say, say_wrote, warn, warn_of_rows
-from estime_metric.config_file import is_record_of_scores, options_of
+from estime_metric.cli.console import as_typed, note, say, say_wrote, warn, warn_of_rows
 from estime_metric.measures import (
     HIGHER_IS_BETTER,
     MEASURES,
@@ -19,10 +18,16 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.show.tables import fixed, mean_cells, p_value, print_columns
-from estime_metric.table.output import check_different, check_writable, is_standard, write_text
-from estime_metric.table.rows import ColumnError, Layout, header_hint, pair_problem
-from estime_metric.table.table import SIGNATURE, encodable, read, write
+from estime_metric.show.tables import EMPTY, fixed, mean_cells, p_value, print_columns
+from estime_metric.table.output import (
+    check_different,
+    check_writable,
+    is_standard,
+    record_path,
+    write_text,
+)
+from estime_metric.table.rows import ColumnError, Layout, header_hint
+from estime_metric.table.table import SOURCE_ID, encodable, read, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,17 +36,25 @@ if TYPE_CHECKING:
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json")
 
+_COMPARED, _INPUT = Group("Comparison", sort_key=3), Group("Input", sort_key=1)
 
-@Parameter(name="*", group=Group("Measure", sort_key=3))
+
+@Parameter(name="*", group=_COMPARED)
 @dataclass(frozen=True, kw_only=True)
-class ComparedOptions(options.MeasureOptions):
-    """Options of the metric, and which measures are compared.
+class ComparisonOptions:
+    """Which systems are compared, and how.
 
     Attributes:
-        higher: Compared columns in which higher values are better, comma-separated. The direction of
-            ESTIME's measures is known; in other columns, lower values are better unless they are named.
+        baseline: Compare every system only with this one. Give its file name or system name.
+            (default: compare all systems with each other)
+        higher: Compared columns of other metrics in which higher values are better, comma-separated.
+        lower: Compared columns of other metrics in which lower values are better, comma-separated.
+        system_column: Column of the systems, if one table contains all of them. (default: system)
+        id_column: Column that identifies the example, used to match rows across systems. (default:
+            the source, and the position of the summary among the summaries of that source)
     """
 
+    baseline: str | None = None
     measures: Annotated[
         str | None,
         Parameter(
@@ -50,44 +63,21 @@ class ComparedOptions(options.MeasureOptions):
         ),
     ] = None
     higher: str | None = None
+    lower: str | None = None
+    system_column: Annotated[str | None, Parameter(group=_INPUT)] = None
+    id_column: Annotated[str | None, Parameter(group=_INPUT)] = None
 
     @property
-    def compared(self) -> tuple[str, ...] | None:
-        """The requested measures."""
-        return options.parse_names(self.measures)
-
-    def settings(self) -> dict[str, Any]:
-        """The options for pairs that are scored now."""
-        requested = map(measure_of, self.compared or ())
-        own = super().settings()
-        own.pop("higher", None)
-        return {**own, "measures": tuple(name for name in requested if name in MEASURES)}
+    def named_columns(self) -> list[str]:
+        """The columns of a table that identify its rows."""
+        return [name for name in (self.id_column, self.system_column) if name is not None]
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class ComparisonOptions:
-    """Which systems are compared, and how.
-
-    Attributes:
-        baseline: Compare every system only with this one. Give its file name or system name.
-            (default: compare all systems with each other)
-        system_column: Column of the systems, if one table contains all of them.
-        id_column: Column that identifies the example, used to match rows across systems. (default:
-            the source, and the position of the summary among the summaries of that source)
-    """
-
-    baseline: str | None = None
-    system_column: str = "system"
-    id_column: str | None = None
-
-
-COMPARISON, COMPARED = ComparisonOptions(), ComparedOptions()
+COMPARISON = ComparisonOptions()
 
 _ANOTHER_COLUMN = (
     "Name another one with `id_column` or `system_column`, or pass one file per system."
 )
-_CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 
 
 def compare(
@@ -100,7 +90,6 @@ def compare(
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
     texts: options.TextOptions = options.TEXTS,
-    measured: ComparedOptions = COMPARED,
 ) -> int:
     """Compare two or more systems on the same sources: means, differences, intervals and p-values.
 
@@ -109,16 +98,15 @@ def compare(
     that copies more has lower scores. P-values of several pairs of systems are corrected by Holm's
     method. Summaries of one source are drawn and swapped together.
 
-    Files that already contain scores are used unchanged; the scoring options only apply to files
-    with unscored pairs. All systems must have the same signature. Unscored pairs are scored in
-    memory, and a run that is stopped cannot be resumed: score large files with 'estime score' first.
+    Files with scores are used unchanged, and all must have the same signature. Files with texts alone
+    are scored in memory first, with the settings of the files with scores, otherwise with the defaults; a
+    run that is stopped cannot be resumed. For other settings or large files, use 'estime score' first.
     Columns of other metrics need neither an encoder nor a signature.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
-    read, 2 on failure. With --fail-if-worse also 3 if the second system is significantly worse or has
-    significantly more blank summaries, 4 if its copied_density is significantly higher by more than a
-    tenth, and 2 if that cannot be decided: fewer than 10 sources, neither texts nor copied_density,
-    or a baseline with another signature and without texts that could be scored again.
+    read, 2 on failure. With --fail-if-worse also 1 if values or texts are missing, 2 if it cannot be
+    decided whether the second system is worse, 3 if it is significantly worse or has significantly more
+    blank summaries, 4 if its copied_density is significantly higher by more than a tenth.
 
     Example: estime compare a.jsonl b.jsonl
 
@@ -135,55 +123,59 @@ def compare(
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
     # These import pandas: slow.
-    from estime_metric.compare.differences import (
-        OF_TEXTS,
-        check_measures,
-        check_names,
-        compare_scores,
-    )
-    from estime_metric.compare.gate import check_sources, judge
-    from estime_metric.compare.join import join_scores
+    from estime_metric.compare.differences import compare_scores
+    from estime_metric.compare.examples import match_examples
+    from estime_metric.compare.gate import check_gate, judge
+    from estime_metric.compare.scoring import plan_scoring
+    from estime_metric.compare.sentences import to_dict
 
-    baseline = _name_of_baseline(inputs, comparison.baseline)
-    higher = options.parse_names(measured.higher) or ()
-    systems, skipped = _read_systems(inputs, comparison, texts, measured.compared)
-    check_names(list(systems), baseline)
-    check_measures(measured.compared, higher, systems)
-    joining: dict[str, Any] = {
+    measures = options.parse_names(comparison.measures)
+    systems = _read_systems(inputs, comparison, texts, measures)
+    how: dict[str, Any] = {
+        "baseline": _name_of_baseline(inputs, comparison.baseline),
+        "measures": measures,
+        "higher": comparison.higher or (),
+        "lower": comparison.lower or (),
         "id_column": comparison.id_column,
         "source_column": texts.source_column,
+        "summary_column": texts.summary_column,
     }
-    unmatched = join_scores(systems, **joining).unmatched  # known before anything is scored
-    for problem in unmatched:
-        warn(problem)
-    joining["summary_column"] = texts.summary_column
-    gate = _base_and_new(systems, baseline) if fail_if_worse else None
-    if gate is not None:
-        check_sources(compare_scores(systems, measures=OF_TEXTS, **joining))
-    systems = _scored(systems, gate, comparison, texts, measured, quiet=quiet)
-    compared = compare_scores(
-        systems, baseline=baseline, measures=measured.compared, higher=higher, **joining
+    scoring = plan_scoring(
+        systems,
+        measures,
+        texts,
+        asked=comparison.named_columns,
+        baseline=how["baseline"],
+        is_gate=fail_if_worse,
     )
-    _write(compared, output, plot)
+    if scoring is not None:
+        planned = match_examples(scoring.planned(systems), **how)  # fails now, not after hours
+        if fail_if_worse:
+            check_gate(planned)
+        systems = scoring.scored(systems, progress=not quiet)
+    compared = compare_scores(systems, **how)
+    for problem in compared.unmatched:
+        warn(problem)
+    content = to_dict(compared)
+    content["notes"] = list(map(as_typed, content["notes"]))
+    status = 1 if any(compared.skipped.values()) else 0
+    reasons: list[str] = []
+    if fail_if_worse:
+        verdict, reasons = judge(compared)
+        status = int(verdict)
+        content |= {"verdict": verdict.name.lower(), "status": status, "reasons": reasons}
+    _write(compared, content, output, plot)
     if as_json:
-        say(_as_json(compared))
+        say(_as_json(content))
     elif output is None or not is_standard(output):
         _print(compared)
         if output is not None:
             say_wrote("the comparison", output)
         if plot is not None:
             say_wrote("the plot", plot)
-    if gate is not None:
-        first = compared.measures[0]
-        measures = [first, *(name for name in OF_TEXTS if name != measure_of(first))]
-        joining["higher"] = [first] if first in higher else []
-        verdict, reason = judge(
-            compare_scores(systems, baseline=gate[0], measures=measures, **joining)
-        )
-        (warn if verdict else note)(reason)
-        if verdict:
-            return verdict
-    return 1 if skipped or unmatched else 0
+    for reason in reasons:
+        (warn if status else note)(reason)
+    return status
 
 
 def _check_outputs(
@@ -218,26 +210,31 @@ def _read_systems(
     comparison: ComparisonOptions,
     layout: Layout,
     measures: Sequence[str] | None,
-) -> tuple[dict[str, "DataFrame"], int]:
-    """The table of each system, and how many rows were skipped."""
+) -> dict[str, "DataFrame"]:
+    """The table of each system. Names the rows that are skipped."""
     from estime_metric.compare.join import check_filled, name_of
 
-    columns = [comparison.id_column] if comparison.id_column is not None else []
-    columns += [comparison.system_column] if len(inputs) == 1 else []
+    if len(inputs) == 1:
+        comparison = replace(comparison, system_column=comparison.system_column or "system")
+    elif comparison.system_column is not None:
+        raise ValueError(
+            f"Expected `system_column` with one file of all systems, but got {len(inputs)} files."
+        )
     problems: list[str] = []
     tables = {
-        name: _read(path, columns, layout, measures, problems)
+        name: _read(path, comparison.named_columns, layout, measures, problems)
         for path, name in zip(inputs, _names_of_files(inputs), strict=True)
     }
     warn_of_rows(problems)
-    if len(inputs) == 1:
-        (table,) = tables.values()
-        names = table[comparison.system_column].map(name_of)
-        check_filled(names, inputs[0].name)
-        tables = {str(name): part for name, part in table.groupby(names, sort=False)}
-        for part in tables.values():
-            part.attrs = table.attrs
-    return tables, len(problems)
+    if comparison.system_column is None:
+        return tables
+    (table,) = tables.values()
+    names = table[comparison.system_column].map(name_of)
+    check_filled(names, inputs[0].name)
+    tables = {str(name): part for name, part in table.groupby(names, sort=False)}
+    for part in tables.values():
+        part.attrs = table.attrs
+    return tables
 
 
 def _read(
@@ -251,8 +248,8 @@ def _read(
     ``problems`` gets a sentence for each other row. ValueError if there is no row, or a column is
     missing.
     """
-    from estime_metric.compare.differences import has_scores, needs_encoder
-    from estime_metric.compare.join import check_column
+    from estime_metric.compare.examples import DEFAULT_MEASURES, needs_encoder, text_problems
+    from estime_metric.compare.join import check_column, has_scores
 
     skipped: list[str] = []  # of this file alone: its first problem explains an empty table
     table = read(path, layout, own_columns=columns, skipped=skipped)
@@ -262,107 +259,34 @@ def _read(
             f"Expected {path.name} to have scores or pairs, but it has no rows{reason}."
         )
     for column in columns:
-        if measure_of(column) in MEASURES:
-            raise ValueError(
-                f"Expected `id_column` and `system_column` to be other columns than measures, but got "
-                f"{column!r}."
-            )
         check_column(table, column, path.name, _ANOTHER_COLUMN)
-    if not has_scores(table) and needs_encoder(measures):
-        for argument in ("source_column", "summary_column"):
-            column = getattr(layout, argument)
-            if column not in table:
-                raise ColumnError(path, argument, column, list(table.columns))
-        wrong = _problems_of_texts(table, layout)
+    if not has_scores(table) and needs_encoder(measures or DEFAULT_MEASURES):
+        _check_text_columns(path, table, layout)
+        lines = zip(table.index, text_problems(table, layout.text_columns), strict=True)
+        wrong = {line: problem for line, problem in lines if problem}
         skipped += [f"{path.name} line {line}: {problem}" for line, problem in wrong.items()]
         if len(wrong) == len(table):
             raise ValueError(f"Expected pairs in {path.name}, but got none ({skipped[0]}).")
         table = table.drop(index=list(wrong))
+        table.attrs["skipped"] = len(skipped)
     problems += skipped
     return table
 
 
-def _problems_of_texts(table: "DataFrame", layout: Layout) -> dict[int, str]:
-    """Line -> what keeps the row from being scored."""
-    columns = layout.text_columns
-    texts = table.reindex(columns=columns).astype(object)
-    rows = texts.where(texts.notna(), None).to_dict("index")
-    problems = {line: pair_problem(row, *columns) for line, row in rows.items()}
-    return {line: problem for line, problem in problems.items() if problem}
-
-
-def _base_and_new(systems: "dict[str, DataFrame]", baseline: str | None) -> tuple[str, str]:
-    """The two systems of the gate."""
-    if len(systems) != 2:
-        raise ValueError(f"Expected two systems with --fail-if-worse, but got {len(systems)}.")
-    first, second = systems
-    return (second, first) if baseline == second else (first, second)
-
-
-def _scored(
-    systems: "dict[str, DataFrame]",
-    gate: tuple[str, str] | None,
-    comparison: ComparisonOptions,
-    layout: Layout,
-    measured: ComparedOptions,
-    *,
-    quiet: bool,
-) -> "dict[str, DataFrame]":
-    """The systems with their scores; those that have none are scored if a compared measure needs it.
-
-    If the signatures of the two systems of a ``gate`` differ, its base is scored again, with the
-    settings of the new system.
+def _check_text_columns(path: Path, table: "DataFrame", layout: Layout) -> None:
+    """Refuses a table without the columns of the texts; if it seems to be an output of ``estime score``
+    without its record, the message says so.
     """
-    from estime_metric.compare.differences import has_scores, needs_encoder
-
-    if not needs_encoder(measured.compared):
-        return systems
-    to_score = [name for name, table in systems.items() if not has_scores(table)]
-    settings = measured.settings()
-    if gate is not None and gate[0] not in to_score:
-        base, new = (systems[name] for name in gate)
-        if gate[1] in to_score:
-            signature = _signature(settings)
-        else:
-            signature = str(new[SIGNATURE].iloc[0])
-            record = new.attrs.get("record", {})
-            if is_record_of_scores(record):
-                settings = {**options_of(record), **settings}
-        if str(base[SIGNATURE].iloc[0]) != signature:
-            if problems := _problems_of_texts(base, layout):
-                line, problem = next(iter(problems.items()))
-                raise ValueError(
-                    f"Expected {gate[0]} to have the signature {signature}, or texts that can be scored "
-                    f"again, but it has {base[SIGNATURE].iloc[0]}, and line {line}: {problem}."
-                )
-            to_score.append(gate[0])
-    if not to_score:
-        return systems
-    from estime_metric.scorer import EstimeScorer  # imports torch: slow
-
-    scorer = EstimeScorer(**settings, cache=_CACHE if len(to_score) > 1 else None)
-    scored = {}
-    for name in to_score:
-        table = systems[name]
-        summaries, sources = (
-            table[column].tolist() for column in (layout.summary_column, layout.source_column)
-        )
-        scores = scorer.score(summaries, sources, progress=not quiet).table()
-        old = [
-            column
-            for column in table.columns.drop(comparison.id_column or [])
-            if column in scores or measure_of(column) in MEASURES
-        ]
-        own = table.drop(columns=old)
-        scores = scores.drop(columns=scores.columns.intersection(own.columns))
-        scored[name] = own.join(scores.set_axis(table.index))
-    return systems | scored
-
-
-def _signature(settings: dict[str, Any]) -> str:
-    from estime_metric.scorer import EstimeScorer  # imports torch: slow
-
-    return str(EstimeScorer(**settings).signature)
+    for argument in ("source_column", "summary_column"):
+        column = getattr(layout, argument)
+        if column in table:
+            continue
+        if SOURCE_ID in table and any(measure_of(str(name)) in MEASURES for name in table):
+            raise ValueError(
+                f"Expected {record_path(path).name} next to {path.name}, which seems to be an output of "
+                "'estime score', but there is none. Copy it, too."
+            )
+        raise ColumnError(path, argument, column, list(table.columns))
 
 
 def _names_of_files(paths: Sequence[Path]) -> list[str]:
@@ -380,7 +304,9 @@ def _name_of_baseline(paths: Sequence[Path], baseline: str | None) -> str | None
     return named[0] if len(named) == 1 else baseline
 
 
-def _write(compared: "Comparison", output: Path | None, plot: Path | None) -> None:
+def _write(
+    compared: "Comparison", content: dict[str, Any], output: Path | None, plot: Path | None
+) -> None:
     """Writes a comparison by the ending of ``output``, and its plot, which is drawn first."""
     from estime_metric.compare.sentences import to_rows
 
@@ -390,21 +316,19 @@ def _write(compared: "Comparison", output: Path | None, plot: Path | None) -> No
 
         figure = plot_copying(compared, compared.measures[0])
     if output is not None and output.suffix.lower() == ".json":
-        write_text(output, _as_json(compared) + "\n")
+        write_text(output, _as_json(content) + "\n")
     elif output is not None:
         write(output, to_rows(compared))
     if figure is not None and plot is not None:
         save(figure, plot)
 
 
-def _as_json(compared: "Comparison") -> str:
-    from estime_metric.compare.sentences import to_dict
-
-    return json.dumps(to_dict(compared), ensure_ascii=False, indent=2)
+def _as_json(content: dict[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=2)
 
 
 def _print(compared: "Comparison") -> None:
-    from estime_metric.compare.differences import PROPERTIES
+    from estime_metric.compare.examples import PROPERTIES
     from estime_metric.compare.sentences import notes
 
     systems = compared.systems
@@ -414,6 +338,7 @@ def _print(compared: "Comparison") -> None:
             "system": list(systems.index),
             "summaries": systems["summaries"].tolist(),
             "blank": [fixed(number, 0) for number in systems["blank"]],
+            **({"skipped": systems["skipped"].tolist()} if systems["skipped"].any() else {}),
             **{name: [fixed(value, 2) for value in systems[name]] for name in known},
         },
         texts=["system"],
@@ -423,14 +348,14 @@ def _print(compared: "Comparison") -> None:
         _print_means(compared, measure)
         _print_differences(compared, measure)
     for line in notes(compared):
-        say(line)
+        say(as_typed(line))
 
 
 def _print_means(compared: "Comparison", measure: str) -> None:
     """The systems, the best mean first."""
     names = compared.ranking(measure)
     cells = [mean_cells(measure, compared.interval(measure, name)) for name in names]
-    better = "higher" if compared.higher_is_better[measure] else "lower"
+    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
     print_columns(
         {
             "system": names,
@@ -438,7 +363,7 @@ def _print_means(compared: "Comparison", measure: str) -> None:
             "95% interval": [interval for _, interval in cells],
         },
         texts=["system"],
-        title=f"Means of {measure} ({better} is better)",
+        title=f"Means of {measure}{better[compared.higher_is_better[measure]]}",
     )
 
 
@@ -460,7 +385,8 @@ def _print_differences(compared: "Comparison", measure: str) -> None:
         "95% interval": [interval for _, interval in cells],
         "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in shown],
         "wins / ties / losses": [
-            f"{row['a_better']}/{row['ties']}/{row['b_better']}" for row in shown
+            "/".join(EMPTY if number is None else str(number) for number in numbers)
+            for numbers in ([row["a_better"], row["ties"], row["b_better"]] for row in shown)
         ],
     }
     density = compared.systems["copied_density"]

@@ -95,10 +95,10 @@ def warn_of_rows(problems: Sequence[str]) -> None:
 
 
 def _print_error(text: str, style: str) -> None:
-    Console(stderr=True).print(Text(printable(_as_typed(text)), style=style), soft_wrap=True)
+    Console(stderr=True).print(Text(printable(as_typed(text)), style=style), soft_wrap=True)
 
 
-def _as_typed(text: str) -> str:
+def as_typed(text: str) -> str:
     """A text with the options of the command that runs as they are typed: ``--source-column`` for
     ```source_column```, which is the name in Python.
     """

@@ -5,6 +5,7 @@ Of each group there is a constant in which nothing is given, the default of that
 
 # Annotations are evaluated here, not postponed: Cyclopts reads them also if another module extends
 # a group.
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -189,12 +190,12 @@ def parse_integers(option: str, text: str, otherwise: str = "") -> tuple[int, ..
     """``"12,21"`` as ``(12, 21)``; ValueError, which names the option, if it is not a list of
     integers.
     """
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError as error:
+    parts = text.split(",")
+    if not all(re.fullmatch(r"\s*[+-]?[0-9]+\s*", part) for part in parts):
         raise ValueError(
             f"Expected {option} to be comma-separated integers{otherwise}, but got {text!r}."
-        ) from error
+        )
+    return tuple(map(int, parts))
 
 
 def parse_layers(text: str) -> tuple[int, ...] | str:

@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Report
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, reported_name
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, REPORTED, reported_name
 from estime_metric.show.tables import mean_cells, print_columns, screen
 from estime_metric.table.table import FILE, FLAG, LINE, plain
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
-    from estime_metric.table.intervals import Interval
+    from estime_metric.table.summary import Summary
 
-#: Measures that are listed for each pair, and measures with a printed mean, in addition to the
-#: requested ones.
+#: Measures that are listed for each pair, in addition to the requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
-_MEANS = (*_LISTED_MEASURES, "coverage")
 _ROOM = 24  # cells of the screen that a summary has at least
 _WORDS = 20  # words of a summary that are named for each reason
 
@@ -35,23 +33,23 @@ def print_pairs(report: Report) -> None:
     are several. The summaries are cut to the room that is left.
     """
     layers = report.config.layer_tuple
-    pairs = report.table.iloc[report.first]
+    pairs = report.table
     columns: dict[str, list[Any]] = {LINE: [str(line) for line in pairs[LINE]] * len(layers)}
     if len(layers) > 1:
-        columns["layer"] = [str(layer) for layer in layers for _ in report.first]
+        columns["layer"] = [str(layer) for layer in layers for _ in pairs.index]
     for name in dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)):
         columns[name] = [
             _shown(name, value)
             for layer in layers
             for value in pairs[reported_name(name, layer, layers)]
         ]
-    if report.threshold is not None:
+    if FLAG in pairs:
         columns[FLAG] = ["flag" if flag else "" for flag in pairs[FLAG]]
     if len(report.inputs) > 1:
         columns[FILE] = list(pairs[FILE]) * len(layers)
     used = sum(max(map(len, (name, *cells))) + 2 for name, cells in columns.items())
     room = max(screen().width - used - 2, _ROOM)
-    _, summaries = zip(*map(report.texts.__getitem__, report.first), strict=True)
+    summaries = [report.texts[position][1] for position in pairs.index]
     columns["summary"] = [shortened(summary, room) for summary in summaries] * len(layers)
     print_columns(columns, texts=(FLAG, FILE, "summary"))
 
@@ -60,21 +58,22 @@ def print_report(report: Report) -> None:
     """The counts, the means with their intervals, of each file too, the lines to look at, and the
     short signature.
     """
+    summary = report.summary
     say(
-        f"{counted(report.pairs, 'pair')} scored, {counted(report.skipped, 'row')} skipped, "
-        f"{counted(report.blank, 'blank summary')}\n"
+        f"{counted(summary.pairs, 'pair')} scored, {counted(report.skipped, 'row')} skipped, "
+        f"{counted(summary.blank, 'blank summary')}\n"
     )
     _print_means(report)
-    if report.means_of_files and len(report.config.layer_tuple) == 1:
-        _print_means_of_files(report.means_of_files)
-    if report.few_sources == 1:
+    if report.files and len(report.config.layer_tuple) == 1:
+        _print_means_of_files(report.files)
+    if summary.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
-    elif report.few_sources is not None:
+    elif summary.few_sources is not None:
         say(
-            f"There are only {report.few_sources} different sources, so the intervals are too "
+            f"There are only {summary.few_sources} different sources, so the intervals are too "
             "narrow."
         )
-    unchecked = report.unchecked - report.blank
+    unchecked = summary.unchecked - summary.blank
     if unchecked:
         lines = _listed(report.unchecked_lines, unchecked, report)
         shares = (
@@ -83,23 +82,22 @@ def print_report(report: Report) -> None:
             else "share no token with their source"
         )
         say(f"{counted(unchecked, 'summary')} {shares}, so nothing was checked: {lines}")
-    if report.blank:
-        lines = _listed(report.blank_lines, report.blank, report)
+    if summary.blank:
+        lines = _listed(report.blank_lines, summary.blank, report)
         worst = f"{RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}"
-        say(f"{counted(report.blank, 'blank summary')} ({worst}): {lines}")
-    if report.uncounted_names:
-        summaries = counted(report.uncounted_names, "summary")
+        say(f"{counted(summary.blank, 'blank summary')} ({worst}): {lines}")
+    if summary.uncounted_names:
+        summaries = counted(summary.uncounted_names, "summary")
         say(f"Names could not be counted in {summaries}, because capitals say nothing there.")
-    say(report.signature.short)
+    say(report.config.signature().short)
 
 
-def print_worst(report: Report, explained: Sequence[Explained]) -> None:
+def print_worst(report: Report, explained: Sequence[Explained], threshold: float | None) -> None:
     """The worst summaries, each with its place and the words that count against it."""
-    if report.threshold is not None:
-        heading = (
-            f"{counted(report.flagged, 'summary')} flagged ({RECOMMENDED} >= {report.threshold:g})"
-        )
-        if 0 < len(explained) < report.flagged:
+    if threshold is not None:
+        flagged = int(report.table[FLAG].sum())
+        heading = f"{counted(flagged, 'summary')} flagged ({RECOMMENDED} >= {threshold:.15g})"
+        if 0 < len(explained) < flagged:
             heading += f"; the worst {len(explained)}"
     else:
         number = len(explained)
@@ -130,7 +128,7 @@ def worst_as_dicts(report: Report, explained: Sequence[Explained]) -> list[dict[
 
 def _print_means(report: Report) -> None:
     layers = report.config.layer_tuple
-    names = tuple(dict.fromkeys((*_MEANS, *report.config.measures)))
+    names = tuple(dict.fromkeys((*REPORTED, *report.config.measures)))
     places = [(layer, name) for layer in layers for name in names]
     cells = [mean_cells(name, report.interval(name, layer)) for layer, name in places]
     better = {True: "higher", False: "lower", None: ""}
@@ -146,18 +144,19 @@ def _print_means(report: Report) -> None:
     )
 
 
-def _print_means_of_files(means_of_files: Mapping[str, Mapping[str, Interval]]) -> None:
-    names = [Path(file).name for file in means_of_files]
+def _print_means_of_files(files: Mapping[str, Summary]) -> None:
+    names = [Path(file).name for file in files]
     is_unique = len(set(names)) == len(names)
-    cells = [mean_cells(RECOMMENDED, means[RECOMMENDED]) for means in means_of_files.values()]
+    means = [summary.means for summary in files.values()]
+    cells = [mean_cells(RECOMMENDED, mean[RECOMMENDED]) for mean in means]
     print_columns(
         {
-            "file": names if is_unique else list(means_of_files),
-            "pairs": [means["tokens"].count for means in means_of_files.values()],
+            "file": names if is_unique else list(files),
+            "pairs": [summary.pairs for summary in files.values()],
             RECOMMENDED: [mean for mean, _ in cells],
             "95% interval": [interval for _, interval in cells],
             **{
-                name: [mean_cells(name, means[name])[0] for means in means_of_files.values()]
+                name: [mean_cells(name, mean[name])[0] for mean in means]
                 for name in ("alarms", "tokens")
             },
         },

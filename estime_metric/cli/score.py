@@ -4,7 +4,7 @@
 # groups.
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,8 +23,9 @@ from estime_metric.cli.report import (
 )
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Job, Report, score_files
+from estime_metric.jobs.report import LISTED
 from estime_metric.table.output import is_standard
-from estime_metric.table.rows import TABLES, Layout
+from estime_metric.table.rows import Layout
 from estime_metric.table.table import FLAG
 
 if TYPE_CHECKING:
@@ -38,18 +39,24 @@ _LAUNCHED = "TORCHELASTIC_RUN_ID"
 
 @Parameter(name="*", group=Group("Output", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
-class OutputOptions(Job):
-    """The job, and what becomes of an output that exists.
+class OutputOptions:
+    """What is written, and what becomes of an output that exists.
 
     Attributes:
+        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output. If it is a
+            link, to its target.
         resume: Resume the output of a stopped run, if there is one.
+        keep_texts: Also write the sources and summaries to the output.
+        prefix: Prefix of the output columns, such as estime_.
+        threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
+            the output and the table, and in a list of the worst with their words. 'estime
+            calibrate' chooses a threshold for your texts.
     """
 
-    inputs: Annotated[tuple[Path, ...], options.NO_OPTION] = ()
-    layout: Annotated[Layout, options.NO_OPTION] = TABLES
     output: options.Output = None
     resume: bool = False
     overwrite: options.Overwrite = False
+    keep_texts: bool = False
     prefix: Annotated[str, Parameter(show_default=False)] = ""
     threshold: Annotated[float | None, Parameter(metavar="VALUE")] = None
 
@@ -63,6 +70,17 @@ class OutputOptions(Job):
         if self.resume and (self.output is None or is_standard(self.output)):
             raise ValueError("Expected a file as --output with --resume: name the one to resume.")
         return "resume" if self.resume else "overwrite" if self.overwrite else "refuse"
+
+    def job(self, inputs: tuple[Path, ...], layout: Layout) -> Job:
+        """The job that scores these files."""
+        return Job(
+            inputs=inputs,
+            layout=layout,
+            output=self.output,
+            keep_texts=self.keep_texts,
+            prefix=self.prefix,
+            threshold=self.threshold,
+        )
 
 
 @Parameter(name="*", group=Group("Report", sort_key=5))
@@ -135,7 +153,7 @@ def score(
         )
     existing = output.existing
     shown.check(output.output)
-    job = replace(output, inputs=(Path(EXAMPLES),) if example else paths, layout=texts)
+    job = output.job((Path(EXAMPLES),) if example else paths, texts)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**measure.settings())
@@ -163,6 +181,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
     for path in report.without_pairs:
         warn(f"{path} has no pair")
     explained = _explained(report, scorer)
+    signature = report.config.signature()
     is_data = shown.json
     if shown.json:
         flags = {} if job.threshold is None else {"threshold": job.threshold}
@@ -170,36 +189,37 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
             **report.to_dict(),
             **flags,
             "seconds": round(report.seconds, 3),
-            "signature": report.signature,
-            "short_signature": report.signature.short,
+            "signature": signature,
+            "short_signature": signature.short,
         }
         if shown.number_of_worst(job):
             content["worst"] = worst_as_dicts(report, explained)
         say(json.dumps(content, ensure_ascii=False, indent=1))
     elif job.output is not None and is_standard(job.output):
-        note(report.signature.short)
+        note(signature.short)
         is_data = True
     else:
-        if report.first and job.output is None:
+        if job.output is None and report.summary.pairs <= LISTED:
             print_pairs(report)
         if explained or job.threshold is not None:
-            print_worst(report, explained)
+            print_worst(report, explained, job.threshold)
         print_report(report)
     if job.output is None:
         return
+    rows = counted(report.summary.pairs, "row")
     if report.was_complete:
-        rows = counted(report.pairs, "row")
-        (note if is_data else say)(f"{job.output} was already complete: {rows}")
+        why = f" (its inputs were not compared: {report.uncompared})" if report.uncompared else ""
+        (note if is_data else say)(f"{job.output} was already complete: {rows}{why}")
     else:
-        say_wrote(counted(report.pairs, "row"), job.output, on_stderr=is_data)
+        say_wrote(rows, job.output, on_stderr=is_data)
 
 
 def _explained(report: Report, scorer: "EstimeScorer") -> list[Explained]:
     """The worst summaries, the worst first, each with the verdicts on its words if its texts are
     known; if the job has a threshold, only those that it flags.
     """
-    worst = report.worst
-    if report.threshold is not None:
+    worst = list(report.worst)
+    if FLAG in report.table:
         worst = [position for position in worst if report.table[FLAG][position]]
     known = [position for position in worst if position in report.texts]
     if not known:

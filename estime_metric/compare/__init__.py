@@ -1,17 +1,13 @@
 """Compares two or more systems on the same sources.
 
-`compare_results` compares results of `EstimeScorer.score`. `compare_scores` compares tables of
-scores, which `read_scores` reads. Scores with different signatures raise an error.
+`compare_scores` compares tables of scores: `EstimeResult.table`, or what `read_scores` reads. `judge` says
+whether a new system may take the place of another. Scores with different signatures raise an error.
 """
 
 from __future__ import annotations
 
-from estime_metric.compare.differences import (
-    DEFAULT_MEASURES,
-    Comparison,
-    compare_results,
-    compare_scores,
-)
+from estime_metric.compare.differences import Comparison, compare_scores
+from estime_metric.compare.examples import DEFAULT_MEASURES, Examples
 from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
 from estime_metric.compare.sentences import notes, to_dict, to_rows
@@ -20,9 +16,9 @@ from estime_metric.table.table import read as read_scores
 __all__ = [
     "DEFAULT_MEASURES",
     "Comparison",
+    "Examples",
     "Joined",
     "Verdict",
-    "compare_results",
     "compare_scores",
     "join_scores",
     "judge",

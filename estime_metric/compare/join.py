@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 
 from estime_metric._wording import shortened
 from estime_metric.table.intervals import source_id
-from estime_metric.table.table import SOURCE_ID
+from estime_metric.table.table import SIGNATURE, SOURCE_ID
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
 
@@ -27,11 +28,11 @@ Label = Callable[[str, str], str]
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Scores of several systems, example by example.
+    """Which rows of several systems are about the same example.
 
     Attributes:
-        rows: one row per example, in an order that does not depend on the order in the files; the
-            columns have two levels, the system and its column: ``rows["A"]["alarms"]``.
+        rows: one row per example, in an order that does not depend on the order in the files; one column
+            per system: the positions of its rows in its table.
         matched_by: the column that identified an example.
         unmatched: one sentence per source or example that is not compared; after `NAMED` of a kind,
             one sentence counts the others.
@@ -54,23 +55,22 @@ def join_scores(
     """Joins the rows of all systems that are about one example.
 
     Args:
-        systems: the scores of each system, in any order.
+        systems: the table of each system, in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
             `id_of`. Without it, an example is identified by its source and by the position of the
             summary among the summaries of that source; a source is not compared if the systems have
             different numbers of summaries of it.
-        source_column: the column of the sources if there is no column ``source_id``.
+        source_column: the column of the sources, see `source_ids`.
 
     Raises:
         ValueError: a column is missing or has an empty cell, an identifier occurs twice or has
             different sources, or the systems have no example in common.
     """
-    keys = {
-        name: _ids_of_sources(table, name, source_column)
-        if id_column is None
-        else _ids_of_examples(table, name, id_column)
-        for name, table in systems.items()
-    }
+    sources = {name: source_ids(table, source_column) for name, table in systems.items()}
+    if id_column is None:
+        keys = {name: _known(ids, name, systems[name]) for name, ids in sources.items()}
+    else:
+        keys = {name: _ids_of_examples(table, name, id_column) for name, table in systems.items()}
     counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
     counts = counts.fillna(0).astype(int)
     is_everywhere = (counts > 0).all(axis=1)
@@ -87,7 +87,7 @@ def join_scores(
         return f"line {keys[name].index[keys[name] == key][0]}"
 
     unmatched = _uneven(counts[is_everywhere & ~is_even], label)
-    unmatched += _unmatched(counts[~is_everywhere], label)
+    unmatched += _unmatched(counts[~is_everywhere], label, texts)
     matched_by = id_column or "source"
     common = counts.index[is_everywhere & is_even]
     if not len(common):
@@ -95,22 +95,32 @@ def join_scores(
             f"Expected {' and '.join(systems)} to have examples in common, but by column "
             f"{matched_by!r} they have none: {unmatched[0]}. {_ADVICE}"
         )
-    tables = {
-        name: table.set_index([keys[name], keys[name].groupby(keys[name]).cumcount()]).loc[
-            keys[name].isin(common).to_numpy()
-        ]
-        for name, table in systems.items()
+    positions = {
+        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[ids.isin(common).array]
+        for name, ids in keys.items()
     }
-    rows = pd.concat(tables, axis=1, join="inner").sort_index()
-    sources = _common_sources(rows, list(systems), source_column, matched_by)
-    return Joined(rows, matched_by, tuple(unmatched), sources)
+    rows = pd.concat(positions, axis=1, join="inner").sort_index()
+    known = {name: ids.iloc[rows[name]].array for name, ids in sources.items() if ids is not None}
+    return Joined(
+        rows,
+        matched_by,
+        tuple(unmatched),
+        _common_sources(pd.DataFrame(known, rows.index), matched_by),
+    )
+
+
+def has_scores(table: pd.DataFrame) -> bool:
+    """Whether a table has scores of ESTIME: a signature says so."""
+    return SIGNATURE in table and table[SIGNATURE].map(str).str.startswith("ESTIME|").any()
 
 
 def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series | None:
-    """The `source_id` of each row, from the column ``source_id``, otherwise from the column of the
-    sources; ``None`` if a row has neither.
+    """The `source_id` of each row: of a table with scores from the column ``source_id``, which they have;
+    of another from the column of the sources, or, without it, from a column ``source_id`` of the user's.
+    ``None`` if a row has none.
     """
-    for column in (SOURCE_ID, source_column):
+    columns = [source_column, SOURCE_ID]
+    for column in reversed(columns) if has_scores(table) else columns:
         if column in table and not (cells := table[column].map(id_of).astype(str)).eq("").any():
             are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
             return cells if are_ids else cells.map(source_id)
@@ -169,14 +179,10 @@ def check_filled(cells: pd.Series, name: str) -> None:
         )
 
 
-def _common_sources(
-    rows: pd.DataFrame, systems: Sequence[str], source_column: str, matched_by: str
-) -> list[str] | None:
+def _common_sources(known: pd.DataFrame, matched_by: str) -> list[str] | None:
     """The `source_id` of each example, ``None`` if no system has it. ValueError if two systems have
     different sources.
     """
-    ids = {name: source_ids(rows[name], source_column) for name in systems}
-    known = pd.DataFrame({name: cells for name, cells in ids.items() if cells is not None})
     if known.empty:
         return None
     for example, _ in known.index[known.nunique(axis=1) > 1]:
@@ -184,17 +190,17 @@ def _common_sources(
             f"Expected {' and '.join(known)} to have the same source in each example, but their sources "
             f"of {shortened(example)!r} in column {matched_by!r} differ. {_ADVICE}"
         )
-    cells: list[str] = known.iloc[:, 0].tolist()
-    return cells
+    ids: list[str] = known.iloc[:, 0].tolist()
+    return ids
 
 
-def _ids_of_sources(table: pd.DataFrame, name: str, source_column: str) -> pd.Series:
-    ids = source_ids(table, source_column)
+def _known(ids: pd.Series | None, name: str, table: pd.DataFrame) -> pd.Series:
     if ids is None:
         raise ValueError(
             f"Expected each row of {name} to have the column {SOURCE_ID!r}, which 'estime score' "
-            f"writes, or {source_column!r}, but the columns are {', '.join(map(str, table.columns))}. "
-            "Name the column that identifies the examples with `id_column`."
+            f"writes, or a source, but the columns are {', '.join(map(str, table.columns))}. Name the "
+            "column of the sources with `source_column`, or the column that identifies the examples "
+            "with `id_column`."
         )
     return ids
 
@@ -223,15 +229,39 @@ def _uneven(counts: pd.DataFrame, label: Label) -> list[str]:
     return _counted(problems, counts, "sources have different numbers")
 
 
-def _unmatched(counts: pd.DataFrame, label: Label) -> list[str]:
+def _unmatched(counts: pd.DataFrame, label: Label, texts: Mapping[str, str]) -> list[str]:
     """A sentence for each source or example that a system lacks. It names the first system that has the
-    example, and the systems that lack it.
+    example, the systems that lack it, and how a text that they have instead differs from it if one does
+    not see it.
     """
+    by_sight: dict[str, list[str]] = {}  # what one sees of a text -> the keys of all such texts
+    for key in counts.index.intersection(list(texts)):
+        by_sight.setdefault(_seen(texts[key]), []).append(key)
+    alike = {key: by_sight.get(_seen(texts.get(key, "")), []) for key in counts.index}
+    counts = counts.loc[sorted(counts.index, key=lambda key: len(alike[key]) < 2)]  # these first
     problems = []
     for key, row in counts[:NAMED].iterrows():
         owner, lacking = row.index[row > 0][0], row.index[row == 0]
-        problems.append(f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}")
+        problem = f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}"
+        for other in alike[key]:
+            if other != key and counts.loc[other, lacking].any():
+                problem += f", where it has {_difference(texts[key], texts[other])}"
+                break
+        problems.append(problem)
     return _counted(problems, counts, "have no matching row in every system")
+
+
+def _seen(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _difference(text: str, other: str) -> str:
+    """How two texts differ that look the same."""
+    if text.split() == other.split():
+        return "other white space"
+    is_normalization = unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other)
+    normalization = "another Unicode normalization (NFC or NFD)"
+    return normalization if is_normalization else f"{normalization} and other white space"
 
 
 def _counted(problems: list[str], counts: pd.DataFrame, what: str) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 
 from estime_metric._wording import counted
-from estime_metric.compare.differences import PROPERTIES, Comparison
-from estime_metric.measures import RECOMMENDED, measure_of
+from estime_metric.compare.differences import Comparison
+from estime_metric.compare.examples import PROPERTIES
+from estime_metric.measures import MEASURES, RECOMMENDED, measure_of
 from estime_metric.table.intervals import FEW_SOURCES, RESAMPLES
-from estime_metric.table.significance import LEVEL, SEED, SWAPS
+from estime_metric.table.significance import LEAST_GROUPS, LEVEL, SEED, SWAPS
 
 LISTED = 15  # pairs of systems that are listed for a measure; further ones are counted
 
@@ -57,8 +58,8 @@ def to_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
-    """Everything, for one JSON object: the rows of `Comparison.systems`, those of `to_rows`, how they
-    were computed, and the notes.
+    """Everything, for one JSON object: the rows of `Comparison.systems` and `Comparison.means`, those of
+    `to_rows`, how they were computed, and the notes.
     """
     return {
         "signature": comparison.signature,
@@ -69,6 +70,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "swaps": SWAPS,
         "seed": SEED,
         "systems": _records(comparison.systems.rename_axis("system").reset_index()),
+        "means": _records(comparison.means),
         "pairs": to_rows(comparison),
         "notes": notes(comparison),
     }
@@ -137,20 +139,22 @@ def _notes_on_measure(comparison: Comparison, measure: str) -> list[str]:
     """What limits the tests of one measure."""
     rows = comparison.pairs.query("measure == @measure")
     lines = []
-    least = math.ceil(1 - math.log2(LEVEL))  # of k units that differ, the least p is 2 / 2 ** k
-    has_few = rows["units_differing"].between(1, least - 1) & (rows["units"] > 1)
+    if comparison.higher_is_better[measure] is None:
+        advice = "" if measure_of(measure) in MEASURES else " Name it with `higher` or `lower`."
+        lines.append(f"{measure} has no direction, so nothing is called better in it.{advice}")
+    has_few = rows["units_differing"].between(1, LEAST_GROUPS - 1) & (rows["units"] > 1)
     repeats = comparison.sources is not None and comparison.sources < comparison.examples
     units = "sources" if repeats else "examples"
     if has_few.any() and len(rows) == 1:
         differing, number = rows["units_differing"].iloc[0], rows["units"].iloc[0]
         lines.append(
             f"{measure}: only {differing} of {number} {units} differ; significance needs at least "
-            f"{least}."
+            f"{LEAST_GROUPS}."
         )
     elif has_few.any():
         lines.append(
-            f"{measure}: {has_few.sum()} of {len(rows)} pairs of systems differ in fewer than {least} "
-            f"{units}, which is too few for significance."
+            f"{measure}: {has_few.sum()} of {len(rows)} pairs of systems differ in fewer than "
+            f"{LEAST_GROUPS} {units}, which is too few for significance."
         )
     if left_out := rows["left_out"].iloc[0]:
         lines.append(

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from estime_metric.checks import check_pairs, check_text
+from estime_metric.checks import check_text, has_words
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.demo import page
 from estime_metric.engine.units import units_of
 from estime_metric.examples import PATH
 from estime_metric.explanation import Explanation
 from estime_metric.measures import RECOMMENDED
-from estime_metric.scorer import EstimeScorer
+from estime_metric.scorer import SWAPPED, EstimeScorer
 from estime_metric.show.html import comparison, fragment
 
 _LOG = logging.getLogger(__name__)
@@ -31,6 +31,13 @@ TOKENS = 4_000
 
 #: Bytes of source embeddings kept in memory, so that a source is not encoded again for another summary.
 CACHE_BYTES = 400_000_000
+
+#: What a visitor reads of texts whose scores may not be reliable.
+SWAPPED_HERE = "The summary is longer than the source. Have you swapped them?"
+FOREIGN_HERE = (
+    "The texts do not seem to be in English, the only language that this page reads, so the result is "
+    "not reliable."
+)
 
 #: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
 EXAMPLES: list[dict[str, str]] = [
@@ -118,8 +125,6 @@ class Handlers:
             return page.notice(str(error))
         except Exception as error:
             _LOG.error("a request failed with %s", type(error).__name__)
-            if isinstance(error, ValueError):
-                return page.notice(f"This cannot be scored: {error}")
             return page.notice(f"Something went wrong ({type(error).__name__}). Please try again.")
 
     def describe(self, source: str, summary: str) -> dict[str, Any]:
@@ -128,7 +133,7 @@ class Handlers:
         Raises ValueError if a text is blank or too long; the message is for the caller.
         """
         if not source.strip() or not summary.strip():
-            raise RefusedError("Expected a source and a summary that are not blank.")
+            raise RefusedError("The source or the summary is blank.")
         (explanation,), warnings = self._explain([summary], source)
         words = [
             {
@@ -154,18 +159,30 @@ class Handlers:
         """The explanations of some summaries of one source, and why the numbers may not be reliable.
 
         Raises:
-            RefusedError: a text is too long.
-            ValueError: a text has a lone surrogate, or the source has no words.
+            RefusedError: a text is too long or has a lone surrogate, or the source has no words.
         """
         self._check("source", source)
+        if not has_words(source):
+            raise RefusedError("The source has no word and no number to compare a summary with.")
         for summary in summaries:
             self._check("summary", summary)
-        texts = check_pairs(summaries, [source] * len(summaries))
-        return self.scorer.explain_checked(*texts)
+        explanations, warnings = self.scorer.explain_checked(
+            list(summaries), [source] * len(summaries)
+        )
+        return explanations, [
+            SWAPPED_HERE if warning == SWAPPED else FOREIGN_HERE for warning in warnings
+        ]
 
     def _check(self, name: str, text: str) -> None:
-        """Refuses a text that is too long (RefusedError), and names the command that has no limit."""
-        check_text(name, text)
+        """Refuses a text that is too long, and names the command that has no limit, or that is not
+        Unicode (RefusedError).
+        """
+        try:
+            check_text(name, text)
+        except ValueError:
+            raise RefusedError(
+                f"The {name} has half of a character (a lone surrogate). Please paste it again."
+            ) from None
         if self.limits is None:
             return
         is_source = name == "source"

@@ -7,7 +7,7 @@ Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
@@ -286,8 +286,9 @@ class Letters:
     letters: int = 0
     known: int = 0
 
-    def add(self, units: Units, special_ids: Collection[int]) -> None:
-        """Counts the units of one more text."""
+    @classmethod
+    def of(cls, units: Units, special_ids: Collection[int]) -> Letters:
+        """Those of one text."""
         text = units.text
         starts, stops = units.spans.T
         letters = _sums(_tested(text, str.isalpha), starts, stops)
@@ -296,9 +297,13 @@ class Letters:
         tokens = np.maximum(units.stop - units.first - (stops - starts - alnum), 1)
         is_special = _is_special(units.tokens, special_ids)
         known = letters[_sums(is_special, units.first, units.stop) == 0]
-        self.tokens += int(tokens[letters > 0].sum())
-        self.letters += int(letters.sum())
-        self.known += int(known.sum())
+        return cls(int(tokens[letters > 0].sum()), int(letters.sum()), int(known.sum()))
+
+    def add(self, others: Letters) -> None:
+        """Adds those of other texts."""
+        self.tokens += others.tokens
+        self.letters += others.letters
+        self.known += others.known
 
     @property
     def are_foreign(self) -> bool:
@@ -306,6 +311,28 @@ class Letters:
         if self.letters >= _LETTERS_TO_KNOW and 2 * self.known < self.letters:
             return True
         return self.tokens >= _LEAST_TOKENS and self.known < _LEAST_LETTERS * (self.tokens - 1)
+
+    @property
+    def look_foreign(self) -> bool:
+        """Whether they look so, however short they are: at least one text does of those that
+        `are_foreign` together.
+        """
+        return 2 * self.known < self.letters or self.known < _LEAST_LETTERS * self.tokens
+
+
+@dataclass(slots=True)
+class Language:
+    """What the letters of some pairs say of their language.
+
+    Attributes:
+        sources: the letters of all sources.
+        summaries: those of all summaries.
+        foreign_pairs: the pairs with a text that looks foreign.
+    """
+
+    sources: Letters = field(default_factory=Letters)
+    summaries: Letters = field(default_factory=Letters)
+    foreign_pairs: int = 0
 
 
 def _is_special(tokens: IntArray, special_ids: Collection[int]) -> BoolArray:

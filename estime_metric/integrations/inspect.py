@@ -19,7 +19,7 @@ with needs_extra("inspect", "ESTIME in Inspect needs inspect-ai"):
     from inspect_ai.solver import TaskState
 
 from estime_metric.checks import check_one_layer, measure_tuple
-from estime_metric.measures import MEASURES, RECOMMENDED
+from estime_metric.measures import MEASURES, REPORTED
 
 
 @cache
@@ -35,7 +35,7 @@ def _lasting_thread(process: int) -> ThreadPoolExecutor:
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def estime(
-    measures: str | Sequence[str] = (RECOMMENDED, "alarms"),
+    measures: str | Sequence[str] = REPORTED,
     source: str | None = None,
     explain: bool = True,
     **options: Any,
@@ -45,7 +45,8 @@ def estime(
     Samples are scored one after another, off the event loop. Equal sources are encoded once.
 
     Args:
-        measures: the measures that are logged, each under its name. ``blank`` is always logged too:
+        measures: the measures that are logged, each under its name; by default those of a report,
+            ``REPORTED``. ``blank`` is always logged too:
             1 for a summary without tokens, otherwise 0. If a measure is undefined for a sample, the
             sample is excluded from its mean and standard error.
         source: the field of the sample's metadata that contains the source. If it is ``None``, the

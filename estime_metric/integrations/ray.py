@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -54,10 +53,17 @@ class BatchScorer:
             "prefix": prefix,
         }
 
-    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns of a batch, and for each measure one of float64, NaN if it is undefined; with
-        several layers ``alarms_layer12`` and so on. The batch is in any of Ray's formats.
+    def __call__(self, batch: Any) -> Any:
+        """The batch, in any of Ray's formats, with a further column of float64 for each measure, NaN if it
+        is undefined; with several layers ``alarms_layer12`` and so on. Other columns stay as they are. Ray
+        itself turns integers with nulls into floats unless ``batch_format`` is ``"pyarrow"``.
         """
         measures = self._scorer.map_batch(batch, **self._columns)
-        own = {name: batch[name] for name in getattr(batch, "column_names", batch)}
-        return {name: np.asarray(values) for name, values in {**own, **measures}.items()}
+        columns = {name: np.asarray(values, np.float64) for name, values in measures.items()}
+        if hasattr(batch, "append_column"):  # a table of Arrow
+            for name, values in columns.items():
+                batch = batch.append_column(name, [values])
+            return batch
+        if hasattr(batch, "assign"):  # a frame of pandas
+            return batch.assign(**columns)
+        return {**batch, **columns}

@@ -64,7 +64,8 @@ class EstimeReward:
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
             for measure in (self.measure, "copied_density", "alarms"):
-                log(f"estime/{measure}", result.mean(measure))
+                if not result.values(measure).isnan().all():  # TRL's mean would be NaN too
+                    log(f"estime/{measure}", result.mean(measure))
             log("estime/blank", len(result.blank_indices))
         values = result.values(self.measure).nan_to_num(1.0)
         copies = result.values("copied_density") > self.free_copy
@@ -114,7 +115,7 @@ def estime_reward(
         raise ValueError(
             f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}."
         )
-    if free_copy < 0:
+    if not free_copy >= 0:  # nor NaN
         raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
     config = None
     if scorer is not None:

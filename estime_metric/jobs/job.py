@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -20,23 +19,24 @@ from estime_metric._progress import Bar
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import (
-    BYTES,
     Chunk,
+    InputDigest,
     Journal,
-    Limits,
     NotResumableError,
     OutputRows,
     check_same_job,
+    check_same_lines,
     cut,
-    digests,
     is_begun,
     journal_path,
+    most_text,
+    recorded,
     versions,
 )
-from estime_metric.jobs.report import Report, ScoresTable
+from estime_metric.jobs.report import LISTED, Report, Scores, report_of
 from estime_metric.measures import RECOMMENDED, check_threshold
-from estime_metric.signature import Signature
 from estime_metric.table.output import (
+    check_absent,
     check_different,
     check_writable,
     is_standard,
@@ -47,7 +47,16 @@ from estime_metric.table.output import (
     resolved,
     write_standard_output,
 )
-from estime_metric.table.rows import TABLES, Layout, Line, Row, no_pairs, read_lines, read_rows
+from estime_metric.table.rows import (
+    TABLES,
+    Layout,
+    Line,
+    Row,
+    joined,
+    no_pairs,
+    read_lines,
+    read_rows,
+)
 from estime_metric.table.table import (
     FILE,
     FLAG,
@@ -73,20 +82,19 @@ class Job:
     except the options of the metric.
 
     Attributes:
-        inputs: Files in the formats of `read_lines`. What an earlier run of the job has written is left
-            out, so that ``*.jsonl`` can be repeated.
+        inputs: Files in the formats of `read_lines`. The output of an earlier run is left out if all
+            inputs of that run are among the others, so that ``*.jsonl`` can be repeated.
         layout: The columns or lines of the texts in the inputs.
-        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output. If it is a
-            link, to its target.
-        keep_texts: Also write the sources and summaries to the output.
+        output: A .jsonl, .csv or .parquet file for the scores; '-' for standard output. If it is a
+            link, its target.
+        keep_texts: Whether the output also has the sources and summaries.
         prefix: Prefix of the output columns, such as estime_.
-        threshold: Flag summaries with an inconsistency of at least VALUE: in the column 'flag' of
-            the output and the table, and in a list of the worst with their words. 'estime
-            calibrate' chooses a threshold for your texts.
+        threshold: The inconsistency from which on summaries are flagged, in a column 'flag' of the
+            output and the table.
 
     Raises:
-        ValueError: the output cannot be written; it, its record or its journal is one of the inputs;
-            a file is named twice; ``threshold`` is not from 0 to 1.
+        ValueError: the output cannot be written; it, its record or its journal is one of the inputs, and
+            the inputs that it was made of are not; a file is named twice; ``threshold`` is not from 0 to 1.
         OSError: the folder of the output cannot be written to.
         ImportError: the output is Parquet, and pyarrow is not installed.
     """
@@ -102,20 +110,36 @@ class Job:
         if self.threshold is not None:
             check_threshold(self.threshold, RECOMMENDED)
         check_different(self.inputs)
-        if self.output is None:
-            return
-        output = resolved(self.output)
-        own = {Path(os.path.realpath(path)) for path in _own_files(output)}
-        others = tuple(path for path in self.inputs if path.resolve() not in own)
-        object.__setattr__(self, "output", output)
-        object.__setattr__(self, "inputs", others or self.inputs)
-        check_writable(output, self.read_files)
-        for path in self.read_files:
-            if path.resolve() in own:
+        if self.output is not None:
+            object.__setattr__(self, "output", resolved(self.output))
+            object.__setattr__(self, "inputs", self._foreign_inputs())
+            check_writable(resolved(self.output), self.read_files)
+
+    def _foreign_inputs(self) -> tuple[Path, ...]:
+        """The inputs without the files of an earlier run. ValueError for such a file if it has content
+        that the others may not have.
+        """
+        if self.file is None:
+            return self.inputs
+        own = set(map(_real, _files_of(self.file)))
+        others = tuple(path for path in self.inputs if _real(path) not in own)
+        if len(others) == len(self.inputs):
+            return self.inputs
+        earlier = _earlier_inputs(self.file)
+        is_repeated = bool(earlier) and earlier <= {*map(_real, self.read_files)} - own
+        for path in self.inputs:
+            is_empty = path.exists() and not path.stat().st_size
+            if path not in others and not (others and (is_repeated or is_empty)):
                 raise ValueError(
-                    f"Expected the inputs to be other files than those that belong to {output}, but "
-                    f"got {str(path)!r}."
+                    f"Expected the output to differ from the inputs, but {str(path)!r} belongs to it. It is "
+                    "left out only if all files that the output was made of are inputs, too."
                 )
+        return others
+
+    @property
+    def file(self) -> Path | None:
+        """The output if it is a file."""
+        return None if self.output is None or is_standard(self.output) else self.output
 
     @property
     def read_files(self) -> tuple[Path, ...]:
@@ -152,20 +176,22 @@ class Job:
         return as_json
 
 
-def _own_files(output: Path) -> Iterator[Path]:
-    """What a job writes: the record, the journal and the lock of its output, and the output itself if
-    a job has written or begun it, so that it is not a file of the user's.
-    """
-    if is_standard(output):
-        return
-    yield from (record_path(output), journal_path(output), lock_path(output))
+def _files_of(output: Path) -> tuple[Path, ...]:
+    """What a job writes."""
+    return (output, record_path(output), journal_path(output), lock_path(output))
+
+
+def _real(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+def _earlier_inputs(output: Path) -> set[str]:
+    """The inputs of the runs that have written or begun an output."""
+    records = [recorded(journal_path(output))]
     if output.exists():
-        try:
-            is_of_job = journal_path(output).exists() or bool(record_of(output))
-        except ValueError:  # the record is damaged, or the output is no Parquet
-            is_of_job = record_path(output).exists()
-        if is_of_job:
-            yield output
+        with suppress(ValueError):  # the record is damaged, or the output is not Parquet
+            records.append(record_of(output))
+    return {_real(Path(name)) for record in records for name in record.get("inputs", ())}
 
 
 def _to_json(value: Any) -> Any:
@@ -191,15 +217,16 @@ def score_files(
 
     What is scored is kept in a journal, chunk by chunk; the output is made of it in the end. A process
     that is killed loses the current chunk and nothing else: with ``existing="resume"`` the next run
-    resumes there, and the output is byte for byte that of a run that was not killed.
+    resumes there. If the inputs have not changed, the output is byte for byte that of a run that was
+    not killed; lines that were appended to the last input are scored too.
 
     Each input is opened once.
 
     Args:
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
-            if there is one. Of a finished output, ``resume`` compares the record and reports its
-            numbers.
+            if there is one. If the output is finished, ``resume`` compares the inputs and the record,
+            and reports its numbers.
         worst: how many of the worst summaries the report has.
         progress: shows a bar on stderr.
         on_problem: is called with a sentence for each invalid line, when its chunk is kept.
@@ -210,208 +237,226 @@ def score_files(
             scored is on disk, and a note of the exception says how to go on.
     """
     check_choice("existing", existing, EXISTING)
+    is_complete = existing == "resume" and _is_finished(job.file)
+    if not is_complete:
+        _check_there(job.read_files)
     lines = chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
-    # An input that cannot be used is found before the encoder is loaded.
-    is_needed = existing != "resume" or not _is_finished(job)
-    head = _until_first_pair(job, lines) if is_needed else []
-    config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
-    if job.threshold is not None:
-        check_one_layer(config.layers, " with `threshold`")
-    measures = measure_columns(config.reported_measures, config.layer_tuple)
-    added = _added_columns(job, measures)
-    for line in head[-1:]:  # the first pair: later ones are skipped
-        if problem := _clash_problem(line, added):
-            raise ValueError(f"{line.path.name} line {line.number} {problem}.")
-    record = job.record(config)
-    names = [*measures, *([] if job.threshold is None else [FLAG])]
-    kept = _Kept(ScoresTable(job.inputs, job.prefix, names))
-    with _opened_journal(job, record, scorer, existing) as journal, _hint_at_resuming(job):
+    with _opened(job, existing) as path:
+        if is_complete:
+            return _report_of_finished(job, lines, scorer, worst)
+        head = _until_first_pair(job, lines)
+        config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
+        names = _score_columns(job, config)
+        added = _added_columns(job, names)
+        if problem := _clash_problem(head[-1], added):  # the first pair: later ones are skipped
+            raise ValueError(f"{head[-1].path.name} line {head[-1].number} {problem}.")
         began = perf_counter()
-        if journal is None:
-            assert job.output is not None
-            kept.skipped = record_of(job.output)["skipped"]
-            try:
-                kept.scores.add(line.row for line in read_rows(job.output))
-            except (KeyError, ValueError) as error:
-                raise NotResumableError(
-                    f"The rows of {job.output} are damaged. Use `overwrite` to start again."
-                ) from error
-        else:
-            valid = _without_clashes(chain(head, lines), added)
-            with Bar(disable=not progress) as bar:
-                _score(valid, journal, job, scorer, kept, bar, on_problem)
-            if not kept.scores:
-                if job.output is not None and not is_standard(job.output):
-                    journal_path(job.output).unlink()
-                raise no_pairs(job.inputs, job.layout, head[0].sentence)
-        table = kept.scores.frame()
-        report = Report(
-            job.inputs,
-            config,
-            table,
-            skipped=kept.skipped,
-            resumed=len(table) if journal is None else kept.resumed,
-            was_complete=journal is None,
-            threshold=job.threshold,
-            number_of_worst=worst,
-        )
-        if journal is not None:
-            _show_texts(report, journal, job.layout)
-            if job.output is not None and not is_standard(job.output):
-                rows = OutputRows(journal, job.layout, job.keep_texts)
-                write(job.output, rows, _finished_record(record, report))
-                journal_path(job.output).unlink()
-        report.seconds = perf_counter() - began
-    for text, number in kept.warnings.items():
-        message = f"{text} This concerns {number} of {report.pairs} pairs."
+        record = job.record(config)
+        journal = Journal(path, record, restart=existing == "overwrite")
+        lines = chain(head, lines)
+        digest = InputDigest()
+        scores = Scores(job.inputs, job.prefix, names)
+        for chunk in journal:
+            digest.add(islice(lines, chunk.lines - digest.lines))
+            check_same_lines(digest, chunk)
+            scores.add(chunk)
+        resumed = len(scores)
+        sizes = _sizes(job.inputs)
+        with Bar(disable=not progress, initial=resumed) as bar:
+            for part in cut(lines, job.layout, most_text(scorer)):
+                digest.add(part)
+                pairs, problems = _checked(part, added, job)
+                bar.total = _expected_pairs(job, sizes, part[-1], len(scores) + len(pairs))
+                rows, concerned = _scored_rows(pairs, job, scorer, bar)
+                chunk = Chunk(digest.lines, digest.text(), rows, len(problems), concerned)
+                journal.append(chunk)
+                scores.add(chunk)
+                if job.output is not None and job.file is None:
+                    written = OutputRows([chunk], job.layout, job.keep_texts)
+                    write_standard_output(encode_json_lines(written))
+                if on_problem is not None:
+                    for problem in problems:
+                        on_problem(problem)
+            bar.total = len(scores)
+        if not scores:
+            path.unlink()
+            raise no_pairs(job.inputs, job.layout, head[0].sentence)
+        report = report_of(scores, config, worst)
+        texts = _texts(journal, job.layout, report)
+        if job.file is not None:
+            written = OutputRows(journal, job.layout, job.keep_texts)
+            write(job.file, written, {**record, **_results(report, digest)})
+            path.unlink()
+    for text, number in scores.warnings.items():
+        message = f"{text} This concerns {number} of {len(scores)} pairs."
         warnings.warn(message, RuntimeWarning, stacklevel=2)
-    return report
+    return replace(report, resumed=resumed, texts=texts, seconds=perf_counter() - began)
 
 
-@dataclass
-class _Kept:
-    """What the chunks of a journal have.
-
-    Attributes:
-        scores: the numbers of their pairs.
-        skipped: how many lines are invalid.
-        resumed: how many pairs an earlier run has scored.
-        warnings: what there is to warn of -> the number of pairs in the chunks that it is about.
-    """
-
-    scores: ScoresTable
-    skipped: int = 0
-    resumed: int = 0
-    warnings: Counter[str] = field(default_factory=Counter)
-
-    def add(self, chunk: Chunk) -> None:
-        self.scores.add(chunk.rows)
-        self.skipped += chunk.skipped
-        for text in chunk.warnings:
-            self.warnings[text] += len(chunk.rows)
-
-
-def _score(
-    lines: Iterator[Line],
-    journal: Journal,
-    job: Job,
-    scorer: EstimeScorer,
-    kept: _Kept,
-    bar: Bar,
-    on_problem: Callable[[str], None] | None,
-) -> None:
-    """Scores the lines that are not in the journal yet, and keeps them there."""
-    # Now: inputs that are read may be moved away.
-    are_plain = all(path.is_file() for path in job.inputs)
-    sizes = [path.stat().st_size for path in job.inputs] if are_plain else []
-    number_of_earlier, earlier = journal.earlier_chunks()
-    number = -1
-    for number, part in enumerate(cut(lines, job.layout, journal.limits)):
-        if number < number_of_earlier:
-            chunk = next(earlier)
-            known = chunk.lines_in(part)
-            kept.add(chunk)
-            kept.resumed = bar.initial = bar.n = len(kept.scores)
-            part = part[known:]
-            # The input may have ended with the last chunk, and have become longer.
-            if not known or (part and number + 1 < number_of_earlier):
-                raise _changed()
-            if not part:
-                continue
-        pairs = len(kept.scores) + sum(not line.problem for line in part)
-        bar.total = _expected_pairs(job, sizes, part[-1], pairs)
-        chunk, problems = _scored(part, job, scorer, bar)
-        journal.append(chunk)
-        kept.add(chunk)
-        if job.output is not None and is_standard(job.output):
-            rows = OutputRows([chunk], job.layout, job.keep_texts)
-            write_standard_output(encode_json_lines(rows))
-        if on_problem is not None:
-            for problem in problems:
-                on_problem(problem)
-    if number + 1 < number_of_earlier:
-        raise _changed()
-    bar.total = len(kept.scores)
-
-
-def _changed() -> NotResumableError:
-    return NotResumableError(
-        "Expected the rows scored by the earlier run to be unchanged, but they have changed. Use "
-        "`overwrite` to start again."
+def _is_finished(output: Path | None) -> bool:
+    """Whether there is an output that no run has begun to write again."""
+    return (
+        output is not None
+        and output.exists()
+        and output.stat().st_size > 0
+        and not journal_path(output).exists()
     )
 
 
-def _expected_pairs(job: Job, sizes: Sequence[int], last: Line, pairs: int) -> int | None:
-    """About how many pairs all inputs have, if there are ``pairs`` up to the ``last`` line that was
-    read: by their ``sizes`` in bytes. ``None`` if these are not known.
+def _check_there(paths: Iterable[Path]) -> None:
+    """Raises OSError if an input is missing: now, not when those before it are scored."""
+    for path in paths:
+        if not is_standard(path):
+            path.stat()
+
+
+@contextmanager
+def _opened(job: Job, existing: str) -> Iterator[Path]:
+    """The path of the journal, which no other run can write to meanwhile (BlockingIOError); a temporary
+    one if the output is not a file.
+
+    Raises FileExistsError if the output exists and ``existing`` is ``"refuse"``.
     """
-    if not sizes:
-        return None
-    index = job.inputs.index(last.path)
-    read = sum(sizes[:index]) + last.share * sizes[index]
-    return max(round(pairs * sum(sizes) / read), pairs) if read else None
+    if job.file is None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "journal.jsonl"
+            with _hint_at_resuming(job, path):
+                yield path
+        return
+    path = journal_path(job.file)
+    with locked(job.file), _hint_at_resuming(job, path):
+        for written in (job.file, record_path(job.file)):
+            remove_unfinished(written)
+        if existing == "refuse" and is_begun(path):
+            raise FileExistsError(
+                f"{job.file} is unfinished. Use `resume` to continue it, or `overwrite` to start "
+                "again."
+            )
+        if existing == "refuse":
+            check_absent(job.file)
+        if existing == "overwrite":
+            path.touch()  # from now on, the old output is not a finished one
+        try:
+            yield path
+        finally:
+            if path.exists() and not path.stat().st_size:  # nothing was begun
+                path.unlink()
 
 
-def _scored(
-    part: Sequence[Line], job: Job, scorer: EstimeScorer, bar: Bar
-) -> tuple[Chunk, list[str]]:
-    """The chunk of some lines, and a sentence for each line without a pair."""
-    from estime_metric.table.intervals import source_id  # imports numpy: slow
+@contextmanager
+def _hint_at_resuming(job: Job, path: Path) -> Iterator[None]:
+    """Adds to errors of a run that has begun its journal how to go on."""
+    try:
+        yield
+    except NotResumableError:
+        raise
+    except BaseException as error:
+        if is_begun(path):
+            if job.file is not None:
+                error.add_note(
+                    f"What was scored for {job.file} is kept. Run it again with `resume` to continue."
+                )
+            elif job.output is None:
+                error.add_note("Nothing is kept. To be able to resume, name a file with `output`.")
+        raise
 
-    pairs = [line for line in part if not line.problem]
-    sources, summaries = ([line.row[name] for line in pairs] for name in job.layout.text_columns)
-    result = scorer.score_checked(summaries, sources, bar.update)
-    columns: dict[str, Sequence[Any]] = dict(measure_values(result.columns()))
-    if job.threshold is not None:
-        columns[FLAG] = result.flags(job.threshold).int().tolist()
-    columns[SOURCE_ID] = [source_id(source) for source in sources]
-    rows = []
-    for index, line in enumerate(pairs):
-        row: Row = {f"{job.prefix}{LINE}": line.number}
-        if job.has_several_inputs:
-            row[f"{job.prefix}{FILE}"] = str(line.path)
-        # Without an output nobody sees the other columns, which may have any name.
-        texts = {name: line.row[name] for name in job.layout.text_columns}
-        row |= texts if job.output is None else line.row
-        row |= {f"{job.prefix}{name}": values[index] for name, values in columns.items()}
-        rows.append(row)
-    problems = [
-        f"{f'{line.path} ' if job.has_several_inputs else ''}{line.sentence}"
-        for line in part
-        if line.problem
-    ]
-    *_, digest = digests(part)
-    return Chunk(digest, rows, len(problems), result.input_warnings), problems
+
+def _report_of_finished(
+    job: Job, lines: Iterable[Line], scorer: EstimeScorer, worst: int
+) -> Report:
+    """The report on an output that an earlier run has finished, which nothing is added to.
+
+    Raises NotResumableError if its record, its rows or the inputs are not those of the earlier run.
+    """
+    assert job.file is not None
+    try:
+        record = record_of(job.file)
+    except ValueError:  # it is damaged
+        record = {}
+    if not record.get("finished") or not isinstance(record.get("skipped"), int):
+        raise NotResumableError(
+            f"Expected {job.file} to have the record of a run, but it has none that can be read. Use "
+            "`overwrite` to replace it."
+        )
+    config = scorer.resolved_config
+    check_same_job(job.record(config), record)
+    began = perf_counter()
+    rows = (line.row for line in read_rows(job.file))
+    finished = Chunk(
+        record.get("input_lines", 0), record.get("input_digest", ""), rows, record["skipped"], {}
+    )
+    uncompared = _why_uncompared(job, finished)
+    if not uncompared:
+        digest = InputDigest()
+        digest.add(lines)
+        check_same_lines(digest, finished)
+    scores = Scores(job.inputs, job.prefix, _score_columns(job, config))
+    try:
+        scores.add(finished)
+    except (KeyError, ValueError) as error:
+        raise NotResumableError(
+            f"The rows of {job.file} are damaged. Use `overwrite` to start again."
+        ) from error
+    if len(scores) != record.get("pairs"):
+        raise NotResumableError(
+            f"Expected {job.file} to have {record.get('pairs')} rows, as its record says, but it has "
+            f"{len(scores)}. Use `overwrite` to start again."
+        )
+    return replace(
+        report_of(scores, config, worst),
+        resumed=len(scores),
+        was_complete=True,
+        uncompared=uncompared,
+        seconds=perf_counter() - began,
+    )
+
+
+def _why_uncompared(job: Job, finished: Chunk) -> str:
+    """Why the inputs cannot be compared with those that a finished output was made of; empty if they
+    can.
+    """
+    if not finished.digest:
+        return "the record has no digest of them"
+    for path in job.read_files:
+        if is_standard(path):
+            return "standard input cannot be read again"
+        if not path.is_file():
+            return f"{path} is gone" if not path.exists() else f"{path} cannot be read again"
+    return ""
 
 
 def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
-    """The lines up to the first pair, which is the last of them, or up to `HEAD` lines or their bytes.
+    """The lines up to the first pair, which is the last of them, or `HEAD` lines, which have no rows then.
 
-    Raises ValueError if there is no line or no pair, OSError if any input is missing.
+    Raises ValueError if there is no line or no pair.
     """
-    for path in job.inputs:
-        if not is_standard(path):
-            path.stat()  # now, not when the files before it are scored
     head: list[Line] = []
-    size = 0
     for line in lines:
         head.append(line)
-        size += line.size
-        if not line.problem or len(head) == HEAD or size > BYTES:
+        if not line.problem or len(head) == HEAD:
             return head
     raise no_pairs(job.inputs, job.layout, head[0].sentence if head else "")
 
 
-def _added_columns(job: Job, measures: Sequence[str]) -> list[str]:
+def _score_columns(job: Job, config: EstimeConfig) -> list[str]:
+    """The columns of the measures, and of the flag if there is a threshold; ValueError if several
+    layers cannot have one.
+    """
+    columns = measure_columns(config.reported_measures, config.layer_tuple)
+    if job.threshold is None:
+        return columns
+    check_one_layer(config.layers, " with `threshold`")
+    return [*columns, FLAG]
+
+
+def _added_columns(job: Job, names: Sequence[str]) -> list[str]:
     """The columns that the output adds to those of the input; none without an output, which has a
     place for every row.
     """
     if job.output is None:
         return []
-    columns = [LINE, *measures, SOURCE_ID]
-    columns += [FLAG] if job.threshold is not None else []
-    columns += [FILE] if job.has_several_inputs else []
-    return [f"{job.prefix}{name}" for name in columns]
+    files = [FILE] if job.has_several_inputs else []
+    return [f"{job.prefix}{name}" for name in (LINE, *names, SOURCE_ID, *files)]
 
 
 def _clash_problem(line: Line, added: Sequence[str]) -> str:
@@ -427,107 +472,82 @@ def _clash_problem(line: Line, added: Sequence[str]) -> str:
     )
 
 
-def _without_clashes(lines: Iterable[Line], added: Sequence[str]) -> Iterator[Line]:
-    """The lines; one with a column of the same name as one of the ``added`` ones is invalid."""
+def _sizes(paths: Collection[Path]) -> list[int]:
+    """The bytes of the inputs, taken before any is moved away; none if one is not a plain file."""
+    return [path.stat().st_size for path in paths] if all(map(Path.is_file, paths)) else []
+
+
+def _checked(lines: Iterable[Line], added: Sequence[str], job: Job) -> tuple[list[Line], list[str]]:
+    """The lines with a pair that can be written, and a sentence for each other one."""
+    pairs, problems = [], []
     for line in lines:
-        problem = _clash_problem(line, added)
-        yield replace(line, row={}, problem=problem) if problem else line
+        if problem := line.problem or _clash_problem(line, added):
+            file = f"{line.path} " if job.has_several_inputs else ""
+            problems.append(f"{file}line {line.number}: {problem}")
+        else:
+            pairs.append(line)
+    return pairs, problems
 
 
-def _is_finished(job: Job) -> bool:
-    """Whether there is an output that no run has begun to write again."""
-    if job.output is None or is_standard(job.output) or is_begun(journal_path(job.output)):
-        return False
-    return job.output.exists() and job.output.stat().st_size > 0
-
-
-def _finished_record(record: dict[str, Any], report: Report) -> dict[str, Any]:
-    """The record of a finished output: also the date, the short form of the signature, and the totals
-    and means.
+def _expected_pairs(job: Job, sizes: Sequence[int], last: Line, pairs: int) -> int | None:
+    """About how many pairs all inputs have, if there are ``pairs`` up to the ``last`` line that was
+    read: by their ``sizes`` in bytes. ``None`` if these are not known.
     """
-    return {
-        **record,
-        "finished": True,
-        "short_signature": Signature(record["signature"]).short,
-        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%MZ}",
-        **report.to_dict(),
-    }
+    if not sizes:
+        return None
+    index = job.inputs.index(last.path)
+    read = sum(sizes[:index]) + last.share * sizes[index]
+    return max(round(pairs * sum(sizes) / read), pairs) if read else None
 
 
-def _show_texts(report: Report, journal: Journal, layout: Layout) -> None:
-    """Gives the report the texts of the pairs that it lists."""
-    wanted = set(report.listed)
-    if not wanted:
-        return
-    rows = islice(OutputRows(journal, layout, keep_texts=True), max(wanted) + 1)
+def _scored_rows(
+    pairs: Sequence[Line], job: Job, scorer: EstimeScorer, bar: Bar
+) -> tuple[list[Row], dict[str, int]]:
+    """The rows of some pairs, and what there is to warn of -> the number of pairs that it is about."""
+    from estime_metric.table.intervals import source_id  # imports numpy: slow
+
+    source_column, summary_column = job.layout.text_columns
+    sources = [joined(line.row[source_column]) for line in pairs]
+    result = scorer.score_checked([line.row[summary_column] for line in pairs], sources, bar.update)
+    columns: dict[str, Sequence[Any]] = dict(measure_values(result.columns()))
+    if job.threshold is not None:
+        columns[FLAG] = result.flags(job.threshold).int().tolist()
+    columns[SOURCE_ID] = [source_id(source) for source in sources]
+    names = [f"{job.prefix}{name}" for name in columns]
+    rows: list[Row] = []
+    for line, *values in zip(pairs, *columns.values(), strict=True):
+        place = {f"{job.prefix}{LINE}": line.number}
+        if job.has_several_inputs:
+            place[f"{job.prefix}{FILE}"] = str(line.path)
+        own = line.row
+        if job.output is None:  # nobody sees the other columns, which may have any name
+            own = {name: own[name] for name in job.layout.text_columns}
+        rows.append({**place, **own, **dict(zip(names, values, strict=True))})
+    return rows, result.input_warnings
+
+
+def _texts(journal: Journal, layout: Layout, report: Report) -> dict[int, tuple[str, str]]:
+    """The texts of the pairs that a report lists, by their positions."""
+    pairs = report.summary.pairs
+    wanted = {*report.worst, *(range(pairs) if pairs <= LISTED else ())}
+    rows = islice(OutputRows(journal, layout, keep_texts=True), max(wanted, default=-1) + 1)
     source, summary = layout.text_columns
-    report.texts = {
-        position: (row[source], row[summary])
+    return {
+        position: (joined(row[source]), row[summary])
         for position, row in enumerate(rows)
         if position in wanted
     }
 
 
-@contextmanager
-def _hint_at_resuming(job: Job) -> Iterator[None]:
-    """Adds to errors of a run how to go on."""
-    try:
-        yield
-    except NotResumableError:
-        raise
-    except BaseException as error:
-        if job.output is None:
-            error.add_note("Nothing is kept. To be able to resume, name a file with `output`.")
-        elif not is_standard(job.output) and is_begun(journal_path(job.output)):
-            error.add_note(
-                f"What was scored for {job.output} is kept. Run it again with `resume` to continue."
-            )
-        raise
-
-
-@contextmanager
-def _opened_journal(
-    job: Job, record: dict[str, Any], scorer: EstimeScorer, existing: str
-) -> Iterator[Journal | None]:
-    """The journal of a job, which no other run can write to meanwhile (BlockingIOError); ``None`` if
-    the output is finished and is resumed.
-
-    Without a file as output, it is a temporary one.
-
-    Raises FileExistsError if the output exists and ``existing`` is ``"refuse"``, NotResumableError if
-    it cannot be resumed or is of another job, OSError if it cannot be written.
+def _results(report: Report, digest: InputDigest) -> dict[str, Any]:
+    """What the record of a finished output has in addition: the digest of the inputs, the short form of
+    the signature, the date, and the totals and means.
     """
-    if job.output is None or is_standard(job.output):
-        with TemporaryDirectory() as folder:
-            yield Journal(Path(folder) / "journal.jsonl", record, Limits.of(scorer))
-        return
-    path = journal_path(job.output)
-    with locked(job.output):
-        for written in (job.output, record_path(job.output)):
-            remove_unfinished(written)
-        if existing == "refuse" and is_begun(path):
-            raise FileExistsError(
-                f"{job.output} is unfinished. Use `resume` to continue it, or `overwrite` to start "
-                "again."
-            )
-        check_writable(job.output, overwrite=existing != "refuse")
-        if existing == "resume" and _is_finished(job):
-            _check_finished(job.output, record)
-            yield None
-            return
-        if existing == "overwrite":
-            path.unlink(missing_ok=True)
-        yield Journal(path, record, Limits.of(scorer))
-
-
-def _check_finished(output: Path, record: dict[str, Any]) -> None:
-    try:
-        earlier = record_of(output)
-    except ValueError:  # it is damaged
-        earlier = {}
-    if not earlier.get("finished") or not isinstance(earlier.get("skipped"), int):
-        raise NotResumableError(
-            f"Expected {output} to have the record of a run, but it has none that can be read. Use "
-            "`overwrite` to replace it."
-        )
-    check_same_job(record, earlier)
+    return {
+        "finished": True,
+        "input_lines": digest.lines,
+        "input_digest": digest.text(),
+        "short_signature": report.config.signature().short,
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%MZ}",
+        **report.to_dict(),
+    }

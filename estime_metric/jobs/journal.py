@@ -1,11 +1,12 @@
 """The journal of a job: what it has scored, chunk by chunk, and how the input is cut into chunks.
 
 A journal is a file of JSON Lines, whatever the format of the output is. Its first line is the record of
-the job, with the limits of a chunk. Each further line is a chunk: a digest of its input lines, its rows,
-the number of its invalid lines, and what there is to warn of in its texts. A line without a line break is
-what a killed run has left of a chunk, and is cut off.
+the job. Each further line is a chunk: how many lines of the input there are up to its end and a digest of
+them, its rows, the number of its invalid lines, and what there is to warn of in its texts. Each line also
+has a check of its content. The first line that a killed run has left half, or that was damaged, is cut off
+with all that follow it, and their pairs are scored again.
 
-A job that is resumed cuts its input again with the limits of the journal, and compares the digests.
+A job that is resumed reads as many lines of its input as each chunk has, and compares the digests.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._version import __version__
-from estime_metric.table.output import named
-from estime_metric.table.rows import Layout, Line, Row, other_columns
+from estime_metric.table.output import named, sync_folder
+from estime_metric.table.rows import Layout, Line, Row, joined, other_columns
 from estime_metric.table.table import encode_json_lines
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ WORK, _FASTER = 2e12, 100
 BYTES = 8_000_000  # of whole rows in a chunk, at most: bounds the memory
 _TOKEN = 4  # bytes of text that make a token, about
 
+_CHECK = "check"  # of the other entries of a line
+
 _DECISIVE = ("signature", "inputs", "threshold")  # for resuming, in addition to all options
 _PACKAGES = ("torch", "transformers", "tokenizers", "regex", "nltk")
 
@@ -46,35 +49,21 @@ class NotResumableError(ValueError):
     """An earlier run cannot be resumed, because its output, its input or its options have changed."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How large a chunk is.
-
-    Attributes:
-        lines: the most lines.
-        text: the most bytes of text, with identical sources counted once.
-        size: the most bytes of whole rows.
+def most_text(scorer: EstimeScorer) -> int:
+    """The most bytes of text in a chunk for an encoder on its device, with identical sources counted
+    once; loads the encoder.
     """
-
-    lines: int
-    text: int
-    size: int
-
-    @classmethod
-    def of(cls, scorer: EstimeScorer) -> Limits:
-        """The limits for an encoder on its device; loads the encoder."""
-        config, encoder = scorer.resolved_config, scorer.encoder
-        # A token is in `distance` windows, and needs 12 products of width by width in each block,
-        # two operations each.
-        blocks = max(*config.layer_tuple, 1)
-        token = config.schedule["distance"] * blocks * 24 * encoder.info.width**2
-        work = WORK if encoder.device.type == "cpu" else _FASTER * WORK
-        return cls(LINES, min(max(int(_TOKEN * work / token), 1), BYTES), BYTES)
+    config, encoder = scorer.resolved_config, scorer.encoder
+    # A token is in `distance` windows, and needs 12 products of width by width in each block,
+    # two operations each.
+    blocks = max(*config.layer_tuple, 1)
+    token = config.schedule["distance"] * blocks * 24 * encoder.info.width**2
+    work = WORK if encoder.device.type == "cpu" else _FASTER * WORK
+    return min(max(int(_TOKEN * work / token), 1), BYTES)
 
 
-def cut(lines: Iterable[Line], layout: Layout, limits: Limits) -> Iterator[list[Line]]:
-    """Lines in chunks, each as long as its limits allow. The boundaries depend on the lines alone,
-    invalid ones included.
+def cut(lines: Iterable[Line], layout: Layout, most_text: int) -> Iterator[list[Line]]:
+    """Lines in chunks of at most `LINES` lines, ``most_text`` bytes of text and `BYTES` of whole rows.
 
     While the source is the same, a chunk continues to twice the number of lines or bytes of text; if a
     source alone has more bytes than the limit, until its summaries have as many as it has.
@@ -83,13 +72,13 @@ def cut(lines: Iterable[Line], layout: Layout, limits: Limits) -> Iterator[list[
     sources: set[str] = set()
     text, size, last = 0, 0, ""
     for line in lines:
-        source, summary = (line.row.get(column, "") for column in layout.text_columns)
+        source, summary = (joined(line.row.get(column, "")) for column in layout.text_columns)
         source_bytes = len(source.encode())
-        is_full = len(chunk) >= limits.lines or text >= limits.text
+        is_full = len(chunk) >= LINES or text >= most_text
         is_overfull = (
-            len(chunk) >= 2 * limits.lines
-            or text >= 2 * max(limits.text, source_bytes)
-            or size + line.size > limits.size
+            len(chunk) >= 2 * LINES
+            or text >= 2 * max(most_text, source_bytes)
+            or size + line.size > BYTES
         )
         if chunk and (is_overfull or (is_full and source != last)):
             yield chunk
@@ -108,97 +97,110 @@ class Chunk:
     """Lines that were scored together.
 
     Attributes:
-        digest: `digests` of the lines.
-        rows: a row for each pair: the columns of the output, and the texts.
-        skipped: how many lines are invalid.
-        warnings: what there is to warn of in the texts.
+        lines: how many lines the inputs have up to the end of the chunk.
+        digest: the `InputDigest` of these lines.
+        rows: a row for each of its pairs: the columns of the output, and the texts.
+        skipped: how many lines of the chunk are invalid.
+        warnings: what there is to warn of in its texts -> the number of pairs that it is about.
     """
 
+    lines: int
     digest: str
-    rows: Sequence[Row]
+    rows: Iterable[Row]
     skipped: int
-    warnings: Sequence[str]
-
-    def lines_in(self, lines: Iterable[Line]) -> int:
-        """How many of some lines, from the first one on, are those of the chunk; 0 if none are."""
-        numbered = enumerate(digests(lines), start=1)
-        return next((number for number, digest in numbered if digest == self.digest), 0)
+    warnings: Mapping[str, int]
 
 
-def digests(lines: Iterable[Line]) -> Iterator[str]:
-    """A digest of the lines up to each one, which shows later whether they are still the same."""
-    digest = hashlib.blake2b(digest_size=16)
-    for line in lines:
-        content = [line.number, line.problem or line.row]
-        digest.update(json.dumps(content, default=str).encode("utf-8"))
-        yield digest.hexdigest()
+class InputDigest:
+    """A digest of the lines of all inputs, which shows later whether they are still the same.
+
+    Attributes:
+        lines: how many lines were added.
+    """
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Adds the next lines."""
+        for line in lines:
+            content = [str(line.path), line.number, line.problem or line.row]
+            self._digest.update(json.dumps(content, default=str).encode("utf-8"))
+            self.lines += 1
+
+    def text(self) -> str:
+        """The digest of all lines up to now."""
+        return self._digest.hexdigest()
 
 
 class Journal:
     """A journal, to which chunks are appended.
 
     Args:
-        path: the file. If it exists, it is continued.
+        path: the file. If it has begun, it is continued after the last chunk that can be read.
         record: the record of the job, JSON data.
-        limits: the limits of a chunk, unless the journal exists and has its own.
-
-    Attributes:
-        limits: the limits of a chunk.
+        restart: whether what the file has is deleted instead.
 
     Raises:
-        NotResumableError: an existing journal is damaged or of another job.
+        NotResumableError: the record of an existing journal is damaged, or it is of another job.
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: Path, record: Mapping[str, Any], limits: Limits) -> None:
+    def __init__(self, path: Path, record: Mapping[str, Any], *, restart: bool = False) -> None:
         self._path = path
-        self.limits = limits
-        self._earlier = 0
-        if is_begun(path):
-            begun = next(self._contents())
-            check_same_job(record, begun)
-            try:
-                self.limits = Limits(**begun["limits"])
-            except (KeyError, TypeError) as error:
-                raise _damaged(path) from error
-            with path.open("rb+") as stream:  # cuts off half a line
-                sizes = [len(line) for line in stream if line.endswith(b"\n")]
-                stream.truncate(sum(sizes))
-            self._earlier = len(sizes) - 1
+        if is_begun(path) and not restart:
+            check_same_job(record, recorded(path))
+            with path.open("rb+") as stream:
+                stream.truncate(sum(map(len, takewhile(_is_whole, stream))))
         else:
             path.write_bytes(b"")
-            self._append({**record, "limits": vars(limits)})
+            sync_folder(path.parent)
+            self._append(record)
 
     def append(self, chunk: Chunk) -> None:
         """Keeps a chunk; once this returns, it is on disk."""
         self._append(vars(chunk))
 
-    def earlier_chunks(self) -> tuple[int, Iterator[Chunk]]:
-        """How many chunks an earlier run has kept, and these chunks."""
-        return self._earlier, islice(self, self._earlier)
-
     def __iter__(self) -> Iterator[Chunk]:
         """The chunks, in order."""
-        for content in islice(self._contents(), 1, None):
-            try:
-                yield Chunk(**content)
-            except TypeError as error:
-                raise _damaged(self._path) from error
+        with self._path.open("rb") as stream:
+            for line in islice(stream, 1, None):
+                if content := _content(line):
+                    yield Chunk(**content)
 
     def _append(self, content: Mapping[str, Any]) -> None:
         with named(self._path), self._path.open("ab") as stream:
-            stream.write(encode_json_lines([dict(content)]))
+            stream.write(encode_json_lines([{**content, _CHECK: _check(content)}]))
             stream.flush()
             os.fsync(stream.fileno())
 
-    def _contents(self) -> Iterator[Any]:
-        """The record and the chunks, as JSON data."""
-        with self._path.open("rb") as stream:
-            for line in stream:
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise _damaged(self._path) from error
+
+def _check(content: Mapping[str, Any]) -> str:
+    """A digest of the content of a line."""
+    return hashlib.blake2b(encode_json_lines([dict(content)]), digest_size=16).hexdigest()
+
+
+def _content(line: bytes) -> dict[str, Any]:
+    """What a line contains; nothing if it is blank, half or damaged."""
+    try:
+        content: dict[str, Any] = json.loads(line)
+        check = content.pop(_CHECK)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return {}
+    return content if line.endswith(b"\n") and check == _check(content) else {}
+
+
+def _is_whole(line: bytes) -> bool:
+    return not line.strip() or bool(_content(line))
+
+
+def recorded(journal: Path) -> dict[str, Any]:
+    """The record in a journal; empty if there is none, or if it is damaged."""
+    if not journal.exists():
+        return {}
+    with journal.open("rb") as stream:
+        return _content(stream.readline())
 
 
 @dataclass(frozen=True)
@@ -234,10 +236,6 @@ def is_begun(journal: Path) -> bool:
         return stream.readline().endswith(b"\n")
 
 
-def _damaged(path: Path) -> NotResumableError:
-    return NotResumableError(f"{path} is damaged. Use `overwrite` to start again.")
-
-
 def check_same_job(new: Mapping[str, Any], earlier: Any) -> None:
     """Refuses to resume a run that is damaged, or of another signature, or with other inputs or
     options (NotResumableError): whatever decides a column or a value. The versions of packages are
@@ -258,6 +256,15 @@ def check_same_job(new: Mapping[str, Any], earlier: Any) -> None:
                 f"Expected the same {name} as in the earlier run:\n"
                 f"  earlier: {then.get(name)}\n  now:     {value}\nUse `overwrite` to start again."
             )
+
+
+def check_same_lines(digest: InputDigest, chunk: Chunk) -> None:
+    """Refuses lines that are not those up to the end of an earlier chunk (NotResumableError)."""
+    if (digest.lines, digest.text()) != (chunk.lines, chunk.digest):
+        raise NotResumableError(
+            "Expected the rows scored by the earlier run to be unchanged, but they have changed. Use "
+            "`overwrite` to start again."
+        )
 
 
 def versions() -> dict[str, str]:

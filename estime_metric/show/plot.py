@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +23,7 @@ with needs_extra("plot", "Plots need matplotlib"):
 if TYPE_CHECKING:
     from estime_metric.compare.differences import Comparison
 
-#: Okabe and Ito's colors, without the yellow that is lost on white.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-GRAY, PALE = "#666666", "#BBBBBB"
+GRAY, PALE, ORANGE = "#666666", "#BBBBBB", "#D55E00"
 
 #: The formats that figures are written in, and what would otherwise differ from run to run.
 _METADATA: dict[str, dict[str, None]] = {
@@ -40,40 +38,26 @@ WIDTH = 6.5  # width of a figure in inches: the text of an A4 page
 TITLE, LABEL, TICK = 10, 9, 8
 
 
-def new_figure(width: float, height: float, title: str = "") -> Figure:
-    """An empty figure of this size in inches, with a bold title at the left if there is one."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
-    if title:
-        figure.suptitle(title, fontsize=TITLE, fontweight="bold", x=0.02, ha="left")
-    return figure
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches."""
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def set_title(axes: Axes, text: str) -> None:
-    """A bold title at the left."""
-    axes.set_title(text, fontsize=TITLE, fontweight="bold", loc="left", parse_math=False)
-
-
-def make_grid(
-    axes: Axes,
-    x_label: str = "",
-    y_label: str = "",
-    title: str = "",
-    lines: Literal["both", "y"] = "both",
-) -> None:
-    """Two spines with small numbers, labels and perhaps a title, and a pale grid behind the data."""
+def make_grid(axes: Axes, x_label: str = "", y_label: str = "", title: str = "") -> None:
+    """Two spines with small numbers, labels and perhaps a bold title, and a pale grid behind the data."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=TICK)
     axes.set_xlabel(x_label, fontsize=LABEL)
     axes.set_ylabel(y_label, fontsize=LABEL, parse_math=False)
-    axes.grid(axis=lines, color=PALE, linewidth=0.4)
+    axes.grid(color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     if title:
-        set_title(axes, title)
+        axes.set_title(title, fontsize=TITLE, fontweight="bold", loc="left", parse_math=False)
 
 
-def draw_named_points(axes: Axes, points: Floats, names: Sequence[str]) -> None:
+def _draw_named_points(axes: Axes, points: Floats, names: Sequence[str]) -> None:
     """Points, (n, 2), each with its name on the side that is away from the nearest other point."""
-    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLORS[1], edgecolors="white", zorder=3)
+    axes.scatter(points[:, 0], points[:, 1], s=26, color=ORANGE, edgecolors="white", zorder=3)
     axes.margins(0.16, 0.12)
     extent = np.ptp(points, axis=0)
     places = points / np.where(extent > 0, extent, 1.0)
@@ -108,16 +92,18 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
         )
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
-    ends = systems[f"{measure}_low"], systems[f"{measure}_high"]
+    means = [comparison.interval(measure, name) for name in systems.index]
+    ends = [mean.low for mean in means], [mean.high for mean in means]
     axes.vlines(systems["copied_density"], *ends, color=GRAY, linewidth=0.8, zorder=1)
-    better = "higher" if comparison.higher_is_better[measure] else "lower"
+    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
     make_grid(
         axes,
         "copied_density: mean length of the runs that are copied, in words",
-        f"mean of {measure} ({better} is better)",
+        f"mean of {measure}{better[comparison.higher_is_better[measure]]}",
         f"{measure} against copying",
     )
-    draw_named_points(axes, systems[["copied_density", measure]].to_numpy(), systems.index)
+    points = systems[["copied_density"]].assign(mean=[mean.mean for mean in means])
+    _draw_named_points(axes, points.to_numpy(), systems.index)
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     definition = MEASURES.get(measure_of(measure))

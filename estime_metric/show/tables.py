@@ -25,6 +25,7 @@ Cell = str | int | float | None
 #: Printed if there is no value (``None`` or NaN).
 EMPTY = "–"
 
+_SMALL, _LARGE = 1e-4, 1e6  # numbers of others outside these have an exponent
 _LOG = 120  # columns of an output that is not a terminal
 _LEAST = 6  # columns of the screen that a text has at least if it is cut
 
@@ -43,6 +44,20 @@ def fixed(number: float, decimals: int) -> str:
     return f"{round(number, decimals) + 0.0:.{decimals}f}"  # no minus zero
 
 
+def significant(number: float) -> str:
+    """A number with three significant digits; ``–`` for NaN.
+
+    Example:
+        >>> [significant(number) for number in (0.3714, 21.5, 15234.0, 2e-7, 0.0)]
+        ['0.371', '21.5', '15234', '2.00e-07', '0.00']
+    """
+    if math.isnan(number):
+        return EMPTY
+    if number and not _SMALL <= abs(number) < _LARGE:
+        return f"{number:.2e}"
+    return fixed(number, max(0, 2 - math.floor(math.log10(abs(number) or 1.0))))
+
+
 def interval_cell(low: float, high: float, decimals: int = 2) -> str:
     """An interval as one cell: ``[0.35, 0.43]``; ``–`` if an end is NaN."""
     if math.isnan(low) or math.isnan(high):
@@ -59,9 +74,14 @@ def decimals_of(measure: str) -> int:
 
 
 def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
-    """A mean of a measure and its interval as two cells, as all commands print them."""
-    decimals = decimals_of(measure)
-    return fixed(mean.mean, decimals), interval_cell(mean.low, mean.high, decimals)
+    """A mean of a measure and its interval as two cells, as all commands print them; of a column of
+    others with `significant` digits.
+    """
+    if measure_of(measure) in MEASURES:
+        decimals = decimals_of(measure)
+        return fixed(mean.mean, decimals), interval_cell(mean.low, mean.high, decimals)
+    ends = f"[{significant(mean.low)}, {significant(mean.high)}]"
+    return significant(mean.mean), EMPTY if math.isnan(mean.low) else ends
 
 
 def p_value(value: float) -> str:

@@ -20,9 +20,8 @@ from estime_metric.studies.columns import (
 from estime_metric.table.rows import has_text_cells
 from estime_metric.table.table import converted, read
 
-_OTHER_NAMES = {name.casefold(): system for system, name in SUMMEVAL_SYSTEMS.items()} | {
-    system.casefold(): name for system, name in SUMMEVAL_SYSTEMS.items()
-}
+#: Both names of a system of SummEval, in lower case -> its number.
+_NUMBERS = {name.casefold(): names[0] for names in SUMMEVAL_SYSTEMS.items() for name in names}
 _LISTED = 5  # names that a message lists before it only counts
 
 
@@ -128,13 +127,20 @@ def listed(cells: Sequence[Any]) -> str:
 
 
 def known_systems(names: pd.Series, systems: Collection[str]) -> pd.Series:
-    """Names of systems of SummEval by the names that ``systems`` have; other names are unchanged."""
-    other_names = {
-        name: other
-        for name in names.unique()
-        if name not in systems and (other := _OTHER_NAMES.get(name.casefold())) in systems
-    }
-    return names.replace(other_names)
+    """Names of systems of SummEval, in any case, by the names that ``systems`` have; other names are
+    unchanged.
+    """
+
+    def number_of(name: str) -> str:
+        return _NUMBERS.get(name.casefold(), name)
+
+    by_number = {number_of(system): system for system in systems}
+    return names.map(
+        {
+            name: name if name in systems else by_number.get(number_of(name), name)
+            for name in names.unique()
+        }
+    )
 
 
 def _column_of(kind: str, table: pd.DataFrame, name: str, names: Names) -> str:

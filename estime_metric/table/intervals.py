@@ -3,8 +3,8 @@
 Summaries of one source are not independent, so whole sources are resampled. The Poisson bootstrap
 draws the number of times that a resample contains a source from a Poisson distribution with mean 1,
 independently of all other sources: memory does not grow with the number of pairs. The draws depend
-only on the text of the source, and all sums are sums of whole millionths, which are exact. So neither
-the order of the pairs nor batches nor a restart change an interval.
+only on the text of the source, and all sums are sums of whole units, which are exact. So neither the
+order of the pairs nor batches nor a restart change an interval.
 
 Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 """
@@ -27,7 +27,12 @@ CONFIDENCE = 0.95
 RESAMPLES = 1000
 FEW_SOURCES = 20  # with fewer sources, intervals are too narrow
 
-_UNIT = 1e6  # values are rounded to six decimals, as in files: sums of whole numbers have no order
+DECIMALS = 6  # to which ESTIME's measures are rounded, as in files
+_EXACT_BITS, _SPARE_BITS = (
+    53,
+    2,
+)  # of a sum in float64; the second are for sources that are drawn often
+_GREATEST_EXPONENT = 1022  # of float64
 _TOGETHER = 256  # sources whose draws are in memory at the same time
 _LEAST = 2  # sources with a value that an interval needs
 
@@ -56,16 +61,21 @@ class Interval:
 
 
 def intervals(
-    source_ids: Sequence[str], columns: Mapping[Name, Sequence[float | None] | npt.ArrayLike]
+    source_ids: Sequence[str],
+    columns: Mapping[Name, Sequence[float | None] | npt.ArrayLike],
+    *,
+    decimals: int | None = DECIMALS,
 ) -> dict[Name, Interval]:
     """The mean of each column over summaries, with its 95% interval over sources.
 
-    Values are rounded to six decimals; NaN and ``None`` are excluded. If only one source has a value
-    in a column, there is no interval, and its ends are NaN. A column's sum is exact below nine billion.
+    Values are rounded; NaN and ``None`` are excluded. If only one source has a value in a column, there
+    is no interval, and its ends are NaN.
 
     Args:
         source_ids: the `source_id` of each summary.
         columns: name -> a value of each summary.
+        decimals: what values are rounded to. ``None`` is for columns with an unknown scale: they are
+            rounded to multiples of a power of two, the least one with which their sums are exact.
 
     Example:
         >>> ids = [source_id(text) for text in ("one", "one", "two", "three")]
@@ -75,11 +85,13 @@ def intervals(
     """
     sources, codes = np.unique(np.asarray(source_ids, dtype=object), return_inverse=True)
     sums, counts = (np.zeros((len(columns), len(sources))) for _ in range(2))  # of each source
+    scales = np.zeros((len(columns), 1))  # units in 1
     for row, values in enumerate(columns.values()):
         column = np.asarray(values, dtype=np.float64)
         defined = np.isfinite(column)
-        millionths = np.round(np.where(defined, column, 0.0) * _UNIT)
-        sums[row] = np.bincount(codes, millionths, len(sources))
+        column = np.where(defined, column, 0.0)
+        scales[row] = _exact_scale(column) if decimals is None else 10.0**decimals
+        sums[row] = np.bincount(codes, np.round(column * scales[row]), len(sources))
         counts[row] = np.bincount(codes, defined, len(sources))
     drawn_sums, drawn_counts = (np.zeros((len(columns), 1 + RESAMPLES)) for _ in range(2))
     for start in range(0, len(sources), _TOGETHER):
@@ -88,7 +100,7 @@ def intervals(
         drawn_sums += sums[:, part] @ draws
         drawn_counts += counts[:, part] @ draws
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = drawn_sums / drawn_counts / _UNIT
+        means = drawn_sums / drawn_counts / scales
     has_interval = (counts > 0).sum(axis=1) >= _LEAST
     return {
         name: interval_of(
@@ -107,12 +119,13 @@ def interval_of(drawn: Floats, mean: float | None = None, count: int | None = No
     resamples.
     """
     known = drawn[~np.isnan(drawn)]
-    low, high, average = math.nan, math.nan, math.nan
+    low, high = math.nan, math.nan
     if len(known):
         low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
-        average = float(known.mean())
+    if mean is None:
+        mean = float(known.mean()) if len(known) else math.nan
     return Interval(
-        mean=average if mean is None else mean,
+        mean=mean,
         low=low,
         high=high,
         count=len(known) if count is None else count,
@@ -128,6 +141,15 @@ def source_id(source: str) -> str:
         '8a4b1e83d9ac7658'
     """
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _exact_scale(column: Floats) -> float:
+    """The greatest power of two that makes whole numbers of a column, rounded, with sums that are exact,
+    also of its resamples.
+    """
+    _, exponent = np.frexp(np.abs(column).max(initial=0.0))
+    bits = _EXACT_BITS - _SPARE_BITS - len(column).bit_length() - int(exponent)
+    return math.ldexp(1.0, min(bits, _GREATEST_EXPONENT))
 
 
 def _draws(source: str) -> Floats:

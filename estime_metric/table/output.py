@@ -12,7 +12,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -98,12 +98,18 @@ def check_writable(
                     f"Expected the output to differ from the input, but both are {str(other)!r}."
                 )
         if not overwrite:
-            raise FileExistsError(f"{path} already exists. Use `overwrite` to replace it.")
+            check_absent(path)
     if ending == PARQUET:
         import_pyarrow()
     if not path.exists() or path.is_file():  # a pipe is written to directly
         with named(path):
             _try_to_replace(target)
+
+
+def check_absent(path: Path) -> None:
+    """Refuses to replace a file (FileExistsError)."""
+    if path.exists():
+        raise FileExistsError(f"{path} already exists. Use `overwrite` to replace it.")
 
 
 def import_pyarrow() -> Any:
@@ -148,7 +154,7 @@ def unfinished_path(target: Path) -> Path:
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A name to write to. The file replaces ``path`` at the end of the block, unless the block
-    raises.
+    raises; then it is on disk under this name.
 
     If ``path`` is a link, its target is replaced. If it is not a plain file, for example a pipe, it
     is written to directly.
@@ -161,9 +167,22 @@ def replaced(path: Path) -> Iterator[Path]:
     try:
         with named(path):
             yield unfinished
+            with unfinished.open("rb+") as stream:
+                os.fsync(stream.fileno())
             unfinished.replace(target)
+            sync_folder(target.parent)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Returns once the names in a folder are on disk, on systems and file systems that can say so."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def remove_unfinished(path: Path) -> None:

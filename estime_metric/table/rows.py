@@ -195,10 +195,34 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 
     An empty summary is a blank summary, which is scored; a source without words is a problem.
     """
-    problem = text_problem(row, source_column) or text_problem(row, summary_column)
+    problem = source_problem(row, source_column) or text_problem(row, summary_column)
     if problem:
         return problem
-    return "" if has_words(row[source_column]) else f"column {source_column!r} has no words"
+    has_source = has_words(joined(row[source_column]))
+    return "" if has_source else f"column {source_column!r} has no words"
+
+
+def joined(source: Any) -> Any:
+    """A source that is a list of texts as one text, joined by line breaks; anything else as it is.
+
+    Example:
+        >>> joined(["Anna sold a boat.", "Peter flew."])
+        'Anna sold a boat.\\nPeter flew.'
+    """
+    is_texts = isinstance(source, list) and all(isinstance(text, str) for text in source)
+    return "\n".join(source) if is_texts else source
+
+
+def source_problem(row: Row, column: str) -> str:
+    """As `text_problem` for a source, which can also be a list of texts; an empty one is missing."""
+    source = row.get(column)
+    if not isinstance(source, list):
+        return text_problem(row, column)
+    for text in source:
+        if not isinstance(text, str):
+            came = f"the list contains an element of type {type(text).__name__}"
+            return f"column {column!r} should contain text or a list of texts, but {came}"
+    return text_problem({column: joined(source) or None}, column)
 
 
 def text_problem(row: Row, column: str) -> str:
@@ -378,7 +402,7 @@ def _read_json_lines(path: Path, _layout: Layout) -> Iterator[Line]:
     with opened_text(path, newline="\n") as text:
         for number, line in enumerate(text, start=1):
             if line.removeprefix(_MARK).strip():
-                row, problem = _parsed(line)
+                row, problem = parsed(line)
                 yield Line(path, number, row, problem, _bytes_of(line), text.share)
 
 
@@ -411,8 +435,10 @@ class _Repeated(str):
     __slots__ = ()
 
 
-def _parsed(text: str) -> tuple[Row, str]:
-    """The row on a line of JSON, or what is wrong with it."""
+def parsed(text: str) -> tuple[Row, str]:
+    """The object that a text of JSON is, and what is wrong with it, as the end of a sentence: for example
+    the same key twice.
+    """
     try:
         return _checked(_parse(text))
     except _JsonError as error:

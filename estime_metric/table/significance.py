@@ -9,6 +9,7 @@ randomization swaps whole groups; without them, each example is a separate group
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 
 import numpy as np
@@ -18,6 +19,10 @@ from estime_metric.checks import integer
 from estime_metric.table.arrays import Codes, Floats, alike, finite, group_codes
 
 LEVEL = 0.05  # a p-value below this is called a difference
+
+#: If fewer groups differ, no p-value is below `LEVEL`: of k, the least one is 2 / 2 ** k.
+LEAST_GROUPS = math.ceil(1 - math.log2(LEVEL))
+
 SWAPS, SEED = 10_000, 0
 _ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them
 _TOGETHER = 4_000_000  # numbers drawn together: 32 MB of float64

@@ -3,7 +3,8 @@
 A row is a pair: its ``line``, its ``file`` if there are several, the user's columns, the measures
 (``alarms``, or ``alarms_layer12`` of several layers), ``flag`` if there is a threshold, ``source_id``.
 The record says how the scores were computed: ``signature``, options, versions, totals. It is
-``table.attrs["record"]``; Parquet contains it, and next to other files is ``NAME.meta.json``.
+``table.attrs["record"]``; Parquet contains it, and next to other files is ``NAME.meta.json``. A column is
+ESTIME's if the record names it; any other is the user's.
 """
 
 from __future__ import annotations
@@ -36,9 +37,12 @@ from estime_metric.table.rows import (
     Line,
     Row,
     has_text_cells,
+    joined,
     opened_parquet,
+    parsed,
     read_lines,
     read_rows,
+    source_problem,
     text_problem,
 )
 
@@ -53,6 +57,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 _TRUTHS = {"true": True, "false": False}
 _KEY = b"estime"  # of the record in the metadata of Parquet
+_WHOLE = 2**53  # from which on a float is no count
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 
 Number = int | float | None  # ``None`` if a measure is undefined
@@ -77,9 +82,10 @@ def read(
     Args:
         path: in any format of `read_rows`. It can be any other table, too.
         layout: how it is read.
-        own_columns: columns of the user, which are kept as they are.
-        skipped: is extended by a sentence for each line that cannot be read. Without it, such a
-            line is an error.
+        own_columns: columns of the user, which are kept as they are; or output columns with their
+            prefix, which are then found under both names.
+        skipped: is extended by a sentence for each line that cannot be read, and
+            ``table.attrs["skipped"]`` is their number. Without it, such a line is an error.
 
     Raises:
         ValueError: a line cannot be read, or the record of the table is damaged.
@@ -89,6 +95,7 @@ def read(
     record = record_of(path)
     is_aligned = layout.source_file is not None
     lines = (read_lines if is_aligned else read_rows)(path, layout)
+    known_problems = len(skipped or ())
     table = to_frame(path, _decoded(lines, layout), skipped)
     options = record.get("options")
     prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
@@ -98,10 +105,11 @@ def read(
     )
     added = (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
     written = {f"{prefix}{name}": name for name in added}
+    kept = table.columns.intersection(list(own_columns))
     renamed = {
         column: written[column]
         for column in table.columns.intersection(list(written))
-        if written[column] not in own_columns or written[column] == column
+        if written[column] not in kept or written[column] == column
     }
     foreign = [
         column
@@ -109,21 +117,33 @@ def read(
         if measure_of(column) in MEASURES or column in renamed.values()
     ]
     table = table.drop(columns=foreign).rename(columns=renamed)
+    for column in kept.intersection(list(renamed)):  # `e_file` can be named `file`, too
+        table[column] = table[renamed[column]]
     for name in table.columns.intersection(list(measures)):
         if has_text_cells(path) or table[name].isna().all():
             table[name] = converted(table[name])
     if record.get(SIGNATURE):
         table[SIGNATURE] = record[SIGNATURE]
     table.attrs["record"] = record
+    table.attrs["skipped"] = len(skipped or ()) - known_problems
     return table
 
 
 def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
-    """The lines; one with a text that cannot be scored because of a lone surrogate is invalid."""
+    """The lines, with lists of texts that are sources joined; one with a list of anything else, or a
+    text that cannot be scored because of a lone surrogate, is invalid.
+    """
     for line in lines:
-        texts = [name for name in layout.text_columns if isinstance(line.row.get(name), str)]
-        problem = next(filter(None, (text_problem(line.row, name) for name in texts)), "")
-        yield replace(line, row={}, problem=problem) if problem else line
+        row = line.row
+        source = row.get(layout.source_column)
+        problem = ""
+        if isinstance(row.get(layout.summary_column), str):
+            problem = text_problem(row, layout.summary_column)
+        if source and isinstance(source, (str, list)):
+            problem = problem or source_problem(row, layout.source_column)
+        if isinstance(source, list):
+            row = row | {layout.source_column: joined(source) or None}
+        yield replace(line, row={} if problem else row, problem=problem or line.problem)
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
@@ -149,7 +169,14 @@ def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None
             )
         else:
             skipped.append(f"{path.name} {line.sentence}")
-    return pandas.DataFrame(rows, index=pandas.Index(numbers, name=LINE))
+    table = pandas.DataFrame(rows, index=pandas.Index(numbers, name=LINE))
+    for name in table.select_dtypes(
+        "float"
+    ):  # pandas rounds large integers next to a float or a gap
+        cells = [row.get(name) for row in rows]
+        if any(isinstance(cell, int) and cell != float(cell) for cell in cells):
+            table[name] = pandas.Series(cells, table.index, dtype=object)
+    return table
 
 
 def converted(cells: Series) -> Series:
@@ -172,11 +199,15 @@ def number_of(cell: Any) -> float | None:
     1, and false is 0.
 
     Example:
-        >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("many")
+        >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("1_0")
         (3.0, 0.25, 1.0, nan, None)
     """
-    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
+    import pandas  # slow
+
+    if pandas.isna(cell) is True or (isinstance(cell, str) and cell.strip() in MISSING):
         return math.nan
+    if isinstance(cell, str) and "_" in cell:  # Python reads 1_0 as 10
+        return None
     try:
         number = float(_TRUTHS.get(cell.lower(), cell) if isinstance(cell, str) else cell)
     except (OverflowError, TypeError, ValueError):
@@ -193,14 +224,11 @@ def record_of(path: str | Path) -> dict[str, Any]:
     text = _record_text(path)
     if text is None:
         return {}
-    try:
-        content = json.loads(text)
-    except ValueError as error:
+    content, problem = parsed(text.decode("utf-8", errors="surrogateescape"))
+    if problem:
         raise ValueError(
-            f"Expected the metadata of {path.name} to be JSON, but got: {error}."
-        ) from error
-    if not isinstance(content, dict):
-        raise ValueError(f"Expected the metadata of {path.name} to be a JSON object.")
+            f"Expected the metadata of {path.name} to be a JSON object, but it {problem}."
+        )
     return content
 
 
@@ -390,10 +418,14 @@ def measure_values(columns: Mapping[str, Sequence[float]]) -> dict[str, list[Num
 def plain(number: float) -> Number:
     """A measure as it is stored in files: a count as an integer, NaN as ``None``, anything else
     rounded to six digits.
+
+    Example:
+        >>> plain(2.0), plain(0.1234567), plain(1e20)
+        (2, 0.123457, 1e+20)
     """
     if math.isnan(number):
         return None
-    return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)
+    return int(number) if abs(number) < _WHOLE and number == int(number) else round(number, 6)
 
 
 def to_json(value: Any) -> str:

@@ -14,14 +14,16 @@ from estime_metric.table.intervals import Interval, interval_of
 RESAMPLES = 1000
 SEED = 0
 
+_DIGITS, _ALL_DIGITS = 4, 17  # of a threshold; every float64 has its own number of 17 digits
+
 
 @dataclass(frozen=True)
 class Calibration:
     """A threshold for scores, and its accuracy.
 
     Attributes:
-        threshold: midway between two scores. A summary is flagged if its score is the threshold or
-            worse.
+        threshold: about midway between two scores, with four digits or as many as tell it from both. A
+            summary is flagged if its score is the threshold or worse.
         accuracy: balanced accuracy on the summaries that the threshold was chosen on, which is
             optimistic.
         found, spared, flagged: fractions of the inconsistent summaries that are flagged, of the
@@ -80,9 +82,8 @@ def calibrate(
         raise ValueError(
             f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
-    middles = (kinds[1:] + kinds[:-1]) / 2
     if higher_is_better:
-        codes, middles = len(kinds) - 1 - codes, middles[::-1]
+        kinds, codes = kinds[::-1], len(kinds) - 1 - codes
     rates = _rates(np.ones(len(values)), codes, judged)
     best = np.flatnonzero(rates["accuracy"] == rates["accuracy"].max())
     chosen = best[(len(best) - 1) // 2]
@@ -98,10 +99,22 @@ def calibrate(
         if np.isfinite(drawn).all() and np.isfinite(others).all():
             outside.append(others[np.argmax(drawn)])
     return Calibration(
-        threshold=float(middles[chosen]),
+        threshold=_between(*kinds[chosen : chosen + 2].tolist()),
         out_of_bag=interval_of(np.array(outside, dtype=np.float64)),
         **{name: float(values_of[chosen]) for name, values_of in rates.items()},
     )
+
+
+def _between(better: float, worse: float) -> float:
+    """A number between two scores that reads back as itself when it is printed; ``worse`` if there is
+    none.
+    """
+    middle = better / 2 + worse / 2
+    for digits in range(_DIGITS, _ALL_DIGITS + 1):
+        number = float(f"{middle:.{digits}g}")
+        if min(better, worse) < number < max(better, worse):
+            return number
+    return worse
 
 
 def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:

@@ -12,10 +12,16 @@ import regex
 
 from estime_metric.wording.numbers import numbers_of
 from estime_metric.wording.tables import (
-    ABBREVIATIONS,
     AMBIGUOUS,
     ENDINGS,
+    FIRST_WORDS,
+    FULL_NAMES,
+    FUNCTION_WORDS,
     LEAST,
+    LONGEST_FULL_NAME,
+    OF_PEOPLES,
+    OPENERS,
+    OTHER_FORMS,
     PEOPLES,
     ROMAN_NUMERALS,
     WITH_PERIOD,
@@ -25,25 +31,35 @@ from estime_metric.wording.tokens import SPACES, Tokens
 #: Words without a capital within a name: "University of the Arts".
 _LINKS = frozenset(["of", "the", "and", "for", "in", "on", "at", "de", "la", "del", "van", "von"])
 
-_WITHIN_NAMES = (*SPACES, ", ", " & ")
+_WITHIN_NAMES = frozenset([*SPACES, ", ", " & "])
 
 _LONGEST_NAME = 8  # words of a name whose initials are tried
-_LONGEST_LOOK_BACK = 80  # characters before a word that decide whether it begins a sentence
 
-#: The number of an item of a list.
-ITEM = regex.compile(r"(?m)^[ \t]*\d+[.)](?=\s)")
+#: What separates a word from the one before it if a sentence, a line or a quotation begins with it; a period may
+#: be one of an abbreviation. A quotation mark directly behind a word is an apostrophe.
+_BEGINNING = regex.compile(
+    r"(?P<period>\.)[\"'\u2019\u201d\u00bb)\]]*[ \t\u00a0(\[{*_#\-\u2013\u2014\u2022]*$"
+    r"|\n|[!?:\u2026]|(?<=.)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$"
+)
 
-_CLOSES_QUOTATION = "\"'\u2019\u201d\u00bb"
-
-#: A period that may not end a sentence: of an abbreviation, of initials ("J. Smith", "U.S. troops").
-_ABBREVIATED = regex.compile(r"(?<!\w)(?P<word>\p{L}+)\.$|(?:(?<!\w)\p{Lu}|(?:\p{L}\.)+\p{L})\.$")
-
-#: A quotation mark directly before a word, but not an apostrophe within a name.
-_QUOTATION = regex.compile(r"(?<!\w)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$")
-
+#: Capitals, each with at most one other letter or digit behind it.
+_INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
 
 #: Different words whose forms are kept, for all texts together: about 5 MB.
 _KEPT = 2**14
+
+
+@lru_cache(_KEPT)
+def _letters_of(written: str) -> str:
+    """A word without capitals, marks, points and spaces."""
+    if written.isascii():
+        return written.lower().replace(".", "").replace(" ", "")
+    letters = unicodedata.normalize("NFKD", written).casefold()
+    return "".join(
+        letter
+        for letter in letters
+        if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf") and letter not in ". "
+    )
 
 
 @lru_cache(_KEPT)
@@ -54,16 +70,8 @@ def plain(written: str) -> str:
         >>> plain("Nicolás"), plain("U.S."), plain("Jan")
         ('nicolas', 'us', 'january')
     """
-    if written.isascii():
-        form = written.lower().replace(".", "")
-    else:
-        letters = unicodedata.normalize("NFKD", written).casefold()
-        form = "".join(
-            letter
-            for letter in letters
-            if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf") and letter != "."
-        )
-    return ABBREVIATIONS.get(form, form)
+    letters = _letters_of(written)
+    return OTHER_FORMS.get(letters, letters)
 
 
 def form_of(written: str) -> str:
@@ -72,27 +80,44 @@ def form_of(written: str) -> str:
 
 
 @lru_cache(_KEPT)
-def capitals_of(written: str) -> str:
-    """The capitals of a word, in lower case, if there are several: "who" of "WHO", "doj" of "DoJ"."""
+def initialism_of(written: str) -> str:
+    """The capitals of a word that has several and little else, without a plural's "s"; nothing for others.
+
+    Example:
+        >>> initialism_of("WHO"), initialism_of("APhA"), initialism_of("GANs"), initialism_of("McCain")
+        ('who', 'apa', 'gan', '')
+    """
     capitals = "".join(filter(str.isupper, written))
-    return plain(capitals) if len(capitals) > 1 else ""
+    least = 2 if written.removesuffix("s").isupper() else 3
+    is_initialism = len(capitals) >= least and _INITIALISM.fullmatch(written)
+    return capitals.lower() if is_initialism else ""
 
 
 def is_roman_numeral(written: str) -> bool:
     """Whether a word is a Roman numeral in capitals, "II" to "XV"."""
     form = plain(written)
-    return form in ROMAN_NUMERALS and form == capitals_of(written)
+    return form in ROMAN_NUMERALS and form == initialism_of(written)
+
+
+def _initials_of(written: str) -> str:
+    return initialism_of(written) or form_of(written)[:1]
+
+
+@lru_cache(_KEPT)
+def can_be_name(written: str) -> bool:
+    """Whether a word with a capital is more than a letter, a title, a function word or what opens a sentence."""
+    form = form_of(written)
+    is_function_word = form in FUNCTION_WORDS and not initialism_of(written)
+    return len(form) > 1 and not is_function_word and form not in OPENERS
 
 
 @lru_cache(_KEPT)
 def related_forms(form: str) -> frozenset[str]:
-    """A word, and the names that it can belong to: "venezuelan" and "venezuela"."""
-    forms = {form, PEOPLES.get(form.removesuffix("s"), form)} | {
-        form.removesuffix(derived) + base
-        for base, derived in ENDINGS
-        if form.endswith(derived) and len(form) - len(derived) + len(base) >= LEAST
-    }
-    return frozenset(forms | {PEOPLES[name] for name in forms & PEOPLES.keys()})
+    """A word, and the names that it can belong to: "venezuelans" and "venezuela"."""
+    stems = {form.removesuffix(ending) for ending in ENDINGS}
+    peoples = stems | {form.removesuffix(ending) for ending in OF_PEOPLES}
+    names = {form, *(stem for stem in stems if len(stem) >= LEAST)}
+    return frozenset(names | {PEOPLES[people] for people in peoples & PEOPLES.keys()})
 
 
 class Facts:
@@ -102,7 +127,12 @@ class Facts:
         tokens: all words and numbers.
         numbers: the numbers, in order.
         of_numbers: positions of the tokens that numbers are written with.
-        names: positions of the words that begin with a capital and belong to no number.
+        names: positions of the words that begin with a capital and belong to no number; of all words if
+            none begins with one.
+        within: forms of the words with a capital that begin no sentence and end no label, as in
+            "Project Manager: Good morning".
+        lower: forms of the words without a capital.
+        has_capitals: whether a word begins with a capital.
     """
 
     def __init__(self, text: str) -> None:
@@ -111,55 +141,77 @@ class Facts:
         self.of_numbers = frozenset(
             position for number in self.numbers for position in range(number.first, number.stop)
         )
+        written = self.tokens.written
+        with_capital = [position for position, word in enumerate(written) if word[0].isupper()]
+        self.has_capitals = bool(with_capital)
         self.names = [
             position
-            for position, written in enumerate(self.tokens.written)
-            if written[0].isupper() and position not in self.of_numbers
+            for position in with_capital or range(len(written))
+            if written[position][0].isalpha() and position not in self.of_numbers
         ]
-
-    def has_capitals(self) -> bool:
-        """Whether capitals say something: not if no word begins with one, or more than half of the longer
-        words do, as in a headline.
-        """
-        longer = [
-            written[0].isupper()
-            for position, written in enumerate(self.tokens.written)
-            if len(written) >= LEAST and position not in self.of_numbers
-        ]
-        is_any = any(written[0].isupper() for written in self.tokens.written)
-        return is_any and 2 * sum(longer) <= len(longer)
+        self.within = frozenset(
+            plain(written[position])
+            for position in self.names
+            if self.has_capitals
+            and not self.begins_sentence(position)
+            and not self.tokens.gaps[position + 1].startswith(":")
+        )
+        self.lower = frozenset(plain(word) for word in set(written) if word.islower())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
-        """Every run of words with capitals, with links such as "of" between them, of which at least two
-        have one; with its initials, those of its links and without them.
+        """Every run of words with capitals, with links such as "of" between them, of which at least two have one;
+        with its initials, those of its links and without them. An initialism has all of its letters among
+        them. Two letters are the initials of too many names; those in `FULL_NAMES` have them all the same.
         """
+        yield from self._full_names()
         names = frozenset(self.names)
-        written, gaps = self.tokens.written, self.tokens.gaps
         for first in self.names:
-            every = short = form_of(written[first])[:1]
+            every = short = _initials_of(self.tokens.written[first])
             for position in range(first + 1, min(first + _LONGEST_NAME, len(self.tokens))):
-                if position in self.of_numbers or gaps[position] not in _WITHIN_NAMES:
+                if position in self.of_numbers or not self._is_within_name(position):
                     break
-                form = form_of(written[position])
-                every += form[:1]
+                written = self.tokens.written[position]
+                initials = _initials_of(written)
+                every += initials
                 if position in names:
-                    short += form[:1]
-                    yield range(first, position + 1), {every, short}
-                elif form not in _LINKS:
+                    short += initials
+                    if len(every) > 2:
+                        yield (
+                            range(first, position + 1),
+                            {every, short if len(short) > 2 else every},
+                        )
+                elif written not in _LINKS:
                     break
+
+    def _full_names(self) -> Iterator[tuple[range, set[str]]]:
+        """Every name in `FULL_NAMES`, with its initialisms."""
+        words = list(map(str.lower, self.tokens.written))
+        for first, word in enumerate(words):
+            if word in FIRST_WORDS:
+                for stop in range(first + 1, first + 1 + LONGEST_FULL_NAME):
+                    initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
+                    if initialisms:
+                        yield range(first, stop), set(initialisms)
+
+    def _is_within_name(self, position: int) -> bool:
+        """Whether what is before a word can be within a name: "New York", "F. Kennedy"."""
+        gap = self.tokens.gaps[position]
+        return gap in _WITHIN_NAMES or (
+            gap == ". " and _is_abbreviation(self.tokens.written[position - 1])
+        )
 
     def begins_sentence(self, position: int) -> bool:
         """Whether a word is the first one of the text, a line, a sentence or a quotation."""
-        start = self.tokens.starts[position]
-        line = self.tokens.text[max(0, start - _LONGEST_LOOK_BACK) : start].rpartition("\n")[2]
-        before = line.rstrip(" \t\u00a0([{*_#-\u2013\u2014\u2022")
-        if not before or _QUOTATION.search(line) or ITEM.fullmatch(f"{before} ", 0, len(before)):
+        if position == 0:
             return True
-        before = before.rstrip(_CLOSES_QUOTATION)
-        if before.endswith("."):
-            abbreviated = _ABBREVIATED.search(before)
-            word = abbreviated and abbreviated["word"]
-            return abbreviated is None or bool(
-                word and len(word) > 1 and word.casefold() not in WITH_PERIOD
-            )
-        return before.endswith(("!", "?", ":", "\u2026"))
+        gap = self.tokens.gaps[position]
+        beginning = None if gap in _WITHIN_NAMES else _BEGINNING.search(gap)
+        return beginning is not None and not (
+            beginning["period"] and _is_abbreviation(self.tokens.written[position - 1])
+        )
+
+
+def _is_abbreviation(written: str) -> bool:
+    """Whether a period behind a word may not end the sentence: that of "J. Smith", "Mr. Smith"."""
+    is_letter = len(written) == 1 and written.isalpha()
+    return is_letter or written.casefold() in WITH_PERIOD

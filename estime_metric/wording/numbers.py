@@ -2,32 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice, takewhile
 
 import regex
 
 from estime_metric.wording.tables import (
     AMBIGUOUS,
+    BEFORE_HOURS,
     CARDINALS,
+    CURRENCIES,
+    DECADES,
     ORDINALS,
+    PARTS,
     SCALE_LETTERS,
     SCALES,
+    SHORT_SCALES,
     TENS,
 )
-from estime_metric.wording.tokens import SPACES, THOUSANDS, Tokens
+from estime_metric.wording.tokens import DIGITS, FRACTIONS, THOUSANDS, Tokens
 
-#: Words that can be a number, or a part of one.
-_NUMBER_WORDS = frozenset(
+#: What a number can be read as: its value, or what is not one: "7:30" for a time (of either half of the day),
+#: "1990s" for a decade, "q3" for a quarter, "f16" for a code.
+Reading = float | str
+
+_ALL_SCALES = SCALES | SHORT_SCALES | SCALE_LETTERS
+_VALUES = CARDINALS | ORDINALS | DECADES | {"noon": 12, "midnight": 12}
+
+#: Words that can begin a number.
+_FIRST_WORDS = frozenset(
     written
-    for word in (*CARDINALS, *ORDINALS, *SCALES, "second")
+    for word in (*_VALUES, *SCALES, "hundredth", "thousandth", "millionth", "half", "quarter")
     for written in (word, word.capitalize(), word.upper())
 )
 
-#: Digits, and the letters behind them.
-_DIGITS = regex.compile(rf"(?P<digits>[\d.{THOUSANDS}]+)(?P<behind>.*)", regex.DOTALL)
-_JOINED = str.maketrans("", "", THOUSANDS)
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_SPACE = r"[ \u00a0\u2010\u2011-]"
+
+#: Name of a part of the pattern -> the words that it matches, or a pattern of parts that are above it.
+_PATTERN = {
+    name: _any(words)
+    for name, words in {
+        "cardinals": CARDINALS,
+        "small": [*CARDINALS][1:10],
+        "large": [*CARDINALS][10:],
+        "tens": TENS,
+        "ordinals": ORDINALS,
+        "decades": DECADES,
+        "parts": PARTS,
+        "scales": SCALES,
+        "scales_of_digits": SCALES | SHORT_SCALES,
+        "scale_letters": SCALE_LETTERS,
+        "all_scales": _ALL_SCALES,
+        "before_hours": BEFORE_HOURS,
+        "currencies": CURRENCIES,
+    }.items()
+} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS}
+_GRAMMAR = {
+    "scale": r"(?P<word>%(scales)s)\b",
+    "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)\b)",
+    "scaled": r"(?:(?:%(below_100)s%(_)s)?%(scale)s(?:%(_)s%(scale)s)*+)",
+    "ordinal": r"""(?:(?P<word>%(tens)s)%(_)s)?(?P<word>%(ordinals)s)\b(?P<ordinal>)
+        | (?:(?:%(scaled)s|%(below_100)s)%(_)s)?(?P<word>(?:hundred|thousand|million)(?=th\b))th(?P<ordinal>)""",
+    "in_words": r"""
+        (?: (?P<word>%(small)s)%(_)s(?P<word>(?:%(parts)s)s)\b
+          | (?P<word>(?:one%(_)s)?(?:half|quarter)|one%(_)s(?:%(parts)s))\b )
+        (?:%(_)s(?:of[ ])?an?[ ]%(scale)s)?
+        | (?:(?P<century>eighteen|nineteen|twenty)%(_)s)?(?P<word>%(decades)s)\b(?P<decade>)
+        | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)[ ](?=%(large)s)%(below_100)s(?!-)
+        | %(ordinal)s
+        | %(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
+        | (?P<word>noon|midnight)\b(?P<clock>)
+        | %(below_100)s""",
+    "in_digits": r"""
+        (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
+        | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?![:\d])
+        | (?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d)(?=[ ](?:GMT|BST|UTC)\b)
+        | (?P<duration>\d+(?::\d\d)+)
+        | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{1,3}0)s\b
+        | (?P<digits>(?P<decade>\d0|\d{3}0))(?=['\u2019]s\b)
+        | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
+        | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
+        | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
+        | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)
+        | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\d)))?(?=[.\d%(fractions)s])
+          (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
+    # between the numbers of a range: "$5 to $7 billion"
+    "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
+    "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]clock|GMT|BST|UTC)\b)",
+    "and_a_part": r"(?:[ ](?P<word>and[ ](?:an?[ ]|one[ -])?(?:half|quarter))\b)?",
+    "period": r"(?P<period>quarters?|half|halves)\b",
+    # a number with what surrounds it, in groups by what they mean
+    "number": r"""
+        (?!(?:third|3rd)%(_)spart(?:y|ies)\b)
+        (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
+        (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b))?
+        (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
+        (?:(?<=(?P<money>\p{Sc}|\b(?:%(currencies)s))[ ]?)|(?P<money>%(currencies)s))?
+        (?: (?=\p{L})(?:%(in_words)s | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
+            | [fc]y(?:(?P<digits>\d{4})|(?P<short>\d\d))\b)
+          | %(in_digits)s )
+        %(and_a_part)s(?:%(_)s?(?P<word>%(scales_of_digits)s)(?![\w'\u2019]))*+
+        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<shared>%(scale_letters)s))(?![\w'\u2019]))?%(and_a_part)s
+        (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s))?)(?:[ ]?%(clock)s)?
+        (?=%(to)s(?:\p{L}+[ ]|[\d.,:]*\d[ ]?)(?:(?P<shared>%(all_scales)s)\b|%(clock)s))?""",
+}
+for _name, _pattern in _GRAMMAR.items():
+    _PATTERN[_name] = _pattern % _PATTERN
+_NUMBER = regex.compile(_PATTERN["number"], regex.IGNORECASE | regex.VERBOSE)
+
+#: Words behind a number that can change its value.
+_CONTINUING = frozenset(
+    [
+        "and",
+        "to",
+        "or",
+        "am",
+        "pm",
+        "gmt",
+        "bst",
+        "utc",
+        "o",
+        "s",
+        "fiscal",
+        "hundredth",
+        "thousandth",
+        "millionth",
+        "half",
+        "quarter",
+        "party",
+        "parties",
+    ]
+).union(_VALUES, _ALL_SCALES, (f"{part}s" for part in PARTS))
+_TIGHT = ("'", "\u2019", "-", "\u2010", "\u2011", "\u2013", "\u2014", "/")
+
+#: Words that are numbers alone.
+_ALONE = {word: frozenset([float(value)]) for word, value in CARDINALS.items()} | {
+    word: frozenset([float(value), round(1 / value, 4)]) for word, value in ORDINALS.items()
+}
+_JOINED = str.maketrans("", "", f"{THOUSANDS} ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,78 +160,106 @@ class Number:
 
     first: int
     stop: int
-    values: frozenset[float]
+    values: frozenset[Reading]
 
 
 def numbers_of(tokens: Tokens) -> list[Number]:
     """The numbers of a text, in order."""
     numbers: list[Number] = []
     stop = 0
-    for index, written in enumerate(tokens.written):
-        if index < stop:
+    candidates = [
+        index
+        for index, written in enumerate(tokens.written)
+        if written in _FIRST_WORDS or not (written.isalpha() or written.endswith("."))
+    ]
+    for first in candidates:
+        if first < stop or tokens.continues_word(first):
             continue
-        number = None
-        if written[0].isdecimal():
-            if tokens.is_number(index):
-                number = _in_digits(tokens, index)
-        elif written in _NUMBER_WORDS:
-            number = _in_words(tokens, index)
-        if number is not None:
-            numbers.append(number)
-            stop = number.stop
+        word = tokens.written[first].casefold().translate(_JOINED)
+        if (word.isdecimal() or word in _ALONE) and _is_alone(tokens, first):
+            if word not in AMBIGUOUS:
+                values = _ALONE.get(word) or frozenset([float(word)])
+                numbers.append(Number(first, first + 1, values))
+            continue
+        match = _NUMBER.match(tokens.text, tokens.starts[first])
+        if match and match[0].casefold() not in AMBIGUOUS:
+            stop = max(first + 1, bisect_left(tokens.starts, match.end()))
+            numbers.append(Number(first, stop, _readings(match)))
     return numbers
 
 
-def _in_digits(tokens: Tokens, first: int) -> Number:
-    """The number whose digits are this token, with the scales behind it: "1.5 million"."""
-    parts = _DIGITS.fullmatch(tokens.written[first])
-    value = float(parts["digits"].translate(_JOINED))
-    behind = parts["behind"].casefold()
-    if parts["behind"] == "s":  # "the 1990s" are "the 90s"
-        return Number(first, first + 1, frozenset({value, value % 100}))
-    if behind:
-        return Number(first, first + 1, frozenset({value, value * SCALE_LETTERS.get(behind, 1)}))
-    stop = first + 1
-    for scale in takewhile(SCALES.__contains__, islice(_phrase(tokens, first), 1, None)):
-        value *= SCALES[scale]
-        stop += 1
-    return Number(first, stop, frozenset({value}))
+def _is_alone(tokens: Tokens, position: int) -> bool:
+    """Whether what is around a word adds nothing to its value; a shortcut, since most numbers are such."""
+    around = tokens.written[max(0, position - 1) : position + 2]
+    before, after = around[0].casefold(), around[-1].casefold()
+    is_last = tokens.gaps[position + 1].startswith((",", ".", ")"))
+    return (
+        (is_last or (after.isalpha() and after not in _CONTINUING))
+        and (before not in BEFORE_HOURS or tokens.written[position][2:].isdecimal())
+        and not around[0].isupper()
+        and not tokens.gaps[position].endswith(_TIGHT)
+    )
 
 
-def _in_words(tokens: Tokens, first: int) -> Number | None:
-    """The number that begins with this word; ``None`` if it is none, as "second" alone."""
-    total, part, stop = 0.0, 0.0, first  # part: below the next scale
-    room = 100.0  # what follows has to be smaller: twenty-one, but not one-twenty
-    before = ""
-    for index, word in enumerate(_phrase(tokens, first), start=first):
-        value = CARDINALS.get(word, ORDINALS.get(word))
-        if word == "second" and room == 10.0:
-            value = 2
-        if value is not None and value < room:
-            part += value
-            room = 10.0 if word in TENS else 1.0
-        elif word in SCALES and (before not in SCALES or word != "hundred"):
-            part = max(part, 1.0) * SCALES[word]
+def decades_of(values: Iterable[Reading]) -> set[Reading]:
+    """The decades that years, or ages, are in."""
+    return {
+        f"{value // 10:g}0s"
+        for value in values
+        if isinstance(value, float) and (20 <= value < 100 or 1000 <= value < 2100)
+    }
+
+
+def _readings(match: regex.Match[str]) -> frozenset[Reading]:
+    captures = match.capturesdict()
+    groups = {name: texts[-1].casefold() for name, texts in captures.items() if texts}
+    value = _value(groups, captures["word"])
+    readings: set[Reading] = {groups["duration"]} if "duration" in groups else set()
+    if "period" in groups:
+        readings.add(f"{groups['period'][0]}{value:g}")
+        if "ordinal" in groups:  # "third quarter" is not three of anything
+            return frozenset(readings)
+    if not groups.keys().isdisjoint(["digits", "fraction", "word"]) and (
+        "digits" in groups or "decade" not in groups
+    ):
+        readings.add(value)
+    if "short" in groups:
+        readings |= {1900 + float(groups["short"]), 2000 + float(groups["short"])}
+    if "decade" in groups:
+        centuries = ("",) if value >= 100 else ("", 18, 19, 20)
+        readings |= {f"{century}{value:02g}s" for century in centuries}
+    if ("minutes" in groups or ("clock" in groups and value % 1 == 0)) and value <= 24:
+        readings.add(f"{int(value) % 12}:{groups.get('minutes', '00')}")
+    if "letters" in groups and "digits" in groups:
+        readings.add(groups["letters"] + groups["digits"])
+    if "above" in groups or "below" in groups:
+        above, below = (float(groups.get(name) or groups["digits"]) for name in ("above", "below"))
+        readings.add(round(float(groups.get("whole", 0)) + above / below, 4))
+    if "ordinal" in groups and value:
+        readings.add(round(1 / value, 4))
+    if "shared" in groups:
+        readings.add(round(value * _ALL_SCALES[groups["shared"]], 4))
+    return frozenset(readings)
+
+
+def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
+    """The value of digits, of words, or of both: "1.5 million"."""
+    digits = groups.get("digits") or groups.get("hour") or groups.get("decade") or "0"
+    total, part = 0.0, float(digits.translate(_JOINED))  # part: below the next scale
+    if "fraction" in groups:
+        part += unicodedata.numeric(groups["fraction"])
+    if "century" in groups:
+        part = 100.0 * CARDINALS[groups["century"]]
+    scale = 1.0
+    for word in map(str.casefold, words):
+        if word in _ALL_SCALES:
+            scale = _ALL_SCALES[word]
+            part = (part or 1) * scale
             if word != "hundred":
                 total, part = total + part, 0.0
-            room = 100.0
-        elif word != "and" or before not in SCALES:
-            break
-        before = word
-        if word != "and":
-            stop = index + 1
-        if word in ORDINALS or word == "second":
-            break
-    is_alone = stop == first + 1
-    if stop == first or (is_alone and tokens.written[first].casefold() in AMBIGUOUS):
-        return None
-    return Number(first, stop, frozenset({total + part}))
-
-
-def _phrase(tokens: Tokens, first: int) -> Iterator[str]:
-    """A word and those behind it, in lower case, as long as only a space or a hyphen is between them."""
-    yield tokens.written[first].casefold()
-    for index in range(first + 1, len(tokens)):
-        if tokens.gaps[index] not in SPACES:
-            return
-        yield tokens.written[index].casefold()
+        elif word in _VALUES:
+            part += _VALUES[word]
+        else:
+            of_whole = PARTS[regex.split(_SPACE, word)[-1].removesuffix("s")]
+            part = part + scale / of_whole if word.startswith("and") else (part or 1) / of_whole
+    return round(total + part, 4)

@@ -8,21 +8,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import regex
-
 from estime_metric.checks import check_pairs
 from estime_metric.wording.names import (
-    ITEM,
     Facts,
-    capitals_of,
+    can_be_name,
     form_of,
+    initialism_of,
     is_roman_numeral,
     plain,
     related_forms,
 )
-from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, ROMAN_NUMERALS, TITLES
+from estime_metric.wording.numbers import Number, Reading, decades_of
+from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
+from estime_metric.wording.text import counts_length, opening, remarks, shown
 from estime_metric.wording.tokens import SPACES
-from estime_metric.wording.words import RunsOfWords, located_words, lower_words
+from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -37,12 +37,18 @@ NOVELTY = (
 #: Kinds of what a summary has and its source does not.
 NEW_NAME, NEW_NUMBER = "new name", "new number"
 
-#: What an answer begins with: "Here is a summary in 79 words:".
-_OPENING = regex.compile(r"\s*[^\n:]*(?i:\bsummar|\d[ -]words?\b)[^\n:]*:")
-#: A remark on the length: "(79 words)", "Word count: 79".
-_WORD_COUNT = regex.compile(
-    r"(?i)[(\[][^()\[\]]*\d[ -]words?\b[^()\[\]]*[)\]]|\bword count:?\s*\d+"
-)
+_EMPHASIS = "*_"  # of Markdown
+
+#: Words that are no initialism in lower case: "WHO" is not "who".
+_OTHER_WORDS = FUNCTION_WORDS | {"us"}
+
+#: At most so many times more words that a source has only with a capital, as in a title or a label, have none in
+#: a summary with capitals.
+_BY_CHANCE = 3
+
+#: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
+#: articles it is less than two.
+_TITLE_CASE = 3
 
 
 def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
@@ -59,7 +65,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
         ``new_bigrams`` and ``new_trigrams`` are between 0 (all occur in the source) and 1 (none
         does). ``copied_density`` is 0 or more; it is 0 for a summary without words. ``new_names``
         and ``new_numbers`` are counts (see `SourceWording.new_facts`); ``new_names`` is NaN for a
-        summary whose capitals say nothing (see `has_capitals`).
+        summary whose capitals say nothing, such as one in lower case or in Title Case.
 
     Raises:
         TypeError, ValueError: the arguments are not lists of strings of the same length, or a source
@@ -102,14 +108,15 @@ class NewFact:
 
 class SourceWording:
     """What a source has: words and runs of words, names, numbers. It keeps strings and floats alone, about
-    14 bytes per character of the text.
+    16 bytes per character of the text.
 
     Args:
         text: the source.
     """
 
     def __init__(self, text: str) -> None:
-        self._runs = RunsOfWords(lower_words(text))
+        text = shown(text).text
+        self._runs = RunsOfWords(words_of(text))
         facts = Facts(text)
         written = frozenset(facts.tokens.written)
         self._other_forms = frozenset(
@@ -117,19 +124,28 @@ class SourceWording:
             for form in map(form_of, written)
             if form in AMBIGUOUS or form not in self._runs.words
         )
+        values = frozenset(value for number in facts.numbers for value in number.values)
+        self._values = values.union(
+            decades_of(values),
+            (ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)),
+        )
+        names = {facts.tokens.written[position] for position in facts.names}
+        initialisms = map(initialism_of if facts.has_capitals else plain, names)
+        self._initialisms = frozenset(initialisms) - {""}
+        self._initials = self._initialisms.union(
+            *(initials for _, initials in facts.with_initials())
+        )
+        if facts.has_capitals:
+            names = set(filter(can_be_name, names))
         self._names = frozenset(
-            form
-            for name in {facts.tokens.written[position] for position in facts.names}
-            for form in related_forms(form_of(name))
+            related
+            for form in {*map(form_of, names), *(self._initials & PEOPLES.keys())}
+            for related in related_forms(form)
         )
-        self._values = frozenset(
-            [value for number in facts.numbers for value in number.values]
-            + [ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)]
-        )
-        self._capitals = frozenset(map(capitals_of, written)) - {""}
-        self._initials = frozenset(
-            initials for _, both in facts.with_initials() for initials in both
-        )
+        within, lower = facts.within, facts.lower - FUNCTION_WORDS - AMBIGUOUS
+        if not 0 < len(within) < _TITLE_CASE * len(lower):
+            within = lower = frozenset()
+        self._only_with_capital, self._only_lower = within - facts.lower, lower - within
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.
@@ -142,11 +158,12 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        words = lower_words(prediction)
+        prediction = shown(prediction).text
+        words = words_of(prediction)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
-        is_defined = not words or facts.has_capitals()
+        is_defined = not words or self._has_capitals(facts)
         return {
             "new_words": self._runs.new_share(words, 1),
             "new_bigrams": self._runs.new_share(words, 2),
@@ -158,9 +175,10 @@ class SourceWording:
 
     def new_words(self, prediction: str) -> list[tuple[int, int]]:
         """Begin and end of each word of a summary that ``new_words`` counts."""
+        text = shown(prediction)
         return [
-            (start, end)
-            for word, start, end in located_words(prediction)
+            text.span(start, end)
+            for word, start, end in located_words(text.text)
             if word not in self._runs.words
         ]
 
@@ -172,7 +190,10 @@ class SourceWording:
         "US"), or if one is the other's abbreviation ("Jan."). A name is not new if the source has the
         name that it belongs to ("Venezuelan", "Venezuela"), or its initials, or a name with its letters
         as initials. Numbers are compared by their values, in digits ("1,200", "4th") or in words; of
-        a date or a range each part is a number. Units, currencies and percent are not compared.
+        a date or a range each part is a number. A time, a decade, a quarter and a code ("F-16") are not
+        numbers but compared as such. A number of the source has each value that it can be read as, and a
+        year is in its decade; a number of the summary is new if the source has none of its values. Units,
+        currencies, percent, "a.m." and "p.m." are not compared.
 
         A name begins with a capital, and not with a sentence, a line or a quotation; new words that
         follow one another are one name. Numbers in a phrase that announces a summary ("Here is a
@@ -180,16 +201,17 @@ class SourceWording:
 
         Example:
             >>> wording = SourceWording("Twelve people from the U.S. met Anna on 4 January.")
-            >>> summary = "On Jan. 4th, 12 or 15 Americans had dinner with Bob Miller."
+            >>> summary = "On Jan. 4th, 12 or 15 Swedes had dinner with Bob Miller."
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.new_facts(summary)]
-            [('15', 'new number'), ('Americans', 'new name'), ('Bob Miller', 'new name')]
+            [('15', 'new number'), ('Swedes', 'new name'), ('Bob Miller', 'new name')]
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         names = self._new_names(facts)
         spans = [(name, NEW_NAME) for name in _different(facts, names)]
         spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
         return [
-            NewFact(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]], kind)
+            NewFact(*text.span(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]]), kind)
             for span, kind in sorted(spans, key=lambda span: span[0][0])
         ]
 
@@ -197,38 +219,62 @@ class SourceWording:
         """Begin and end of what the source has in another form, and of phrases that announce a summary:
         words there are not new, whatever `lower_words` finds.
         """
-        facts = Facts(prediction)
+        text = shown(prediction)
+        facts = Facts(text.text)
         tokens = facts.tokens
-        spelled_out = self._spelled_out(facts)
         spans = [
-            range(number.first, number.stop)
-            for number in facts.numbers
-            if not number.values.isdisjoint(self._values)
+            range(number.first, number.stop) for number in facts.numbers if self._has_number(number)
         ]
+        spans += self._spelled_out(facts)
         spans += [
             range(position, position + 1)
             for position in facts.names
-            if position in spelled_out or self._has_name(tokens.written[position])
+            if self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
-        return [*written, *_announcements(facts, self._new_names(facts))]
+        written += _announcements(facts, self._new_names(facts))
+        return [text.span(start, end) for start, end in written if start < end]
+
+    def _has_capitals(self, facts: Facts) -> bool:
+        """Whether the capitals of a summary say something: not if no word has one, if of the words that the source
+        has only with a capital more than three in four have none, or if most of those that it has only
+        without one have one. First words of sentences and function words are not counted. Of a summary
+        without such words, most have no capital.
+        """
+        names, others = self._only_with_capital, self._only_lower
+        if (names | others).isdisjoint(facts.within | facts.lower):
+            return facts.has_capitals and len(facts.within) <= len(facts.lower)
+        return (
+            facts.has_capitals
+            and len(names & facts.lower) <= _BY_CHANCE * len(names & facts.within)
+            and len(others & facts.within) <= len(others & facts.lower)
+        )
 
     def _new_names(self, facts: Facts) -> list[range]:
         """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
-        if not facts.has_capitals():
+        if not self._has_capitals(facts):
             return []
-        spelled_out = self._spelled_out(facts)
+        spelled_out = {position for name in self._spelled_out(facts) for position in name}
+        is_new = {
+            written: can_be_name(written) and not self._has_name(written)
+            for written in {facts.tokens.written[position] for position in facts.names}
+        }
+        text = facts.tokens.text
+        without_names = remarks(text)
+        first = opening(text)
+        if text[slice(*first)].isupper():
+            without_names.append(first)
         runs: list[range] = []
         for position in facts.names:
-            written = facts.tokens.written[position]
             if (
-                position in spelled_out
-                or not _can_be_name(written)
-                or self._has_name(written)
+                not is_new[facts.tokens.written[position]]
+                or position in spelled_out
+                or _is_within(facts.tokens.starts[position], without_names)
                 or facts.begins_sentence(position)
             ):
                 continue
-            if runs and runs[-1].stop == position and facts.tokens.gaps[position] in SPACES:
+            gap = facts.tokens.gaps[position].strip(_EMPHASIS)
+            if runs and runs[-1].stop == position and gap in SPACES:
                 runs[-1] = range(runs[-1].start, position + 1)
             else:
                 runs.append(range(position, position + 1))
@@ -240,53 +286,58 @@ class SourceWording:
         """
         tokens = facts.tokens
         of_names = {form_of(tokens.written[name[0]]) for name in names if len(name) == 1}
-        new: list[tuple[range, object]] = []
+        new: list[tuple[range, frozenset[Reading]]] = []
         for number in facts.numbers:
             form = plain(tokens.text[tokens.starts[number.first] : tokens.ends[number.stop - 1]])
-            if form not in NOT_NEW and number.values.isdisjoint(self._values):
+            if form not in NOT_NEW and not self._has_number(number):
                 new.append((range(number.first, number.stop), number.values))
         for position, written in enumerate(tokens.written):
             if position not in facts.of_numbers and any(map(str.isnumeric, written)):
                 form = form_of(written)
                 if not self._has_form(form) and form not in of_names:
-                    new.append((range(position, position + 1), form))
+                    new.append((range(position, position + 1), frozenset({form})))
         ignored = _announcements(facts, names)
-        numbers: dict[object, range] = {}
-        for span, value in new:
-            if not any(start <= tokens.starts[span[0]] < end for start, end in ignored):
-                numbers.setdefault(value, span)
-        return list(numbers.values())
+        numbers: list[range] = []
+        seen: set[Reading] = set()
+        for span, values in new:
+            if not _is_within(tokens.starts[span[0]], ignored) and values.isdisjoint(seen):
+                numbers.append(span)
+                seen |= values
+        return numbers
 
-    def _spelled_out(self, facts: Facts) -> set[int]:
-        """The words of names that the source has as initials."""
-        return {
-            position
+    def _has_number(self, number: Number) -> bool:
+        return not (
+            number.values.isdisjoint(self._values) and number.values.isdisjoint(self._runs.words)
+        )
+
+    def _spelled_out(self, facts: Facts) -> list[range]:
+        """The names that the source has as initials."""
+        return [
+            name
             for name, initials in facts.with_initials()
-            if not initials.isdisjoint(self._capitals)
-            for position in name
-        }
+            if any(
+                short in self._initialisms or PEOPLES.get(short, short) in self._names
+                for short in initials
+            )
+        ]
 
     def _has_form(self, form: str) -> bool:
-        return form in self._other_forms or (form not in AMBIGUOUS and form in self._runs.words)
+        return (
+            form in self._other_forms
+            or form in self._values
+            or (form not in AMBIGUOUS and form in self._runs.words)
+        )
 
     def _has_name(self, written: str) -> bool:
-        form, capitals = form_of(written), capitals_of(written)
-        is_initialism = form in self._initials or capitals in self._initials
-        if capitals and (form in FUNCTION_WORDS or form == "us"):  # "WHO" is not "who"
-            return is_initialism or form in self._capitals
+        form, initialism = form_of(written), initialism_of(written)
+        is_other_word = initialism and form in _OTHER_WORDS
         return (
-            is_initialism
-            or self._has_form(form)
+            initialism in self._initials
+            or (len(form) > 2 and form in self._initials)
+            or (not is_other_word and self._has_form(form))
             or (is_roman_numeral(written) and ROMAN_NUMERALS[form] in self._values)
             or not self._names.isdisjoint(related_forms(form))
         )
-
-
-def _can_be_name(written: str) -> bool:
-    """Whether a word with a capital is more than a function word, a title or a letter."""
-    form = form_of(written)
-    is_function_word = form in FUNCTION_WORDS and not capitals_of(written)
-    return len(form) > 1 and not is_function_word and form not in TITLES
 
 
 def _different(facts: Facts, names: Sequence[range]) -> list[range]:
@@ -299,10 +350,20 @@ def _different(facts: Facts, names: Sequence[range]) -> list[range]:
 
 
 def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself, without a new name, and of the numbers of a list."""
-    text = facts.tokens.text
-    spans = [*_WORD_COUNT.finditer(text), *ITEM.finditer(text)]
-    opening = _OPENING.match(text)
-    if opening and not any(facts.tokens.starts[name[0]] < opening.end() for name in names):
-        spans.append(opening)
-    return [match.span() for match in spans]
+    """Begin and end of what a summary says of itself: remarks on its length, and how it begins if that has
+    no new name and no number but a length.
+    """
+    tokens = facts.tokens
+    others = [name[0] for name in names]
+    others += [
+        number.first
+        for number in facts.numbers
+        if not counts_length(tokens.text, tokens.ends[number.stop - 1])
+    ]
+    first = opening(tokens.text)
+    is_announcement = not any(_is_within(tokens.starts[position], [first]) for position in others)
+    return [first] * is_announcement + remarks(tokens.text)
+
+
+def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= position < end for start, end in spans)

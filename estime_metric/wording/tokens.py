@@ -6,6 +6,7 @@ from itertools import accumulate
 
 import regex
 
+from estime_metric.wording.tables import CURRENCIES
 from estime_metric.wording.words import UNSPACED
 
 #: What lies between two words that can belong to one number or name.
@@ -19,10 +20,21 @@ _LETTER = rf"(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}_])"
 
 _ENDS_IN_LETTER = regex.compile(rf"{_LETTER}$", regex.VERSION1)
 
-#: Digits, with thousands joined and decimals (but not those of "10.30am"), and the letters behind them.
+#: Characters that are a fraction, as in "5½".
+FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
+
+#: Digits with thousands joined ("10, 000" too) and decimals, perhaps without a digit before them.
+DIGITS = (
+    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,[ ]000)+(?!\d)|\d+)"
+    rf"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
+)
+
+#: A number in digits with fractions and the letters behind it; a time; a quarter with its year ("3Q22"). Letters
+#: of a currency can be directly before it.
 _NUMBER = (
-    rf"(?<!{_LETTER})(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}})+(?!\d)|\d+)"
-    rf"(?:(?<!\d\.\d+)\.\d+(?!\.?\d|\s?[ap]\.?m\b))?{_LETTER}*"
+    rf"(?<!{_LETTER})(?:{'|'.join(CURRENCIES)})?"
+    rf"(?:\d+(?::[0-5]\d)+(?![\d:]|\.\d)|{DIGITS}[{FRACTIONS}]?|[{FRACTIONS}])"
+    rf"(?:[QqHh]\d\d(?!\w)|[aApP]\.[mM]\b|{_LETTER}*)"
 )
 
 #: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation.
@@ -34,10 +46,11 @@ _WRITTEN = (
 )
 
 #: A word that nothing else can be, first because most are such and it is found fastest; a number; letters
-#: with a point behind each; any other word.
+#: with a point behind each (capitals with spaces between them, too); any other word.
 _TOKEN = regex.compile(
-    rf"([A-Za-z]++(?=[ ,;:!?\n])|{_NUMBER}"
-    rf"|(?<![\w.])(?:\p{{L}}\p{{Ll}}?\.){{2,}}(?:\p{{L}}(?!\w))?|{_WRITTEN})",
+    rf"""([A-Za-z]++(?=[- ,;:!?\n)"]|(?<=[A-Za-z][A-Za-z])\.[ \n])"""
+    rf"|(?=[\w.{FRACTIONS}])(?:(?=[\dA-Z.{FRACTIONS}]){_NUMBER}"
+    rf"|(?<![\w.])(?:\p{{Lu}}\.(?: \p{{Lu}}\.)+|(?:\p{{L}}\p{{Ll}}?\.){{2,}}(?:\p{{L}}(?!\w))?)|{_WRITTEN}))",
     regex.VERSION1,
 )
 
@@ -48,7 +61,7 @@ class Tokens:
     Attributes:
         text: the text.
         written: each token as it is written: a word, digits with the letters directly behind them
-            ("1,200.50", "90s"), or letters with points ("U.S.").
+            ("1,200.50", "90s"), or letters with points ("U.S.", "U. S.").
         gaps: what is before each token; one more, behind the last.
         starts, ends: each token is ``text[start:end]``.
     """
@@ -65,12 +78,8 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.written)
 
-    def is_number(self, index: int) -> bool:
-        """Whether a token is written in digits, and does not continue a word ("4x4")."""
-        written = self.written[index]
-        if not written[0].isdecimal():
-            return False
-        continues = (
+    def continues_word(self, index: int) -> bool:
+        """Whether a token continues a word, as the second half of "4x4" does."""
+        return bool(
             index and not self.gaps[index] and _ENDS_IN_LETTER.search(self.written[index - 1])
         )
-        return not continues

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 import regex
+
+from estime_metric.wording.text import shown
 
 #: Scripts without spaces between words: each character of theirs is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -18,46 +19,37 @@ _WORD = regex.compile(
     regex.VERSION1,
 )
 
-#: Characters that are not shown, and which the tokenizers of encoders drop: the soft hyphen, spaces
-#: and joiners without width, marks of direction.
-_NOT_SHOWN = regex.compile(r"\p{Cf}")
-
-#: Ligatures and full-width forms -> the letters, digits and signs that they show.
-_SHOWN_AS = {
-    code: unicodedata.normalize("NFKC", chr(code))
-    for code in (*range(0xFB00, 0xFB07), *range(0xFF01, 0xFF5F))
-}
-
 #: A negation at the end of a word or, in a text that is split into tokens, alone: "didn't", "did n't".
 _NEGATION = regex.compile(r"(?<![^\p{L}\s])n['\u2019]t\b")
 
 
 def lower_words(text: str) -> list[str]:
-    """The words of a text, lower-cased, in Unicode form NFC and without characters that are not
-    shown: runs of letters, digits and ``_``; in scripts without spaces, such as Chinese, single
-    characters. Ligatures and full-width forms are the letters that they show, and a negation
-    (``n't``) is a word, whether or not a space separates it.
+    """The words that a text shows (see `text.shown`), lower-cased: runs of letters, digits and ``_``; in
+    scripts without spaces, such as Chinese, single characters. A negation (``n't``) is a word.
 
     Example:
         >>> lower_words("It's 1,200 well-kept cars.")
         ['it', 's', '1', '200', 'well', 'kept', 'cars']
-        >>> lower_words("didn't") == lower_words("did n't") == ["did", "nt"]
+        >>> lower_words("didn't") == lower_words("did n&#39;t") == ["did", "nt"]
         True
         >>> lower_words("北京2008年")
         ['北', '京', '2008', '年']
     """
+    return words_of(shown(text).text)
+
+
+def words_of(text: str) -> list[str]:
+    """The `lower_words` of what a text shows."""
     words: list[str] = _WORD.findall(_lower(text))
     return words
 
 
 def located_words(text: str) -> list[tuple[str, int, int]]:
-    """Each of the `lower_words`, with its begin and end in the text."""
+    """Each of the `words_of`, with its begin and end in what a text shows."""
     return [(match.group(), *match.span()) for match in _WORD.finditer(_lower(text))]
 
 
 def _lower(text: str) -> str:
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", _NOT_SHOWN.sub("", text).translate(_SHOWN_AS))
     text = text.lower()
     if "n't" in text or "n\u2019t" in text:
         text = _NEGATION.sub(" nt", text)  # as long as before

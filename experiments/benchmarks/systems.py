@@ -33,6 +33,7 @@ BANDS = {"at most 1.5": 0, "1.5 to 2": 1.5, "2 to 3": 2, "above 3": 3}
 #: Differences of systems that copy alike, by their size.
 SIZES = ("all", "up to the median", "above the median")
 _KEYS = ["data", "part", "measure"]
+_ORIENTED = "oriented "
 
 
 def read(folder: Path) -> pd.DataFrame:
@@ -103,9 +104,11 @@ def agreement(table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 def _compared(summaries: pd.DataFrame, scores: pd.DataFrame) -> list[dict[str, object]]:
     copied = summaries.groupby("system")["copied"].mean()
     judged = summaries.pivot(index="document", columns="system", values="judgement")
-    with_scores = summaries[["document", "system", "source"]].join(scores)
+    # With the prefix, none of them has the name of a measure, whose direction is fixed.
+    oriented = scores.add_prefix(_ORIENTED)
+    with_scores = summaries[["document", "system", "source"]].join(oriented)
     by_system = dict(list(with_scores.groupby("system")))
-    names = list(scores.columns)
+    names = list(oriented.columns)
     comparison = compare_scores(by_system, measures=names, higher=names, id_column="document")
     rows: list[dict[str, object]] = []
     for measure, pairs in comparison.pairs.groupby("measure", sort=False):
@@ -118,7 +121,7 @@ def _compared(summaries: pd.DataFrame, scores: pd.DataFrame) -> list[dict[str, o
             agree = abs(judged_better) > 1e-9 and judged_better * row.difference > 0
             rows.append(
                 {
-                    "measure": measure,
+                    "measure": str(measure).removeprefix(_ORIENTED),
                     "system_a": row.system_a,
                     "system_b": row.system_b,
                     "ratio": more / less if less else np.inf,

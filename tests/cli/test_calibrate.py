@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -45,9 +46,7 @@ def check_threshold(
     if not np.isfinite(interval.mean):
         estimate = "not possible from so few"
     words = " ".join(printed.split())
-    assert (
-        f"threshold {expected.threshold:.4f}: review summaries with {column} {side} this" in words
-    )
+    assert f"threshold {expected.threshold}: review summaries with {column} {side} this" in words
     assert f"found {expected.found:.3f}, spared {expected.spared:.3f}, flagged" in words
     assert f"for new summaries: {estimate}" in words
 
@@ -116,6 +115,33 @@ def test_scores_of_others_have_the_direction_that_is_named(tmp_path: Path) -> No
     shown = run(path, "--score", "mine", "--higher")
     check_threshold(shown.stdout, "mine", range(20), labels, higher_is_better=True)
     assert not shown.stderr
+
+
+@pytest.mark.parametrize("options", [{}, {"higher_is_better": True}])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0.01455, 0.0146),
+        (0.99996, 0.99999),
+        (0.2, 0.3),
+        (1e-9, 2e-7),
+        (1e8, 1e8 + 1),
+        (1.0, math.nextafter(1.0, 2)),
+        (9e307, 1e308),
+    ],
+)
+def test_a_threshold_that_is_copied_flags_the_same_rows(
+    low: float, high: float, options: dict[str, bool], tmp_path: Path
+) -> None:
+    scores, higher = [low, high] * 10, bool(options)
+    rows = [{"x": score, "label": int((score == high) == higher)} for score in scores]
+    path = write_jsonl(tmp_path / "judged.jsonl", rows)
+    shown = run(path, "--score", "x", *(["--higher"] if higher else [])).stdout
+    threshold = float(shown.partition("threshold ")[2].partition(":")[0])
+    assert [score <= threshold if higher else score >= threshold for score in scores] == [
+        not row["label"] for row in rows
+    ]
+    check_threshold(shown, "x", scores, [int(row["label"]) for row in rows], **options)
 
 
 def test_what_cannot_be_calibrated_is_refused(judged: Path, tmp_path: Path) -> None:

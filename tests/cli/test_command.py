@@ -72,10 +72,11 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     assert {"--model", "--distance", "--layers", "--config"} < shared
     options = {command: set().union(*options_of(command)) for command in commands()}
     scoring = {command for command, names in options.items() if "--distance" in names}
-    assert {("score",), ("explain",), ("compare",), ("benchmark", "summeval")} <= scoring
+    assert {("score",), ("explain",), ("benchmark", "summeval")} <= scoring
     for command in scoring:
         assert shared <= options[command], command
         assert not {"--window", "--tagger", "--soft-model", "--token-budget"} & options[command]
+    assert not shared & options["compare",]  # it scores as the scored files were
     assert all("--measures" in options[name,] for name in ("score", "compare"))
 
 

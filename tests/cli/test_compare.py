@@ -14,7 +14,6 @@ import pytest
 
 from estime_metric import EstimeScorer, examples
 from estime_metric.compare import (
-    compare_results,
     compare_scores,
     notes,
     read_scores,
@@ -82,10 +81,12 @@ def means(out: Path) -> dict[str, tuple[float, float]]:
 
 def expected(scorer: EstimeScorer) -> dict[str, Any]:
     """The means of both systems, computed by the library."""
-    results = [scorer.score(summaries, SOURCES) for summaries in SUMMARIES.values()]
+    tables = {
+        name: scorer.score(summaries, SOURCES).table() for name, summaries in SUMMARIES.items()
+    }
     return {
         row["measure"]: pytest.approx((row["mean_a"], row["mean_b"]), abs=2e-6)
-        for row in to_rows(compare_results(*results))
+        for row in to_rows(compare_scores(tables))
     }
 
 
@@ -122,9 +123,14 @@ def test_broken_rows_and_those_without_a_partner_are_named(
 
 
 def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
-    tmp_path: Path, files: tuple[Path, Path]
+    tmp_path: Path, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = pairs(tmp_path / "pairs.jsonl", "a", system=["x", "y", None])
+    monkeypatch.setattr(EstimeScorer, "load", lambda _: pytest.fail("An encoder was loaded."))
+    yours = {"hhem": 0.5, "coherence": 4, "source_id": ["x", "y", "z"]}
+    table = pairs(tmp_path / "pairs.jsonl", "a", system=["x", "y", None], **yours)
+    rated = pairs(tmp_path / "rated.jsonl", "b", hhem=0.4, source_id=["x", "y", "z"])
+    percent = pairs(tmp_path / "percent.jsonl", "b", hhem=[0.1, "93%", 0.3])
+    twice = pairs(tmp_path / "twice.jsonl", "b", id=[0, 0, 1])
     blank = write_jsonl(tmp_path / "blank.jsonl", [{"source": "The cat slept.", "summary": None}])
     broken = tmp_path / "broken.jsonl"
     broken.write_text("no object\n", encoding="utf-8")
@@ -132,6 +138,8 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     link = tmp_path / "link.jsonl"
     link.symlink_to(table)
     stranger = write_jsonl(tmp_path / "stranger.jsonl", [{"source": "Nobody.", "summary": "x"}])
+    scores = scored(tmp_path / "scores.jsonl", A)  # of another version
+    copied = scored(tmp_path / "copied.jsonl", A, signature=[None] * len(A))  # without its record
     for arguments, message in [
         ([table, without], r"a column 'source' in without\.jsonl, but its columns are text"),
         ([table, blank], r"pairs in blank\.jsonl, but got none \(blank\.jsonl line 1: "),
@@ -141,14 +149,32 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
             [table, link],
             "Expected every input file only once, but .*link.jsonl', which are the same",
         ),
-        ([table, "--system-column", "tokens"], "--system-column to be other columns than measures"),
+        ([*files, "--system-column", "x"], "--system-column with one file of .*, but got 2 files"),
+        ([table, copied], r"copied\.jsonl\.meta\.json next to copied\.jsonl, which seems to be"),
+        ([table, scores], r"version 0, and this is .* Score scores again: estime score scores -o"),
+        ([*files, "--measures", "sofft"], "columns are .* Did you mean 'soft'?"),
+        ([table, rated, "--measures", "alarms,sofft"], "columns are .* Did you mean 'soft'?"),
+        ([table, percent, "--measures", "alarms,hhem"], "finite numbers, but line 2 has '93%'"),
+        ([table, rated, "--measures", "tokens", "--fail-if-worse"], "tokens has none. Choose"),
+        (
+            [table, rated, *HHEM, "--fail-if-worse"],
+            "hhem has none. Name it with --higher or --lower",
+        ),
+        ([table, rated, "--higher", "hhem"], "alarms, but got 'hhem'. Add it to --measures"),
+        ([table, rated, *HHEM, "--lower", "hhem", "--fail-if-worse"], "10 sources .* but got 3"),
+        ([table, rated, "--id-column", "source_id"], "'source_id' to be computed for pairs, but"),
+        (
+            [table, rated, "--measures", "coherence"],
+            "'coherence' to be computed for pairs, but pairs",
+        ),
+        ([rated, twice, "--id-column", "id"], "the rows of twice, but the value '0' occurs twice"),
         ([table], "in column 'system' in each row of pairs.jsonl, but line 3 has none"),
         ([table, stranger], "common, but by column 'source' they have none: pairs: 'A dog"),
         ([table, files[1], "--plot", tmp_path / "plot.txt"], "to end in .png"),
         (["-s", link, "-i", tmp_path / "a"], "is a table by its name"),
         ([], "a file for each system, or one file of all systems, but got none"),
     ]:
-        assert re.search(message, run(*arguments, "-m", "nobody/nothing", status=2).stderr)
+        assert re.search(message, run(*arguments, status=2).stderr), message
 
 
 def test_nothing_is_written_if_a_plot_is_impossible(tmp_path: Path) -> None:
@@ -178,26 +204,54 @@ def test_systems_are_scored_first_from_files_of_every_kind(
         "one output": [tmp_path / "all.csv", "--system-column", "file"],
     }
     out = tmp_path / "out.jsonl"
-    run(*arguments[kind], *encoder, "-o", out)
-    assert means(out) == expected(scorer)
+    run(*arguments[kind], "-q", "-o", out)
+    assert means(out) == expected(scorer if kind == "one output" else EstimeScorer())
 
 
-def test_a_further_measure_of_pairs_is_computed(tmp_path: Path, encoder: list[str]) -> None:
-    paths = [pairs(tmp_path / f"{name}.jsonl", name) for name in "ab"]
-    shown = json.loads(run(*paths, *encoder, "--measures", "soft", "--json").stdout)
-    assert [row["measure"] for row in shown["pairs"]] == ["soft"]
-
-
-def test_a_scored_file_and_pairs_with_its_settings(
+def test_texts_are_scored_with_the_settings_of_the_scored_file(
     tmp_path: Path, encoder: list[str], scorer: EstimeScorer
 ) -> None:
-    first, second = (pairs(tmp_path / f"{name}.jsonl", name) for name in "ab")
+    """Their own columns stay, and a further measure is added."""
+    first, second = (pairs(tmp_path / f"{name}.jsonl", name, hhem=0.5) for name in "ab")
     scores, out = tmp_path / "scores.csv", tmp_path / "out.jsonl"
     run_command("score", second, "-o", scores, *encoder, "--prefix", "my_")
-    run(first, scores, *encoder, "-o", out)
+    run(first, scores, "-q", "-o", out)
     assert means(out) == expected(scorer)
-    refused = run(first, scores, *encoder, "--distance", "4", status=2).stderr
-    assert "Expected all rows to have the same signature" in refused
+    own = ["-q", "--measures", "inconsistency,hhem", "--id-column", "id"]
+    shown = json.loads(run(first, scores, *own, "--json").stdout)
+    assert [row["measure"] for row in shown["pairs"]] == ["inconsistency", "hhem"]
+    refused = run(first, scores, "--measures", "soft", status=2).stderr
+    assert "'soft' in scores" in refused
+    assert "Score it again with soft among its --measures." in refused
+    shown = json.loads(run(first, second, "-q", "--measures", "soft", "--json").stdout)
+    assert [row["measure"] for row in shown["pairs"]] == ["soft"]
+    record = Path(f"{scores}.meta.json")
+    settings = json.loads(record.read_text())
+    settings["config"]["model"] = str(tmp_path / "gone")
+    record.write_text(json.dumps(settings))
+    refused = run(first, scores, status=2).stderr
+    assert "there is no such folder" in refused
+    assert f"Score scores again: estime score {second} -o FILE" in refused
+    table = read_scores(scores)  # a signature without a record has to agree with the defaults
+    table.to_json(tmp_path / "alone.jsonl", orient="records", lines=True)
+    assert (
+        "their signature would be ESTIME|" in run(first, tmp_path / "alone.jsonl", status=2).stderr
+    )
+
+
+def test_output_columns_are_named_with_their_prefix_or_without(
+    tmp_path: Path, encoder: list[str]
+) -> None:
+    paths = [pairs(tmp_path / f"{name}.jsonl", name) for name in "ab"]
+    scores = tmp_path / "scores.jsonl"
+    run_command("score", *paths, *encoder, "--prefix", "e_", "-o", scores)
+    shown = [
+        run(scores, "--system-column", f"{prefix}file", "--id-column", f"{prefix}line", "--json")
+        for prefix in ("", "e_")
+    ]
+    (first, second) = (json.loads(ran.stdout)["means"] for ran in shown)
+    assert first == second
+    assert {row["system"] for row in first} == {str(path) for path in paths}
 
 
 def test_a_baseline_is_named_by_its_file_or_its_system(
@@ -212,7 +266,7 @@ def test_a_baseline_is_named_by_its_file_or_its_system(
     assert "--baseline to be one of " in refused
 
 
-GATE = [*["--measures", "alarms", "--fail-if-worse"]]
+GATE = ["--measures", "alarms", "--fail-if-worse"]
 
 
 def system(path: Path, alarms: float, examples: int = 12, **further: Any) -> Path:
@@ -235,9 +289,11 @@ def system(path: Path, alarms: float, examples: int = 12, **further: Any) -> Pat
         ({"alarms": 1, "copied_density": [50.0] + [5.0] * 11}, 0),  # not significantly
         ({"alarms": 5, "copied_density": 9.0}, 3),  # 3 before 4
         ({"alarms": 1, "tokens": [0] * 6 + [20] * 6, "blank": [1] * 6 + [0] * 6}, 3),
+        ({"alarms": 1, "tokens": [0] * 5 + [20] * 7, "blank": [1] * 5 + [0] * 7}, 2),
         ({"alarms": 1, "coverage": 0.1}, 2),  # cannot be compared
-        ({"alarms": 5, "examples": 9}, 2),  # 2 before 3
+        ({"alarms": 5, "examples": 9}, 2),
         ({"alarms": 3, "examples": 11}, 1),
+        ({"alarms": 5, "examples": 11}, 3),  # 3 before 1
         ({"alarms": 5, "copied_density": None}, 2),
         ({"alarms": 1, "signature": "ESTIME|model:x|layers:5|version:1"}, 2),
     ],
@@ -250,52 +306,148 @@ def test_a_gate_says_by_its_status_whether_the_new_system_is_worse(
     run(new, base, *GATE, "--baseline", "base", status=status)  # the order does not matter
 
 
-def test_a_gate_by_a_column_of_others_needs_no_encoder(tmp_path: Path) -> None:
-    """The copying is computed from the texts."""
-    gate = ["--measures", "rouge", "--higher", "rouge", "--fail-if-worse", "-m", "nobody/nothing"]
-    sources = [f"Town {number} closed its bridge." for number in range(12)]
-    row = {"summary": "It is shut.", "rouge": 0.6}
+HHEM = ["--measures", "hhem"]
+TOWNS = [f"Town {number} closed its old bridge because of rust." for number in range(14)]
+SHUT = ["It is shut."] * 14
+GOOD = [0.9, 0.95] * 7
 
-    def system(name: str, **changed: Any) -> Path:
-        rows = [{"source": source, **row, **changed} for source in sources]
-        return write_jsonl(tmp_path / f"{name}.jsonl", rows)
 
-    base = system("base", rouge=0.5)
-    for changed, status in (({}, 0), ({"rouge": 0.4}, 3), ({"summary": " "}, 3)):
-        run(base, system("new", **changed), *gate, status=status)
-    copies = [{"source": source, "summary": source, "rouge": 0.6} for source in sources]
-    run(base, write_jsonl(tmp_path / "new.jsonl", copies), *gate, status=4)
-    without_texts = [{"source": source, "rouge": 0.6} for source in sources]
-    run(base, write_jsonl(tmp_path / "new.jsonl", without_texts), *gate, status=2)
+def detected(path: Path, hhem: Any = GOOD, summary: Any = SHUT, **further: Any) -> Path:
+    """Texts with a detector's column, in which higher is better; ``None`` for the summaries or for a
+    score drops the column or the row.
+    """
+    columns = {"source": TOWNS, "summary": summary, "hhem": hhem, **further}
+    rows = [
+        {name: cells[index] for name, cells in columns.items() if cells is not None}
+        for index in range(len(hhem))
+    ]
+    return write_jsonl(path, rows)
+
+
+def replaced(values: list[Any], number: int, by: Any) -> list[Any]:
+    """The last values replaced."""
+    return [*values[: len(values) - number], *([by] * number)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "reason"),
+    [
+        ({}, 0, "new and base are equal in all 14 examples in hhem."),
+        (
+            {"hhem": replaced(GOOD, 1, 0.8)},
+            0,
+            r"base minus new is 0\.0107 \[0\.00, 0\.03.*\], 1 of 14 sources",
+        ),
+        ({"hhem": [0.99] * 14}, 0, r"base minus new is -0\.0650 \[.*\], 14 of 14 sources differ\."),
+        (
+            {"hhem": [0.5] * 14},
+            3,
+            r"new is significantly worse than base in hhem: base minus new is 0\.425 \[",
+        ),
+        ({"summary": replaced(SHUT, 6, " ")}, 3, "significantly more blank summaries than base"),
+        (
+            {"summary": TOWNS},
+            4,
+            "new copies significantly more than base: copied_density 9.0 and 0.0",
+        ),
+        ({"hhem": [0.5] * 14, "summary": TOWNS}, 3, "new copies significantly"),  # all are said
+        (
+            {"hhem": replaced(GOOD, 5, 0.0)},
+            2,
+            r"apparently worse .* 5 of 14 .* \(significance needs 6\)",
+        ),
+        ({"summary": replaced(SHUT, 5, "")}, 2, "apparently more blank summaries"),
+        ({"summary": [*SHUT[:9], *TOWNS[9:]]}, 2, "copies apparently more than base"),
+        (
+            {"hhem": [None] * 7 + GOOD[:7]},
+            2,
+            "at least 10 sources with values of hhem .* but got 7",
+        ),
+        ({"hhem": [*[0.9] * 8, *[None] * 6]}, 2, "sources with values"),
+        ({"hhem": replaced(GOOD, 2, None)}, 1, "Values of hhem are missing: base 0, new 2."),
+        ({"hhem": replaced(GOOD, 2, "")}, 1, "Values of hhem are missing: base 0, new 2."),
+        ({"hhem": GOOD[:12]}, 1, "Rows were skipped or have no counterpart: base 2, new 0."),
+        ({"summary": replaced(SHUT, 2, None)}, 1, "Copying is judged on 12 of 14 examples"),
+        ({"summary": None}, 2, "Expected the texts of new, or its copied_density"),
+        ({"summary": None, "copied_density": [3.0] * 14, "blank": [0] * 14}, 2, "the texts of new"),
+        ({"copied_density": [0.0] * 14, "blank": [0] * 14, "summary": TOWNS}, 4, "copies signif"),
+        ({"hhem": replaced(GOOD, 1, "93%")}, 2, "finite numbers, but line 14 has '93%'"),
+        ({"source": [f"{text} Twice." for text in TOWNS]}, 2, "to have examples in common"),
+    ],
+)
+def test_a_gate_by_a_column_of_others(
+    changed: dict[str, Any],
+    status: int,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It needs no encoder; the copying is computed from the texts."""
+    monkeypatch.setattr(EstimeScorer, "load", lambda _: pytest.fail("An encoder was loaded."))
+    base, new = detected(tmp_path / "base.jsonl"), detected(tmp_path / "new.jsonl", **changed)
+    arguments = [*HHEM, "--higher", "hhem", "--fail-if-worse"]
+    ran = run(base, new, *arguments, status=status)
+    assert re.search(reason, ran.stderr)
+    if ran.stdout:
+        content = json.loads(run(base, new, *arguments, "--json", status=status).stdout)
+        assert content["status"] == status
+        assert re.search(reason, "\n".join(content["reasons"]))
+        verdicts = ["passed", "incomplete", "undecided", "worse", "copies"]
+        assert content["verdict"] == verdicts[status]
+
+
+def test_significantly_more_summaries_without_a_value_are_not_passed(tmp_path: Path) -> None:
+    """Eighteen of forty, which as zeros would be significantly worse."""
+    sources = [f"Town {number} closed its old bridge because of rust." for number in range(40)]
+    texts = {"source": sources, "summary": ["It is shut."] * 40}
+    base = detected(tmp_path / "base.jsonl", [0.9] * 40, **texts)
+    for bad, status in ((0.0, 3), (None, 2), ("", 2)):
+        new = detected(tmp_path / "new.jsonl", replaced([0.9] * 40, 18, bad), **texts)
+        run(base, new, *HHEM, "--higher", "hhem", "--fail-if-worse", status=status)
+
+
+def test_a_row_that_cannot_be_scored_is_counted_for_its_system(tmp_path: Path) -> None:
+    texts = [{"source": source, "summary": "The bridge closed."} for source in TOWNS]
+    base = write_jsonl(tmp_path / "base.jsonl", texts)
+    new = write_jsonl(tmp_path / "new.jsonl", [*texts[1:], {**texts[0], "summary": None}])
+    ran = run(base, new, "--fail-if-worse", "-q", status=1)
+    assert "skipped new.jsonl line 14: column 'summary' should contain text" in ran.stderr
+    assert "Rows were skipped or have no counterpart: base 1, new 1." in ran.stderr
 
 
 def test_a_gate_needs_two_systems_and_ten_sources(tmp_path: Path) -> None:
     paths = [system(tmp_path / f"{name}.jsonl", 3) for name in "abc"]
-    assert "Expected two systems with --fail-if-worse" in run(*paths, *GATE, status=2).stderr
+    assert (
+        "Expected two systems to decide whether one is worse" in run(*paths, *GATE, status=2).stderr
+    )
     rows = json_rows(Path(examples.__file__).with_name("pairs.jsonl"))
     halves = [
         write_jsonl(tmp_path / f"{name}.jsonl", rows[start::2])
         for start, name in enumerate(("old", "new"))
     ]
-    refused = run(*halves, "--fail-if-worse", "-m", "nobody/nothing", status=2)  # nothing is scored
+    refused = run(*halves, "--fail-if-worse", status=2)
     assert "Expected at least 10 sources" in refused.stderr
 
 
 def test_a_base_of_another_signature_is_scored_again_with_the_settings_of_the_new_system(
     tmp_path: Path, encoder: list[str]
 ) -> None:
-    rows = [
-        {"source": f"Town {number} closed its bridge.", "summary": "The bridge closed."}
-        for number in range(12)
-    ]
+    rows = [{"source": source, "summary": "The bridge closed."} for source in TOWNS]
     texts = write_jsonl(tmp_path / "texts.jsonl", rows)
     base, new = (tmp_path / f"{name}.jsonl" for name in ("base", "new"))
     run_command("score", texts, *encoder, "--keep-texts", "-o", base)
     run_command("score", texts, *encoder, "--distance", 4, "-o", new)
-    gate = ["--measures", "inconsistency", "--fail-if-worse", "--json"]
-    for path, options in ((new, []), (texts, [*encoder, "--distance", 4])):
-        shown = json.loads(run(base, path, *gate, *options).stdout)
-        assert shown["signature"] == record_of(new)["signature"]
+    gate = ["--measures", "inconsistency", "--fail-if-worse", "--json", "-q"]
+    for first, second, leader in ((base, new, new), (texts, new, new), (base, texts, base)):
+        shown = json.loads(run(first, second, *gate).stdout)
+        assert shown["signature"] == record_of(leader)["signature"]
+    # A base of another version is scored again with its settings if the new system has no scores.
+    record = Path(f"{base}.meta.json")
+    before = record.read_text()
+    record.write_text(before.replace("|version:", "|version:0."))
+    assert (
+        json.loads(run(base, texts, *gate).stdout)["signature"] == json.loads(before)["signature"]
+    )
     run_command("score", texts, *encoder, "-o", base, "--overwrite")
     refused = run(base, new, *gate, status=2).stderr
     assert "texts that can be scored again" in refused

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from estime_metric.jobs import Job
-from estime_metric.studies.meta.plots import save
+from estime_metric.show.plot import save
 from estime_metric.table.output import write_text
 from estime_metric.table.table import record_of, write
 from tests.command import full_disk, run_command

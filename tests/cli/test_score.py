@@ -14,7 +14,9 @@ from unittest import mock
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.table.table import record_of
+from estime_metric.measures import MEASURES
+from estime_metric.table.intervals import source_id
+from estime_metric.table.table import read, record_of, write
 from tests.command import SHORT, Ran, csv_rows, json_rows, run_command, write_jsonl
 from tests.pages import ROOT
 
@@ -85,7 +87,12 @@ def test_a_file_has_the_scores_and_other_columns(table: Path, score: Score, tmp_
     shown = score(*arguments, status=1).stdout
     assert f"wrote 2 rows to {out}" in shown
     assert "The cat sat." not in shown  # pairs are listed if they are not written
-    assert "was already complete: 2 rows" in score(*arguments, "--resume", status=1).stdout
+    for gone in (False, True):
+        if gone:
+            table.unlink()
+        why = f" (its inputs were not compared: {table} is gone)" if gone else ""
+        shown = score(*arguments, "--resume", status=1).stdout
+        assert shown.endswith(f"{out} was already complete: 2 rows{why}\n")
     rows = csv_rows(out)
     assert [(row["line"], row["id"]) for row in rows] == [("2", "a"), ("4", "c")]
     assert {"alarms_layer2", "alarms_layer1"} < rows[0].keys()
@@ -100,6 +107,54 @@ def test_columns_and_measures_go_by_name(score: Score, tmp_path: Path) -> None:
     for line in (header, r"(?m)^soft +-?0\.\d{4} "):
         assert re.search(line, shown)
     assert "|u:word|" in shown
+    _, _, means = shown.partition("better is")
+    directions = dict(re.findall(r"(?m)^([a-z_]+) .*?(lower|higher|) *$", means))
+    lower = ("inconsistency", "new_names", "new_numbers", "alarms")
+    assert directions == {
+        **dict.fromkeys(lower, "lower"),
+        **dict.fromkeys(("copied_density", "tokens", "blank"), ""),
+        **dict.fromkeys(("soft", "coherence"), "higher"),
+    }
+    assert re.search("(?m)^coverage ", score(path, *columns, "--measures", "coverage").stdout)
+    assert all(name in run_command("score", "--help", columns=999).stdout for name in MEASURES)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".parquet"])
+def test_a_source_that_is_a_list_of_texts_is_one_source(
+    score: Score, encoder: list[str], tmp_path: Path, ending: str
+) -> None:
+    """It is joined by line breaks for all commands, and kept as it came."""
+    texts = [["The cat sat on the mat.", "It slept."], ["The dog ran."]]
+    summaries = ["The cat slept.", "The cat ran."]
+    made = [
+        {"source": source, "summary": summary, "label": label}
+        for source, summary, label in zip(texts, summaries, (1, 0), strict=True)
+    ]
+    lists = write_jsonl(tmp_path / f"lists{ending}", made)
+    if ending == ".json":
+        lists.write_text(json.dumps(made))
+    elif ending == ".parquet":
+        write(lists, made)
+    whole = [{**row, "source": "\n".join(row["source"])} for row in made]
+    joined = write_jsonl(tmp_path / "joined.jsonl", whole)
+    scores = []
+    for path in (lists, joined):
+        out = tmp_path / f"{path.stem}-scores.jsonl"
+        score(path, "-o", out, "--keep-texts")
+        scores.append(json_rows(out))
+    assert [row.pop("source") for row in scores[0]] == texts
+    assert [row.pop("source") for row in scores[1]] == [row["source"] for row in whole]
+    assert scores[0] == scores[1]
+    assert scores[0][0]["source_id"] == source_id("The cat sat on the mat.\nIt slept.")
+    said = [score(path, "--worst", 1).stdout for path in (lists, joined)]
+    said += [run_command("explain", path, *encoder, "-o", "-").stdout for path in (lists, joined)]
+    assert (said[0], said[2]) == (said[1], said[3])
+    compared = run_command(
+        "compare", lists, joined, "--measures", "label", "--lower", "label"
+    ).stdout
+    assert "0/2/0" in compared  # by their sources
+    (table,) = {read(path)["source"].tolist()[0] for path in (lists, joined)}
+    assert table == whole[0]["source"]
 
 
 def test_standard_input_is_json_lines_and_standard_output_has_only_rows(
@@ -240,13 +295,13 @@ def test_flagged_summaries_are_named_worst_first_with_their_words(
     assert named == [f"{value:.3f}" for value in flagged]
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25):" in shown
     assert "b.jsonl line 1  inconsistency 1.000\n  blank summary\n" in shown
-    assert "\n  new words: zebra\n" in shown.partition("a.jsonl line 2  ")[2]
+    assert "\n  new words: A, zebra\n" in shown.partition("a.jsonl line 2  ")[2]
     shown = score(*paths, "--threshold", 0.25, "--worst", 1).stdout
     assert f"{len(flagged)} summaries flagged (inconsistency >= 0.25); the worst 1:" in shown
     assert shown.count(" flag ") == len(flagged) + 1  # rows of the table and its header
     worst = json.loads(score(*paths, "--worst", 2, "--json").stdout)["worst"]
     assert [(pair["file"], pair["line"]) for pair in worst] == [(str(b), 1), (str(a), 2)]
-    assert worst[1]["words"]["new word"] == ["zebra"]
+    assert worst[1]["words"]["new word"] == ["A", "zebra"]
 
 
 def test_ten_flagged_summaries_are_listed_unless_a_number_is_given(
@@ -309,9 +364,7 @@ def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) ->
     assert refused == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
 
 
-def test_min_tokens_is_an_option_of_every_command_that_scores(
-    score: Score, encoder: list[str], tmp_path: Path
-) -> None:
+def test_min_tokens_is_an_option_of_every_command_that_scores(score: Score, tmp_path: Path) -> None:
     a, b = tables(tmp_path, a=["The cat sat."], b=["A cat."])
     out = tmp_path / "out.jsonl"
     score(a, "--min-tokens", 20, "-o", out)
@@ -319,7 +372,7 @@ def test_min_tokens_is_an_option_of_every_command_that_scores(
     assert "|min_tokens:20|" in signature
     explained = json.loads(run_command("explain", a, "--config", out, "-o", "-").stdout)
     assert explained["inconsistency"] == pytest.approx(row["inconsistency"], abs=1e-5)
-    compared = run_command("compare", out, b, *encoder, "--min-tokens", 20, "--json").stdout
+    compared = run_command("compare", out, b, "-q", "--json").stdout
     assert explained["signature"] == json.loads(compared)["signature"] == signature
 
 

@@ -13,12 +13,13 @@ from scipy import stats
 
 from estime_metric.compare import (
     Comparison,
-    compare_results,
     compare_scores,
+    notes,
     to_dict,
     to_rows,
 )
-from estime_metric.compare.differences import COVERAGE_GAP, PROPERTIES
+from estime_metric.compare.differences import COVERAGE_GAP
+from estime_metric.compare.examples import PROPERTIES
 from estime_metric.show.plot import plot_copying
 from estime_metric.table.table import read
 from estime_metric.wording.source import novelty
@@ -93,22 +94,21 @@ def test_every_two_systems_or_each_with_a_baseline(
 def test_numbers_are_those_of_the_result(scores: np.ndarray, tmp_path: Path) -> None:
     """Of the means and of their intervals, in memory and in files."""
     sources = [f"source {number // 3}" for number in range(EXAMPLES)]
-    results = [result_of(values, sources) for values in scores[:2]]
-    comparison = compare_results(*results, measures="alarms")
-    for name, result in zip("AB", results, strict=True):
-        interval = result.interval("alarms")
-        assert comparison.interval("alarms", name) == interval
+    results = {
+        name: result_of(values, sources) for name, values in zip("AB", scores[:2], strict=True)
+    }
+    tables = {name: result.table() for name, result in results.items()}
+    comparison = compare_scores(tables, measures="alarms")
+    for name, result in results.items():
+        assert comparison.interval("alarms", name) == result.interval("alarms")
         result.save(tmp_path / f"{name}.csv")
     assert comparison.sources == EXAMPLES // 3
-    from_tables = compare_scores(
-        {name: read(tmp_path / f"{name}.csv") for name in "AB"}, measures="alarms"
-    )
-    assert from_tables.systems.equals(comparison.systems)
-    ends = ["difference", "low", "high"]
-    assert from_tables.pairs[ends].equals(comparison.pairs[ends])
-    requested = compare_results(*results, measures="winners, alarms")  # also if rows do not have it
-    assert requested.measures == ["winners", "alarms"]
-    alone = compare_results(*map(result_of, scores[:2]), measures="alarms")
+    from_files = compare_scores({name: read(tmp_path / f"{name}.csv") for name in "AB"})
+    assert from_files.systems.equals(comparison.systems)
+    ends = ["measure", "difference", "low", "high"]
+    of_alarms = from_files.pairs.query("measure == 'alarms'").reset_index(drop=True)
+    assert of_alarms[ends].equals(comparison.pairs[ends])
+    alone = compared(*(result_of(values).table() for values in scores[:2]), id_column="line")
     assert alone.sources is None
 
 
@@ -116,12 +116,15 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
     nan = float("nan")
     comparison = compared(
         table(alarms=[1.0, nan, 3.0, 5.0]),
-        table(alarms=[0.0, 2.0, 1.0, 5.0]),
-        table(alarms=[9.0, 9, 9, nan]),
+        table(alarms=[0.0, 2.0, 1.0, pd.NA]),
+        table(alarms=[9.0, 9, 9, 5.0]),
     )
     row = to_rows(comparison)[0]
     assert [row[name] for name in ("examples", "left_out", "mean_a", "mean_b")] == [2, 2, 2.0, 0.5]
-    assert comparison.systems["alarms"].tolist() == [2.0, 0.5, 9.0]
+    assert comparison.means["mean"].tolist() == [2.0, 0.5, 9.0]
+    assert comparison.interval("alarms", "B").count == 2
+    with pytest.raises(ValueError, match="`system` to be one of A, B, C, but got 'D'"):
+        comparison.interval("alarms", "D")
     nothing = to_rows(compared(table(alarms=[nan, nan]), table(alarms=[1.0, 2.0])))[0]
     assert [nothing[name] for name in ("mean_a", "low", "p_holm", "better")] == [None] * 4
 
@@ -144,7 +147,7 @@ def test_scores_that_differ_by_rounding_are_ties(measure: str, rounding: float) 
 def test_a_difference_whose_interval_includes_0_is_none() -> None:
     """Two outliers: p is .0475, but many resamples have one of them more than once."""
     b = [0.3, 0.8, -2.3, 0.8, 0.9, -0.1, 0.7, 0.7, 1.0, 0.5, 0.4, 0.9, 0.0, 0.9, 0.5, 0.9]
-    comparison = compared(table(mine=[0.0] * 16), table(mine=b), measures="mine")
+    comparison = compared(table(mine=[0.0] * 16), table(mine=b), measures="mine", lower="mine")
     (row,) = to_rows(comparison)
     assert row["p_holm"] < 0.05
     assert row["low"] < 0 < row["high"]
@@ -157,7 +160,7 @@ def test_any_column_of_numbers_can_be_compared() -> None:
     a = table(rouge=rouge.tolist(), verdict=[True] * 20).drop(columns="signature")
     b = table(rouge=(rouge + 0.1).astype(str).tolist(), verdict=["false"] * 20, tokens="many")
     b = b.drop(columns="signature")
-    comparison = compared(a, b, measures="rouge, verdict", higher="rouge")
+    comparison = compared(a, b, measures="rouge, verdict", higher="rouge", lower="verdict")
     assert comparison.pairs["better"].tolist() == ["B", "B"]
     assert comparison.signature == ""
     assert comparison.ranking("rouge") == ["B", "A"]
@@ -177,7 +180,11 @@ def test_the_copying_is_computed_from_texts_that_are_there() -> None:
     assert systems["blank"].tolist() == [0, 1]
     (row,) = to_rows(compared(a, b, measures="copied_density"))  # needs no scores either
     assert (row["mean_a"], row["mean_b"]) == pytest.approx(expected)
-    assert row["better"] == "B"
+    assert (row["better"], row["p_value"] < 0.05) == (None, True)  # it has no direction
+    partly = compared(a, b.assign(summary=[*words[:11], None]), measures="mine").systems
+    assert partly.loc["B", "copied_density"] == pytest.approx(
+        np.mean(novelty(words[:11], sources[:11])["copied_density"])
+    )
 
 
 def test_columns_may_be_named_by_integers() -> None:
@@ -192,8 +199,7 @@ def no_true_difference(seed: int) -> Comparison:
     rng = np.random.default_rng(seed)
     sources = [f"source {number // 10} of {seed}" for number in range(200)]
     sides = [rng.poisson(np.repeat(rng.gamma(9.0, 1.0, 20), 10)).tolist() for _ in range(2)]
-    results = (result_of(alarms, sources) for alarms in sides)
-    return compare_results(*results, measures="alarms")
+    return compared(*(result_of(alarms, sources).table() for alarms in sides), measures="alarms")
 
 
 def test_systems_that_do_not_differ_are_rarely_called_different() -> None:
@@ -212,6 +218,10 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     layers = table(alarms_layer3=[1, 2], alarms_layer4=[1, 2])
     assert compared(layers, layers).measures == ["alarms_layer3", "alarms_layer4"]
     assert compared(layers, layers, measures=["alarms_layer4"]).measures == ["alarms_layer4"]
+    soft = layers.assign(soft_layer3=0.5)
+    assert compared(soft, soft, measures="soft", higher="soft").higher_is_better == {
+        "soft_layer3": True
+    }
     twice = compared(layers, layers, measures=["alarms", "alarms_layer4"])
     assert twice.pairs["measure"].tolist() == ["alarms_layer3", "alarms_layer4"]
 
@@ -257,51 +267,101 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
         (
             {"mine": [1, 2]},
             {"measures": ["copyed"]},
-            "'copyed' in A, but its columns are source, .*, alarms. Did you mean 'copied_density'",
+            "'copyed' in A, but its columns are source, .*, mine. Did you mean 'copied_density'",
         ),
         (
             {},
             {"measures": "alarms", "higher": "alarms"},
-            "`higher` to name columns .* but lower alarms is better",
+            "`higher` to name columns in which higher is better, but in alarms lower is better",
         ),
+        (
+            {"tokens": 1},
+            {"measures": "tokens", "lower": "tokens"},
+            "in which lower is better, but in tokens neither is",
+        ),
+        (
+            {"mine": 1},
+            {"measures": "mine", "higher": "mine", "lower": "mine"},
+            "in only one of `higher` and `lower`, but got 'mine' in both",
+        ),
+        ({}, {"higher": "hhem"}, "columns, which are alarms, but got 'hhem'. Add it to `measures`"),
         ({}, {"baseline": "Z"}, "`baseline` to be one of A, B, but got 'Z'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
     b: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:
-    a = table(alarms=[1, 2])
+    a = table(alarms=[1, 2], tokens=3, mine=4)
     with pytest.raises(ValueError, match=message):
         compared(a, a.assign(**b), **options)
+    with pytest.raises(ValueError, match="two systems or more, but got 1"):
+        compared(a)
 
 
 @pytest.mark.parametrize(
-    ("sources", "names", "message"),
-    [
-        (["xyz"], None, "two systems or more, but got 1"),
-        (["xyz"] * 3, ["x", "x", "y"], "each name of a system once, but got 'x' twice"),
-        (["xyz"] * 2, ["x"], "`names` to name 2 systems, but got 1"),
-        (["xyz", "x"], None, "in the same order, but they are not"),
-        (["xyz", "zyx"], None, "in the same order, but they are not"),
-    ],
+    ("scale", "differs"),
+    [(1e-9, 1e-9), (1e-6, 3e-6), (1.0, 0.03), (1e307, 1e306), (1e-300, 3e-301)],
 )
-def test_systems_need_names_and_results_the_same_sources(
-    sources: list[str], names: list[str] | None, message: str
-) -> None:
-    results = [result_of([1] * len(texts), list(texts)) for texts in sources]
-    with pytest.raises(ValueError, match=message):
-        compare_results(*results, names=names, measures="alarms")
+def test_numbers_of_others_have_any_size(scale: float, differs: float) -> None:
+    """Differences, intervals and p-values are those of the same numbers near 1."""
+    rng = np.random.default_rng(3)
+    a, noise = rng.random(24), rng.normal(0, 0.3, 24)
+    b = a + differs / scale * (1 + noise)
+    near_1, scaled = (
+        compared(
+            table(x=(a * size).tolist()), table(x=(b * size).tolist()), measures="x", lower="x"
+        )
+        for size in (1.0, scale)
+    )
+    for name in ("difference", "low", "high", "mean_a", "mean_b"):
+        expected = near_1.pairs[name].item() * scale
+        assert scaled.pairs[name].item() == pytest.approx(expected, rel=1e-6)
+    assert scaled.pairs["better"].item() == near_1.pairs["better"].item() == "A"
+    assert scaled.pairs["p_value"].item() == near_1.pairs["p_value"].item()
+    assert scaled.pairs["difference"].item() == pytest.approx(np.mean(a - b) * scale)
 
 
-def test_results_without_sources_have_the_same_length() -> None:
-    with pytest.raises(ValueError, match="in the same order, but they are not"):
-        compare_results(result_of([1]), result_of([1, 2]))
+def test_a_column_of_others_never_describes_a_system() -> None:
+    """Nor is its name that of an end of another's interval."""
+    further = {"summaries": 3, "system": 4.0, "ppl": [5.0, 6, 7], "ppl_low": 0.5, "blank": 1}
+    a = table(**further, copied_density=99).drop(columns="signature")
+    b = a.assign(ppl=[7.0, 8, 9])
+    comparison = compared(a, b, measures="ppl, ppl_low, summaries, system", lower="ppl")
+    assert comparison.interval("ppl", "B").mean == 8
+    assert comparison.interval("summaries", "A").mean == 3
+    assert comparison.systems["summaries"].tolist() == [3, 3]
+    assert comparison.systems[["blank", "copied_density"]].isna().all(axis=None)
+    with pytest.raises(
+        ValueError, match="'blank' in A to be computed by ESTIME, but it is a column of"
+    ):
+        compared(a, b, measures="blank")
+    scores = [table(blank=[flag] * 8, new_numbers=[1 - flag] * 8, tokens=9) for flag in (0, 1)]
+    both = compared(*scores, measures="blank, new_numbers")
+    assert both.pairs["better"].tolist() == [None, None]
+    assert both.pairs["why_not"].tolist() == ["", "8 of 8 summaries of B are blank"]
+
+
+def test_without_a_direction_nothing_is_better() -> None:
+    a, b = table(x=[0.5] * 9), table(x=[0.9] * 9)
+    comparison = compared(a, b, measures="x")
+    (row,) = to_rows(comparison)
+    assert [row[name] for name in ("better", "a_better", "ties", "b_better")] == [
+        None,
+        None,
+        0,
+        None,
+    ]
+    assert row["p_value"] < 0.05
+    assert "x has no direction, so nothing is called better in it." in "\n".join(notes(comparison))
+    for direction, better in (("higher", "B"), ("lower", "A")):
+        assert compared(a, b, measures="x", **{direction: "x"}).pairs["better"].item() == better
 
 
 def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
     """The raw means favor the other system, but only by scores that count as equal."""
     a, b = [0.0] * 10 + [1e-6] * 200, [5e-6] * 10 + [0.0] * 200
-    (row,) = to_rows(compared(table(new_words=a), table(new_words=b), measures="new_words"))
+    tables = (table(new_words=values) for values in (a, b))
+    (row,) = to_rows(compared(*tables, measures="new_words"))
     assert [row[name] for name in ("a_better", "ties", "b_better")] == [10, 200, 0]
     assert row["mean_a"] > row["mean_b"]
     assert (row["better"], round(row["p_holm"], 3)) == ("A", 0.002)

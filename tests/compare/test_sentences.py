@@ -8,7 +8,6 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.compare import (
-    compare_results,
     notes,
     to_dict,
     to_rows,
@@ -59,13 +58,13 @@ def scorer() -> EstimeScorer:
 def test_what_must_lose_loses(scorer: EstimeScorer, name: str) -> None:
     copied = scorer.score([source.split(". ")[0] + "." for source in SOURCES], SOURCES)
     other = scorer.score([LOSERS[name]] * len(SOURCES), SOURCES)
-    compared = [
+    measures = [
         measure for measure in copied.measures if MEASURES[measure].higher_is_better is False
     ]
-    pairs = compare_results(copied, other, names=["copy", name], measures=compared).pairs
+    pairs = compared(copied.table(), other.table(), measures=measures).pairs
     better = dict(zip(pairs["measure"], pairs["better"], strict=True))
-    assert better["inconsistency"] == "copy"
-    assert name not in better.values()
+    assert better["inconsistency"] == "A"
+    assert "B" not in better.values()
 
 
 def test_one_word_of_the_source_wins_against_nobody(scorer: EstimeScorer) -> None:
@@ -74,7 +73,7 @@ def test_one_word_of_the_source_wins_against_nobody(scorer: EstimeScorer) -> Non
         ["Councillors agreed that the old crossing will shut."] * len(SOURCES), SOURCES
     )
     assert word.mean("inconsistency") < freely.mean("inconsistency")
-    assert set(compare_results(word, freely).pairs["better"]) == {None}
+    assert set(compared(word.table(), freely.table()).pairs["better"]) == {None}
 
 
 @pytest.mark.parametrize(

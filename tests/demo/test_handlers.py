@@ -28,7 +28,7 @@ def scorer() -> EstimeScorer:
 def test_empty_texts(handlers: Handlers) -> None:
     assert "Paste a source and its summary" in handlers.draw(" \n", "The cat.", "")
     assert "The summary is empty" in handlers.draw(SOURCE, "", "")
-    with pytest.raises(ValueError, match="a source and a summary that are not blank"):
+    with pytest.raises(ValueError, match="The source or the summary is blank"):
         handlers.describe(SOURCE, " ")
 
 
@@ -65,6 +65,7 @@ def test_another_language_and_swapped_texts_are_warned_of_each_time(handlers: Ha
         for summary in (GERMAN, "Die Katze schläft."):
             drawn = handlers.draw(GERMAN * 2, summary, "")
             assert "English" in drawn
+            assert "`" not in drawn.partition('class="estime"')[0]  # no word of Python's
             assert drawn.index("English") < drawn.index('class="estime"')
     assert "swapped" in handlers.draw("The cat sat.", SOURCE, "")
     assert "demo-notice" not in handlers.draw(SOURCE, "The cat sat.", "")
@@ -90,13 +91,11 @@ def test_a_failure_is_told_without_the_text_and_logged_without_it(
         raise RuntimeError("zebrafinch in a message")
 
     with caplog.at_level(logging.DEBUG):
-        assert "the lone surrogate" in handlers.draw(SOURCE, "zebrafinch \ud800", "")
         monkeypatch.setattr(handlers.scorer, "explain_checked", fail)
         drawn = handlers.draw(SOURCE, "zebrafinch", "")
     assert "Something went wrong (RuntimeError)" in drawn
     assert "zebrafinch" not in drawn + caplog.text
-    for error in ("ValueError", "RuntimeError"):
-        assert f"a request failed with {error}" in caplog.messages
+    assert "a request failed with RuntimeError" in caplog.messages
 
 
 @pytest.mark.parametrize(
@@ -106,13 +105,15 @@ def test_a_failure_is_told_without_the_text_and_logged_without_it(
         ("a", "a cat", "a " * 12, "The summary has 12 tokens"),
         ("a", "a" * 5001, "", "summary has 5,001 characters; the limit of this page is 5,000."),
         ("a" * 20_001, "a", "", "The source has 20,001 characters"),
+        ("?!", "a cat", "", "The source has no word and no number to compare a summary with."),
+        ("a", "zebrafinch \ud800", "", "The summary has half of a character (a lone surrogate)."),
     ],
 )
-def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name(
+def test_texts_up_to_the_limit_pass_and_others_are_refused_in_a_visitors_words(
     source: str, summary: str, other: str, message: str
 ) -> None:
     limited = Handlers("embedded-small", Limits(max_tokens=10))
     assert 'class="estime"' in limited.draw("a " * 10, "a cat", "")
     assert message in limited.draw(source, summary, other)
-    with pytest.raises(RefusedError, match="limit of this page"):
+    with pytest.raises(RefusedError, match=re.escape(message)):
         limited.describe(source, other or summary)

@@ -90,15 +90,15 @@ def test_a_call_warns_at_the_line_that_made_it_once(scorer: EstimeScorer, call: 
 
 
 def test_what_others_tell_of_is_not_warned_of(scorer: EstimeScorer) -> None:
-    text = FOREIGN["German"]
+    texts = [FOREIGN["German"], FOREIGN["Chinese"], FOREIGN["German"], ENGLISH[1]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = scorer.score_checked([text, text[:20]], [text, text[:10]])
-        explanations, hints = scorer.explain_checked([text, text[:20]], [text, text[:10]])
+        result = scorer.score_checked(texts, texts)
+        explanations, hints = scorer.explain_checked(texts, texts)
         result.explain(0)
-    assert len(result.input_warnings) == 1
+    assert list(result.input_warnings.values()) == [3]  # of four pairs
     assert hints == result.input_warnings
-    assert len(explanations) == 2
+    assert len(explanations) == 4
 
 
 def test_the_language_of_another_encoder_is_not_known(small_folder: str) -> None:

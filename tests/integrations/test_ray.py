@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from estime_metric import estime
 from estime_metric.integrations.ray import BatchScorer
 from tests.integrations.conftest import Pairs, unzip
 
+NUMBERS = [2**53 + 1, None, 4, 2]  # a float has no such number
+TIMES = pyarrow.array([datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 5)])
+COLUMNS: dict[str, dict[str, Any]] = {
+    "numpy": {"id": np.array([3, 1, 4, 2])},
+    "pandas": {"id": pandas.array(NUMBERS, "Int64"), "at": TIMES.to_pandas()},
+    "pyarrow": {"id": pyarrow.array(NUMBERS), "at": TIMES},
+}
 FORMATS: dict[str, Any] = {
     "numpy": lambda columns: {name: np.array(column) for name, column in columns.items()},
     "pandas": pandas.DataFrame,
@@ -21,14 +29,26 @@ FORMATS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("batch_format", FORMATS)
-def test_a_batch_in_each_format(bert_folder: str, pairs: Pairs, batch_format: str) -> None:
+def test_a_batch_keeps_its_format_and_its_columns(
+    bert_folder: str, pairs: Pairs, batch_format: str
+) -> None:
     summaries, sources = unzip(pairs[:4])
-    columns = {"id": [3, 1, 4, 2], "article": sources, "summary": summaries}
+    columns = {**COLUMNS[batch_format], "article": sources, "summary": summaries}
+    batch = FORMATS[batch_format](columns)
     scorer = BatchScorer(model=bert_folder, source_column="article", prefix="estime_")
-    scored = scorer(FORMATS[batch_format](columns))
+    scored = scorer(batch)
+    assert type(scored) is type(batch)
     measures = estime(summaries, sources, model=bert_folder).columns()
-    expected = {**columns, **{f"estime_{name}": values for name, values in measures.items()}}
-    assert list(scored) == list(expected)
-    for name, values in expected.items():
-        assert type(scored[name]) is np.ndarray
-        assert scored[name].tolist() == pytest.approx(values, abs=0, nan_ok=True)
+    names = [f"estime_{name}" for name in measures]
+    assert list(getattr(scored, "column_names", scored)) == [*columns, *names]
+    for name, values in zip(names, measures.values(), strict=True):
+        assert np.asarray(scored[name]).dtype == np.float64
+        assert np.asarray(scored[name]).tolist() == pytest.approx(values, abs=0, nan_ok=True)
+    if batch_format == "numpy":
+        assert {name: scored[name] is batch[name] for name in columns} == dict.fromkeys(
+            columns, True
+        )
+    elif batch_format == "pandas":
+        pandas.testing.assert_frame_equal(scored[[*columns]], batch)
+    else:
+        assert scored.select([*columns]).equals(batch)

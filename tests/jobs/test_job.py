@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,12 +17,12 @@ import pyarrow.parquet
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.jobs import Job, score_files
+from estime_metric.jobs import Job, NotResumableError, Report, score_files
 from estime_metric.jobs.journal import journal_path
 from estime_metric.table.intervals import source_id
 from estime_metric.table.output import WRITABLE, lock_path, record_path
 from estime_metric.table.rows import read_rows
-from estime_metric.table.table import record_of
+from estime_metric.table.table import record_of, write
 from tests.command import json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, result_of, rows, score_chunks
 
@@ -63,10 +65,10 @@ def test_a_run_that_only_had_to_write_the_output_was_not_complete(
     assert "Run it again with `resume`" in raised.value.__notes__[0]
     write_jsonl(table, rows(43))
     report = score_files(job, scorer, existing="resume")
-    assert (report.resumed, report.pairs, report.was_complete) == (40, 43, False)
+    assert (report.resumed, report.summary.pairs, report.was_complete) == (40, 43, False)
     assert [row["line"] for row in json_rows(tmp_path / "out.jsonl")] == list(range(1, 44))
     with mock.patch("estime_metric.jobs.journal._PACKAGES", ()):  # nothing is computed any more
-        assert score_files(job, scorer, existing="resume").pairs == 43
+        assert score_files(job, scorer, existing="resume").summary.pairs == 43
 
 
 @pytest.mark.parametrize("ending", WRITABLE)
@@ -77,7 +79,7 @@ def test_columns_of_the_rows_and_what_is_written_next_to_them(
     job = Job(inputs=(table,), output=out)
     report = score_files(job, scorer)
     record = record_of(out)
-    assert record["signature"] == report.signature
+    assert record["signature"] == report.config.signature()
     assert record.items() >= report.to_dict().items()
     assert record["config"]["window"] == 60
     assert record["options"]["summary_column"] == "summary"
@@ -123,7 +125,7 @@ def test_a_row_that_is_nested_deeply_is_one_skipped_row_in_every_format(
         problems: list[str] = []
         job = Job(inputs=(table,), output=tmp_path / f"out{ending}")
         report = score_files(job, scorer, on_problem=problems.append)
-        assert (report.pairs, problems) == (1, ["line 2: is nested too deeply"])
+        assert (report.summary.pairs, problems) == (1, ["line 2: is nested too deeply"])
 
 
 def test_the_worst_and_all_of_few_pairs_have_their_texts(
@@ -132,14 +134,14 @@ def test_the_worst_and_all_of_few_pairs_have_their_texts(
     few, many = (write_jsonl(tmp_path / f"{n}.jsonl", rows(n)) for n in (30, 31))
     report = score_files(Job(inputs=(few,)), scorer, worst=3)
     texts = [(row["source"], row["summary"]) for row in rows(30)]
-    assert [report.texts[position] for position in report.first] == texts
+    assert report.texts == dict(enumerate(texts))
     values = result_of(scorer, rows(30)).values("inconsistency").tolist()
     assert report.worst == sorted(range(30), key=lambda index: -values[index])[:3]
     report = score_files(Job(inputs=(many,)), scorer, worst=2)
-    assert (report.first, set(report.texts)) == ([], set(report.worst))
+    assert set(report.texts) == set(report.worst)
 
 
-def test_each_input_is_opened_once_and_not_at_all_if_the_output_is_finished(
+def test_each_input_is_opened_once_also_if_the_output_is_finished(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     inputs = [write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "xy"]
@@ -156,7 +158,43 @@ def test_each_input_is_opened_once_and_not_at_all_if_the_output_is_finished(
         assert [opened.count(path) for path in inputs] == [1, 1]
         opened.clear()
         score_files(job, scorer, existing="resume", worst=2)
-        assert not set(opened) & set(inputs)
+        assert [opened.count(path) for path in inputs] == [1, 1]
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_a_finished_output_is_believed_if_its_inputs_are_what_they_were(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    out = tmp_path / f"out{ending}"
+    made: list[Any] = [*rows(12), {"source": "x"}]  # the last one is invalid
+    job = Job(inputs=(write_jsonl(table, made),), output=out)
+    expected = score_files(job, scorer).to_dict()
+    written = out.read_bytes()
+
+    def resumed() -> Report:
+        return score_files(job, scorer, existing="resume")
+
+    assert (resumed().to_dict(), resumed().uncompared) == (expected, "")
+    for changed in (
+        [*made, *rows(1)],
+        [*made, {"source": "x"}],
+        made[:-1],
+        [{**made[0], "note": "changed"}, *made[1:]],
+    ):
+        write_jsonl(table, changed)
+        with pytest.raises(NotResumableError, match="rows scored by the earlier run to be unchang"):
+            resumed()
+    table.unlink()
+    assert (resumed().to_dict(), resumed().uncompared) == (expected, f"{table} is gone")
+    assert out.read_bytes() == written
+    record = record_of(out)
+    write(out, [line.row for line in read_rows(out)][:-1], record)
+    with pytest.raises(NotResumableError, match=r"have 12 rows, as its record says, but it has 11"):
+        resumed()
+    del record["input_digest"]  # as version 0.5.0 wrote it
+    write_jsonl(table, rows(1))
+    write(out, [line.row for line in read_rows(out)], {**record, "pairs": 11})
+    assert resumed().uncompared == "the record has no digest of them"
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"finished": true}'])
@@ -167,13 +205,39 @@ def test_a_damaged_record_is_not_resumed_but_overwritten(
     job = Job(inputs=(table,), output=out)
     score_files(job, scorer)
     record_path(out).write_text(content)
-    job = replace(job, inputs=tuple(tmp_path.iterdir()))
+    with pytest.raises(ValueError, match="the output to differ from the inputs"):
+        replace(job, inputs=(table, out))  # nobody knows what it was made of
     with pytest.raises(ValueError, match="Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
-    assert score_files(job, scorer, existing="overwrite").inputs == (table,)
+    score_files(job, scorer, existing="overwrite")
     out.write_text('{"line": 1}\n')
     with pytest.raises(ValueError, match=r"rows of .* are damaged\. Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_what_is_written_is_on_disk_before_the_journal_goes(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    """The file before it is renamed, and the folder after that."""
+    steps = ""
+
+    def recorded(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal steps
+            steps += step
+            return function(*arguments, **options)
+
+        return call
+
+    with (
+        mock.patch("os.fsync", recorded("s", os.fsync)),
+        mock.patch.object(Path, "replace", recorded("r", Path.replace)),
+        mock.patch.object(Path, "unlink", recorded("u", Path.unlink)),
+    ):
+        score_files(Job(inputs=(table,), output=tmp_path / f"out{ending}"), scorer)
+    each = "srsu"  # `u`: an unfinished file, of which nothing is left; the last one is the journal
+    assert steps.endswith(f"{each if ending == '.parquet' else each + each}u")
 
 
 def test_another_setting_or_input_is_not_mixed(
@@ -234,9 +298,11 @@ def test_names_of_the_output_in_the_input(tmp_path: Path, scorer: EstimeScorer) 
     problems: list[str] = []
     job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
     report = score_files(job, scorer, on_problem=problems.append)
-    assert (report.pairs, report.skipped) == (19, 1)
+    assert (report.summary.pairs, report.skipped) == (19, 1)
     assert problems[0].startswith("line 13: has a column 'tokens', which is also the name of an")
-    assert score_files(replace(job, output=None), scorer).pairs == 20  # which has no columns
+    assert (
+        score_files(replace(job, output=None), scorer).summary.pairs == 20
+    )  # which has no columns
     write_jsonl(table, made[12:])
     with pytest.raises(ValueError, match=r"line 1 has a column 'tokens', .* with `prefix`"):
         score_files(job, scorer, existing="overwrite")
@@ -266,15 +332,36 @@ def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_
     assert out.read_bytes() == whole
 
 
-def test_an_input_next_to_others_that_no_job_has_written_is_not_dropped(tmp_path: Path) -> None:
+def test_an_output_among_the_inputs_is_left_out_only_with_all_that_it_was_made_of(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
     (tmp_path / "folder").mkdir()
-    names = ["scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
-    paths = tuple(write_jsonl(tmp_path / name, rows(1)) for name in names)
-    out = write_jsonl(tmp_path / "scores.jsonl", rows(1))
-    with pytest.raises(ValueError, match="the output to differ from the input"):
-        Job(inputs=(*paths, out), output=out)
-    record_path(out).write_text('{"finished": true}')
-    assert Job(inputs=(*paths, out), output=out).inputs == paths
+    names = ["a.jsonl", "scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
+    a, *others = (write_jsonl(tmp_path / name, rows(2)) for name in names)
+    out = write_jsonl(tmp_path / "scores.jsonl", rows(1))  # no job has written it
+
+    def inputs(*paths: Path) -> tuple[Path, ...]:
+        return Job(inputs=paths, output=out).inputs
+
+    def refused(*paths: Path) -> None:
+        with pytest.raises(ValueError, match="the output to differ from the input"):
+            inputs(*paths)
+
+    refused(a, *others, out)
+    out.unlink()
+    refused(a, out)  # it is not there
+    score_chunks(Job(inputs=(a,), output=out), scorer, 1)
+    assert inputs(a, journal_path(out), lock_path(out)) == (a,)
+    refused(*others, journal_path(out))
+    score_files(Job(inputs=(a,), output=out), scorer, existing="resume")
+    same = tmp_path / "folder" / ".." / "a.jsonl"
+    for own in (out, record_path(out)):
+        assert inputs(*others, own, same) == (*others, same)
+        refused(*others, own)
+        refused(own)
+    score_chunks(Job(inputs=(a, others[1]), output=out), scorer, 1, existing="overwrite")
+    refused(a, out)  # what is begun is made of two
+    assert inputs(a, out, *others) == (a, *others)
 
 
 def test_a_file_is_scored_once_whatever_its_names_are(table: Path, tmp_path: Path) -> None:
@@ -296,7 +383,7 @@ def test_a_pair_is_found_after_more_invalid_lines_than_are_kept_in_memory(
     invalid: list[dict[str, object]] = [{"source": "x", "summary": None}] * 5
     table = write_jsonl(tmp_path / "a.jsonl", [*invalid, *rows(1)])
     report = score_files(Job(inputs=(table,)), scorer)
-    assert (report.pairs, report.skipped) == (1, 5)
+    assert (report.summary.pairs, report.skipped) == (1, 5)
     write_jsonl(table, invalid)
     with pytest.raises(ValueError, match=r"got none \(line 1: .* is missing"):
         score_files(Job(inputs=(table,)), scorer)
@@ -334,6 +421,6 @@ def test_names_that_have_no_utf_8_are_read_and_written(
     other, out = table.rename(tmp_path / "caf\udce9.jsonl"), tmp_path / f"out\udce9{ending}"
     b = write_jsonl(tmp_path / "b.jsonl", rows(2))
     report = score_files(Job(inputs=(other, b), output=out), scorer)
-    assert [Path(name).name for name in report.means_of_files] == ["caf\\udce9.jsonl", "b.jsonl"]
+    assert [Path(name).name for name in report.files] == ["caf\\udce9.jsonl", "b.jsonl"]
     assert not report.without_pairs
     assert len(table_rows(out)) == 42

@@ -10,9 +10,10 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, score_files
-from estime_metric.jobs.journal import Chunk, Limits, cut, digests, journal_path
+from estime_metric.jobs.journal import cut, journal_path, most_text
 from estime_metric.table.rows import TABLES, Line
-from tests.jobs.conftest import score_chunks
+from tests.command import json_rows, write_jsonl
+from tests.jobs.conftest import rows, score_chunks
 
 
 def lines_of(sources: list[str], size: int = 0) -> list[Line]:
@@ -29,43 +30,37 @@ def lines_of(sources: list[str], size: int = 0) -> list[Line]:
     ]
 
 
-def numbers(lines: list[Line], limits: Limits) -> list[list[int]]:
-    return [[line.number for line in part] for part in cut(lines, TABLES, limits)]
+def numbers(lines: list[Line], most_text: int = 100) -> list[list[int]]:
+    return [[line.number for line in part] for part in cut(lines, TABLES, most_text)]
 
 
-def test_chunks_end_between_sources_within_their_limits() -> None:
-    two = Limits(lines=2, text=100, size=100)
-    assert numbers([], two) == []
-    assert numbers(lines_of(list("abcde")), two) == [[1, 2], [3, 4], [5]]
+def test_chunks_end_between_sources_within_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("estime_metric.jobs.journal.LINES", 2)
+    assert numbers([]) == []
+    assert numbers(lines_of(list("abcde"))) == [[1, 2], [3, 4], [5]]
     # A source continues to twice the number of lines; invalid lines count.
-    assert numbers(lines_of(["a"] * 6), two) == [[1, 2, 3, 4], [5, 6]]
-    assert numbers(lines_of(list("abbc")), two) == [[1, 2, 3], [4]]
-    assert numbers(lines_of(["a", "", "b", "", "", ""]), two) == [[1, 2], [3, 4, 5, 6]]
+    assert numbers(lines_of(["a"] * 6)) == [[1, 2, 3, 4], [5, 6]]
+    assert numbers(lines_of(list("abbc"))) == [[1, 2, 3], [4]]
+    assert numbers(lines_of(["a", "", "b", "", "", ""])) == [[1, 2], [3, 4, 5, 6]]
+    monkeypatch.setattr("estime_metric.jobs.journal.LINES", 99)
     # Bytes of text: a source counts once, a large source until its summaries are as large as it is.
-    text = Limits(lines=99, text=8, size=100)
-    assert numbers(lines_of(["aaaa", "aaaa", "b", "c"]), text) == [[1, 2], [3, 4]]
-    long = numbers(lines_of(["a" * 12] * 20), replace(text, text=4))
+    assert numbers(lines_of(["aaaa", "aaaa", "b", "c"]), 8) == [[1, 2], [3, 4]]
+    long = numbers(lines_of(["a" * 12] * 20), 4)
     assert long == [[*range(1, 7)], [*range(7, 13)], [*range(13, 19)], [19, 20]]
 
 
 @pytest.mark.parametrize("source", ["a", ""])
-def test_a_chunk_is_bounded_by_the_bytes_of_whole_rows(source: str) -> None:
+def test_a_chunk_is_bounded_by_the_bytes_of_whole_rows(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those of columns that are not texts and of invalid lines included; a larger row is alone."""
-    limits = Limits(lines=99, text=99, size=10)
+    monkeypatch.setattr("estime_metric.jobs.journal.LINES", 99)
+    monkeypatch.setattr("estime_metric.jobs.journal.BYTES", 10)
     sizes = [4, 4, 4, 30, 1, 9, 1]
     lines = [
         replace(line, size=size) for line, size in zip(lines_of([source] * 7), sizes, strict=True)
     ]
-    assert numbers(lines, limits) == [[1, 2], [3], [4], [5, 6], [7]]
-
-
-def test_a_chunk_knows_its_lines_again() -> None:
-    lines = lines_of(list("abc"))
-    *_, digest = digests(lines[:2])
-    chunk = Chunk(digest, [], 0, [])
-    assert chunk.lines_in(lines[:2]) == chunk.lines_in(lines) == 2
-    for other in (lines[:1], [lines[0], replace(lines[1], row={"source": "b"})], lines[1:]):
-        assert chunk.lines_in(other) == 0
+    assert numbers(lines) == [[1, 2], [3], [4], [5, 6], [7]]
 
 
 def test_a_chunk_has_less_text_if_an_encoder_has_more_to_do(
@@ -73,12 +68,11 @@ def test_a_chunk_has_less_text_if_an_encoder_has_more_to_do(
 ) -> None:
     monkeypatch.setattr("estime_metric.jobs.journal.WORK", 1e9)
     heavy, light, low = (
-        Limits.of(EstimeScorer(scorer.config, distance=distance, layers=layer))
+        most_text(EstimeScorer(scorer.config, distance=distance, layers=layer))
         for distance, layer in ((8, 2), (2, 2), (8, 1))
     )
-    assert light.text == pytest.approx(4 * heavy.text, rel=0.01)
-    assert low.text == pytest.approx(2 * heavy.text, rel=0.01)
-    assert (light.lines, light.size) == (heavy.lines, heavy.size)
+    assert light == pytest.approx(4 * heavy, rel=0.01)
+    assert low == pytest.approx(2 * heavy, rel=0.01)
 
 
 @pytest.fixture
@@ -90,42 +84,60 @@ def stopped(table: Path, tmp_path: Path, scorer: EstimeScorer) -> Job:
 
 
 @pytest.mark.parametrize(
-    "left",
+    ("left", "chunks"),
     [
-        lambda kept: kept,  # and another limit now, as on another device
-        lambda kept: kept + b'{"rows": [{"li',
-        lambda kept: kept + b'{"rows": [], "skipped": 1, "digest": "d", "warnings": []}',
-        lambda kept: kept[:20],  # killed before there was anything to keep
+        (lambda kept: kept, 2),
+        (lambda kept: [*kept, b'{"rows": [{"li'], 2),
+        (lambda kept: [*kept[:2], b"\n", kept[2]], 2),
+        (lambda kept: [*kept[:2], kept[2].rstrip()], 1),  # its end could be missing, too
+        (lambda kept: [kept[0], kept[1].replace(b'"alarms": ', b'"alarms": 1'), kept[2]], 0),
+        (lambda kept: [*kept[:2], b'{"rows": null}\n', kept[2]], 1),
+        (lambda kept: [*kept[:2], b"[]\n", b"\xff\n"], 1),
+        (lambda kept: [kept[0][:20]], 0),  # killed before there was anything to keep
     ],
-    ids=["whole lines", "half a row", "a line without its end", "half the record"],
+    ids=["whole", "half", "blank", "no end", "number", "rows", "no object", "half a record"],
 )
-def test_half_a_line_that_a_killed_run_has_left_is_cut_off(
+def test_what_can_be_read_is_resumed_and_the_rest_is_scored_again(
     stopped: Job,
     tmp_path: Path,
     scorer: EstimeScorer,
-    left: Callable[[bytes], bytes],
-    monkeypatch: pytest.MonkeyPatch,
+    left: Callable[[list[bytes]], list[bytes]],
+    chunks: int,
 ) -> None:
     out, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     score_files(replace(stopped, output=whole), scorer)
-    kept = journal_path(out).read_bytes()
-    journal_path(out).write_bytes(left(kept))
-    if left(kept).startswith(kept):
-        monkeypatch.setattr("estime_metric.jobs.journal.LINES", 5)
+    kept = journal_path(out).read_bytes().splitlines(keepends=True)
+    pairs = sum(len(chunk["rows"]) for chunk in json_rows(journal_path(out))[1 : 1 + chunks])
+    journal_path(out).write_bytes(b"".join(left(kept)))
     report = score_files(stopped, scorer, existing="resume")
-    assert (report.resumed > 0) == left(kept).startswith(kept)
+    assert report.resumed == pairs
     assert out.read_bytes() == whole.read_bytes()
 
 
-def test_a_damaged_journal_is_not_resumed(
-    stopped: Job, scorer: EstimeScorer, tmp_path: Path
+@pytest.mark.parametrize("record", [b"{}\n", b"[]\n", b"{\n", b'{"signature": "s"}\n'])
+def test_a_journal_with_a_damaged_record_is_not_resumed(
+    stopped: Job, scorer: EstimeScorer, tmp_path: Path, record: bytes
 ) -> None:
     kept = journal_path(tmp_path / "out.jsonl")
-    header, chunk, _ = kept.read_text().splitlines(keepends=True)
-    for damaged in (
-        *(f"{line}\n{chunk}" for line in ("{}", "[]", "{", header.replace("limits", "x").strip())),
-        *(f"{header}{line}\n{chunk}" for line in ("{", "{}", "[]")),
-    ):
-        kept.write_text(damaged)
-        with pytest.raises(ValueError, match="damaged"):
-            score_files(stopped, scorer, existing="resume")
+    _, *chunks = kept.read_bytes().splitlines(keepends=True)
+    kept.write_bytes(b"".join([record, *chunks]))
+    with pytest.raises(ValueError, match="damaged"):
+        score_files(stopped, scorer, existing="resume")
+
+
+def test_an_input_that_grows_between_interruptions_is_resumed_each_time(
+    table: Path, scorer: EstimeScorer, tmp_path: Path
+) -> None:
+    """The last chunk of the first runs is what there was of it."""
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
+    kept = 0
+    for number in (13, 17, 31):
+        write_jsonl(table, rows(number))
+        kept += score_chunks(job, scorer, 2 if number == 13 else 1, existing="resume")
+    report = score_files(job, scorer, existing="resume")
+    assert (report.resumed, report.summary.pairs) == (kept, 31)
+    assert kept > 17
+    score_files(replace(job, output=tmp_path / "whole.jsonl"), scorer)
+    whole, grown = (json_rows(tmp_path / f"{name}.jsonl") for name in ("whole", "out"))
+    assert [row["line"] for row in grown] == list(range(1, 32))
+    assert [row["alarms"] for row in grown] == [row["alarms"] for row in whole]

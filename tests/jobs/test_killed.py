@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-import pkgutil
 import random
+import shutil
 import signal
+import sys
 import time
-from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -20,56 +20,52 @@ import pytest
 
 from estime_metric.jobs.journal import Journal, journal_path
 from estime_metric.table.output import WRITABLE, record_path
-from tests.command import FORKS, json_rows, run_command, run_in_process, table_rows, write_jsonl
+from estime_metric.table.table import record_of
+from tests.command import FORKS, json_rows, run_command, run_in_process, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
-KILLS = int(os.environ.get("ESTIME_KILLS", "4"))
+KILLS, EVERY = int(os.environ.get("ESTIME_KILLS", "4")), 20
 
 
 def command(table: Path, out: Path, *options: str) -> list[str]:
     return list(map(str, ["score", table, "-o", out, *QUICK, *options]))
 
 
-def run_in_chunks(arguments: list[str], streams: str, moment: str, kept: Connection) -> None:
-    """Runs the command in small chunks; kills the process at the call of a function, if one is named.
-    Sends a byte for each chunk.
+#: What Python tells of files; `os.fsync`, of which it does not, is added.
+OPERATIONS = ("open", "os.rename", "os.remove", "os.fsync")
+
+
+def run_in_chunks(arguments: list[str], streams: str, moment: int, kept: Connection) -> None:
+    """Runs the command in small chunks; kills the process before this operation on a file in the folder
+    of the streams, if it is not 0. Sends a byte for each chunk.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's job does not have
     mock.patch("estime_metric.jobs.journal.LINES", 8).start()
-    append = Journal.append
+    append, fsync = Journal.append, os.fsync
+    folder = str(Path(streams).parent)
+    operations = itertools.count(1)
 
     def sending(journal: Journal, chunk: Any) -> None:
         append(journal, chunk)
         kept.send_bytes(b"1")
 
+    def audited_fsync(descriptor: int) -> None:
+        sys.audit("os.fsync", folder)
+        fsync(descriptor)
+
+    def killed(event: str, event_arguments: tuple[Any, ...]) -> None:
+        is_one = event in OPERATIONS and str(event_arguments[0]).startswith(folder)
+        if is_one and next(operations) == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+
     mock.patch.object(Journal, "append", sending).start()
-    if moment:
-        name, call = moment.split()
-        calls = itertools.count(1)
-        owner_name, _, function = name.rpartition(".")
-        owner = pkgutil.resolve_name(owner_name)
-        real = getattr(owner, function)
-
-        def killed(*arguments: Any, **options: Any) -> Any:
-            if next(calls) < int(call):
-                return real(*arguments, **options)
-            if function == "__iter__":
-                return killed_after_some(real(*arguments, **options))
-            return os.kill(os.getpid(), signal.SIGKILL)
-
-        mock.patch.object(owner, function, killed).start()
+    mock.patch("os.fsync", audited_fsync).start()
+    sys.addaudithook(killed)
     run_in_process(arguments, streams, {})
 
 
-def killed_after_some(rows: Iterator[Any]) -> Iterator[Any]:
-    yield from itertools.islice(rows, 20)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def started(
-    arguments: list[str], streams: Path, moment: str = ""
-) -> tuple[BaseProcess, Connection]:
+def started(arguments: list[str], streams: Path, moment: int = 0) -> tuple[BaseProcess, Connection]:
     """A process that runs the command, and where it tells of each chunk that it has kept."""
     receiver, sender = FORKS.Pipe(duplex=False)
     process = FORKS.Process(target=run_in_chunks, args=(arguments, str(streams), moment, sender))
@@ -132,33 +128,44 @@ def test_kill_9_at_random_moments_loses_and_doubles_nothing(
     check_whole(long_table, out, wholes[ending])
 
 
-LAST_PASS, RENAMING = "estime_metric.jobs.journal.OutputRows.__iter__", "pathlib.Path.replace"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ending", "moment"),
-    [
-        *((ending, "os.fsync 5") for ending in WRITABLE),
-        *((ending, "estime_metric.jobs.report.Report.to_dict 1") for ending in WRITABLE),
-        *((ending, f"{LAST_PASS} 1") for ending in WRITABLE),
-        *((ending, f"{LAST_PASS} 2") for ending in (".csv", ".parquet")),
-        *((ending, f"{RENAMING} 1") for ending in WRITABLE),
-        *((ending, f"{RENAMING} 2") for ending in (".csv", ".jsonl")),
-    ],
-)
-def test_kill_9_while_a_chunk_is_kept_in_the_last_pass_and_once_everything_is_written(
-    long_table: Path, wholes: dict[str, Path], tmp_path: Path, ending: str, moment: str
-) -> None:
-    """Never are new rows next to the record of old ones."""
-    out = tmp_path / f"out{ending}"
-    run_command(*command(write_jsonl(tmp_path / "old.jsonl", rows(1)), out))
-    process, _ = started(command(long_table, out, "--overwrite"), tmp_path / "streams.txt", moment)
-    process.join(120)
-    assert process.exitcode == -signal.SIGKILL
-    if ending != ".parquet" and len(table_rows(out)) > 1:
-        assert not record_path(out).exists()
-    check_whole(long_table, out, wholes[ending])
+@pytest.mark.parametrize("option", ["--resume", "--overwrite"])
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_kill_9_at_each_operation_on_a_file(tmp_path: Path, ending: str, option: str) -> None:
+    """An old output is never taken for what a run has begun to replace; new rows are never next to the
+    record of old ones. The standing test looks at some of the operations.
+    """
+    old, table = (write_jsonl(tmp_path / "pairs.jsonl", rows(number)) for number in (3, 20))
+    whole, previous = tmp_path / f"whole{ending}", tmp_path / f"previous{ending}"
+    with mock.patch("estime_metric.jobs.journal.LINES", 8):
+        run_command(*command(table, whole))
+    run_command(*command(write_jsonl(old, rows(3)), previous))
+    write_jsonl(table, rows(20))
+    rng = random.Random(f"{ending}{option}")
+    moments = itertools.count(1) if KILLS >= EVERY else (rng.randrange(1, 40) for _ in range(KILLS))
+    for moment in moments:
+        folder = tmp_path / f"folder{moment}"
+        folder.mkdir(exist_ok=True)
+        out = folder / f"out{ending}"
+        if option == "--overwrite":
+            for path, name in ((previous, out), (record_path(previous), record_path(out))):
+                if path.exists():
+                    shutil.copy(path, name)
+        process, _ = started(command(table, out, option), folder / "streams.txt", moment)
+        process.join(120)
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+        is_old = out.exists() and out.read_bytes() == previous.read_bytes()
+        if not is_old and ending != ".parquet" and record_path(out).exists():
+            assert record_of(out)["pairs"] == 20
+        shown = run_command(*command(table, out, "--resume"), status=None)
+        if shown.exit_code == 2:  # nothing had begun
+            assert is_old
+            assert out.read_bytes() == previous.read_bytes()
+            assert "rows scored by the earlier run to be unchanged" in shown.stderr
+        else:
+            check_whole(table, out, whole)
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
     for path in (first, second):
         write_jsonl(path, rows(20))
     report = score_files(job, scorer, existing="resume")
-    assert 0 < report.resumed < report.pairs == 40
+    assert 0 < report.resumed < report.summary.pairs == 40
     with mock.patch.object(Journal, "append", removing):
         alone = score_files(Job(inputs=(first,)), scorer, worst=1)
     (position,) = alone.worst

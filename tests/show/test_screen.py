@@ -94,6 +94,6 @@ def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
     assert len(surest) == len(example.surest_words())
     assert surest[1] == "- 'after': new word"
     evidence = "- 'twelve': alarm, best match in the source is 'four' (margin \u2212"
-    assert surest[3].startswith(evidence)
+    assert surest[2].startswith(evidence)
     assert signature == example.signature
     assert repr(example).startswith(f"Explanation(alarms={example.alarms}, overlap=")

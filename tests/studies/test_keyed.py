@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from estime_metric.studies.columns import DOCUMENT_COLUMNS, SYSTEM_COLUMNS
-from estime_metric.studies.keyed import keyed, listed, numeric_columns
+from estime_metric.studies.keyed import keyed, known_systems, listed, numeric_columns
 
 
 @pytest.mark.parametrize("system", SYSTEM_COLUMNS)
@@ -23,6 +23,13 @@ def test_a_version_of_subtle_errors_is_the_requested_number_of_errors() -> None:
     assert keyed(pd.DataFrame(errors), "mine")["system"].tolist() == ["0", "3"]
     bumped = {"pair": ["p"], "version": ["edited"], "n_missing": [1]}
     assert keyed(pd.DataFrame(bumped), "mine")["system"].tolist() == ["edited"]
+
+
+@pytest.mark.parametrize(("known", "names"), [("LEAD-3", "M0"), ("M0", "LEAD-3"), ("lead-3", "m0")])
+def test_a_system_of_summeval_is_found_by_both_names_in_any_case(known: str, names: str) -> None:
+    written = pd.Series([names, names.lower(), known.swapcase(), known, "other", "BART"])
+    found = known_systems(written, [known, "X"])
+    assert found.tolist() == [known, known, known, known, "other", "BART"]
 
 
 def test_a_list_is_counted_from_the_sixth() -> None:

@@ -54,6 +54,18 @@ def test_order_and_the_sources_drawn_together_change_nothing(
     assert interval_of([SOURCES[i] for i in order], [VALUES[i] for i in order]) == whole
 
 
+@pytest.mark.parametrize("scale", [3e-9, 1.0, 7e11])
+def test_sums_of_numbers_of_any_size_have_no_order(scale: float) -> None:
+    """Also if one source has most of the numbers, and is drawn several times."""
+    ids = [source_id(f"source {number % 50 if number < 100 else 0}") for number in range(400)]
+    values = (RNG.normal(size=400) * scale).tolist()
+    whole = intervals(ids, {"x": values}, decimals=None)["x"]
+    order = np.random.default_rng(2).permutation(400).tolist()
+    moved = intervals([ids[i] for i in order], {"x": [values[i] for i in order]}, decimals=None)
+    assert moved["x"] == whole
+    assert whole.mean == pytest.approx(math.fsum(values) / 400, rel=1e-9)
+
+
 def test_what_is_undefined_is_left_out() -> None:
     """Values of one source have no interval."""
     interval = interval_of(["a", "a", "b", "c"], [1.0, None, math.nan, 3.0])

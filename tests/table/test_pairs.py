@@ -53,6 +53,24 @@ Write = Callable[[str, str | bytes], Path]
             '{"source": "x", "summary": 3}',
             "column 'summary' should contain text, but is of type int",
         ),
+        ('{"source": [], "summary": "x"}', "column 'source' should contain text, but is missing"),
+        ('{"source": ["...", ""], "summary": "x"}', "column 'source' has no words"),
+        *(
+            (
+                f'{{"source": ["x", {element}], "summary": "x"}}',
+                "column 'source' should contain text or a list of texts, but the list contains an "
+                f"element of type {kind}",
+            )
+            for element, kind in (("[]", "list"), ("{}", "dict"), ("null", "NoneType"))
+        ),
+        (
+            '{"source": ["x", "\\ud800"], "summary": "x"}',
+            "column 'source' contains a lone surrogate, which is not a valid character",
+        ),
+        (
+            '{"source": "x", "summary": ["x"]}',
+            "column 'summary' should contain text, but is of type list",
+        ),
         ('{"source": "", "summary": "x"}', "column 'source' has no words"),
         ('{"source": " ... ", "summary": "x"}', "column 'source' has no words"),
         (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas
 import pytest
 
 from estime_metric.compare import read_scores
 from estime_metric.table.output import WRITABLE
-from estime_metric.table.table import write
+from estime_metric.table.table import number_of, write
 from tests.command import write_jsonl
 
 
@@ -53,3 +54,19 @@ def test_a_line_that_cannot_be_read_is_an_error_unless_it_may_be_skipped(tmp_pat
     skipped: list[str] = []
     assert read_scores(path, skipped=skipped)["alarms"].tolist() == [1, 2]
     assert [problem[:20] for problem in skipped] == ["scores.jsonl line 2:"]
+
+
+@pytest.mark.parametrize("other", [0.5, None])
+def test_large_integers_stay_exact_next_to_a_fraction_or_a_gap(
+    tmp_path: Path, other: float | None
+) -> None:
+    """As floats, two of them would be the same."""
+    ids = [1234567890123456768, 1234567890123456789, other]
+    path = write_jsonl(tmp_path / "scores.jsonl", [{"id": cell} for cell in ids])
+    assert read_scores(path)["id"].tolist() == ids
+
+
+def test_a_number_with_underscores_is_no_number_and_a_missing_one_is_nan() -> None:
+    cells = ["1_0", " 0.5", "1e307", pandas.NA, None, "NA", "inf"]
+    shown = [number_of(cell) for cell in cells]
+    assert repr(shown) == "[None, 0.5, 1e+307, nan, nan, nan, None]"

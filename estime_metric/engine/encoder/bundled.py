@@ -14,24 +14,25 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from estime_metric import embedded
 from estime_metric.engine.encoder.blocks import EncoderOutput, FusedBlock, PositionBias
 from estime_metric.engine.encoder.loading import (
     Pretrained,
     explained,
     info_of,
+    origin,
     read_int8,
 )
 
 
 def load_bundled(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
-    """`load_commit` for a name of `estime_metric.embedded.PATHS`, without the prediction head."""
-    folder = embedded.PATHS[model]
+    """`load_commit` for what `is_bundled`, without the prediction head."""
+    folder = Path(origin(model))
     with explained(model):
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         tokenizer = BundledTokenizer(folder)
         built = BundledModel(config, read_int8(folder / "model.safetensors", dtype) or {}).eval()
-        return Pretrained(built, dtype, tokenizer, info_of(model, commit, built, tokenizer), None)
+        info = info_of(model, commit, built, tokenizer)
+        return Pretrained(model, built, dtype, tokenizer, info, None)
 
 
 class BundledTokenizer:

@@ -91,9 +91,8 @@ _FAILURES = (
 
 @dataclass(frozen=True)
 class EncoderInfo:
-    """What the measure needs to know of an encoder."""
+    """What the measure needs to know of an encoder, whatever name it was requested by."""
 
-    name: str  # as the user gave it
     revision: (
         str  # the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder
     )
@@ -102,7 +101,7 @@ class EncoderInfo:
     positions: int | None  # longest input, special tokens included; ``None`` if there is no limit
     special: SpecialTokens
     layer: int  # read by default: ``estime_layer`` of ``config.json``, otherwise the one at the paper's relative depth
-    distance: int  # by default
+    is_bundled: bool
 
     def resolve(self, config: EstimeConfig) -> EstimeConfig:
         """``config`` with revision, layers, window, margin and distance filled in; `ValueError` if a
@@ -119,22 +118,25 @@ class EncoderInfo:
         if margin is None:
             margin = PAPER_MARGIN * min(window, PAPER_WINDOW) // PAPER_WINDOW
         elif config.window is None and window <= 2 * margin:
-            wanted = f"be less than half of the window, which is {window} for {self.name!r}"
+            wanted = f"be less than half of the window, which is {window} for {config.model!r}"
             raise ValueError(f"Expected argument `margin` to {wanted}, but got {margin}.")
+        distance = config.distance
+        if distance is None:
+            distance = EMBEDDED_DISTANCE if self.is_bundled else PAPER_DISTANCE
         resolved = dataclasses.replace(
             config,
             revision=self.revision,
             layers=layers,
             window=window,
             margin=margin,
-            distance=self.distance if config.distance is None else config.distance,
+            distance=distance,
         )
         for layer in resolved.layer_tuple:
             if layer > self.blocks:
-                wanted = f"be within 0..{self.blocks}, the layers of {self.name!r}"
+                wanted = f"be within 0..{self.blocks}, the layers of {config.model!r}"
                 raise ValueError(f"Expected argument `layers` to {wanted}, but got {layer}.")
         if window > most:
-            wanted = f"be at most {most}, the positions of {self.name!r} less its special tokens"
+            wanted = f"be at most {most}, the positions of {config.model!r} less its special tokens"
             raise ValueError(f"Expected argument `window` to {wanted}, but got {window}.")
         return resolved
 
@@ -143,6 +145,7 @@ class EncoderInfo:
 class Pretrained:
     """A loaded model and its fast tokenizer."""
 
+    name: str  # as the user gave it
     model: Any  # without its prediction head
     dtype: torch.dtype
     tokenizer: Any
@@ -154,7 +157,7 @@ class Pretrained:
         if self.headed is None:
             wanted = f"a model with its prediction head, such as {EMBEDDED_SMALL_MODEL!r}"
             raise ValueError(
-                f"Expected argument `model` to name {wanted}, but {self.info.name!r} has none."
+                f"Expected argument `model` to name {wanted}, but {self.name!r} has none."
             )
         return self.headed
 
@@ -201,7 +204,7 @@ def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
     )
 
     with explained(model), quiet():
-        folder = Path(_origin(model))
+        folder = Path(origin(model))
         if not os.path.isdir(folder):
             folder = _snapshot(model, commit, local_files_only=True)
         _check_folder(model, folder)
@@ -227,7 +230,8 @@ def load_commit(model: str, commit: str, dtype: torch.dtype) -> Pretrained:
     head = (
         None if report["missing_keys"] else headed.eval()
     )  # what `_check_weights` lets pass belongs to the head
-    return Pretrained(base.eval(), dtype, tokenizer, info_of(model, commit, base, tokenizer), head)
+    info = info_of(model, commit, base, tokenizer)
+    return Pretrained(model, base.eval(), dtype, tokenizer, info, head)
 
 
 @contextmanager
@@ -247,16 +251,14 @@ def explained(model: str) -> Iterator[None]:
         raise _unavailable(model, _reason(error)) from None
 
 
-def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
-    """The `EncoderInfo` of a model without its head."""
+def info_of(model: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
+    """The `EncoderInfo` of ``model``, loaded as ``base`` without its head."""
     config = base.config
     blocks = int(config.num_hidden_layers)
     layer = int(getattr(config, "estime_layer", default_layer(blocks)))
     special, positions = _special_tokens(tokenizer), longest_input(base)
-    distance = EMBEDDED_DISTANCE if name in embedded.PATHS else PAPER_DISTANCE
-    return EncoderInfo(
-        name, revision, blocks, int(config.hidden_size), positions, special, layer, distance
-    )
+    width, bundled = int(config.hidden_size), is_bundled(model)
+    return EncoderInfo(revision, blocks, width, positions, special, layer, bundled)
 
 
 def revision_of(model: str, revision: str | None) -> str:
@@ -266,7 +268,7 @@ def revision_of(model: str, revision: str | None) -> str:
     Warns if the Hub does not answer and the commit that a branch had when it was last asked is
     used.
     """
-    if os.path.isdir(_origin(model)):
+    if os.path.isdir(origin(model)):
         content = _content_hash(location(model))
         if revision is not None and revision.startswith(_HASH) and revision != content:
             raise ValueError(
@@ -337,7 +339,7 @@ def check_models(config: EstimeConfig) -> None:
 
 
 def _check_model(model: str, revision: str | None) -> None:
-    if os.path.isdir(_origin(model)):
+    if os.path.isdir(origin(model)):
         return
     if _is_path(model):
         is_file = os.path.exists(os.path.expanduser(model))
@@ -365,15 +367,26 @@ def _similar_bundled(model: str) -> str:
     return did_you_mean(model, (*embedded.PATHS, PAPER), "model={!r}", similarity=0.8)
 
 
-def _origin(model: str) -> str:
+def origin(model: str) -> str:
     """What ``transformers`` loads for ``model``: the path of a folder, or a name on the Hub."""
     folder = embedded.PATHS.get(model)
     return os.path.expanduser(model) if folder is None else str(folder)
 
 
+def is_bundled(model: str) -> bool:
+    """Whether ``model`` is a bundled encoder: its name, its folder, or a copy of that, which the content
+    shows.
+    """
+    if model in embedded.PATHS:
+        return True
+    return os.path.isdir(origin(model)) and any(
+        _content_hash(location(model)) == _content_hash(location(name)) for name in embedded.PATHS
+    )
+
+
 def location(model: str) -> tuple[str, ...]:
     """What distinguishes two loads of ``model``: its name, and for a folder the state of its files."""
-    folder = Path(_origin(model))
+    folder = Path(origin(model))
     if not os.path.isdir(folder):
         return (model,)
     states = (
@@ -423,7 +436,7 @@ def _check_folder(model: str, folder: Path) -> None:
     else:
         _shards(folder)
         return
-    kind = "folder" if os.path.isdir(_origin(model)) else "model on the Hub"
+    kind = "folder" if os.path.isdir(origin(model)) else "model on the Hub"
     raise _unavailable(model, f"the {kind} does not contain {missing}.")
 
 

@@ -17,13 +17,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from estime_metric import embedded
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import device as devices
 from estime_metric.engine.encoder.bundled import load_bundled
 from estime_metric.engine.encoder.device import inference_context, is_out_of_memory, put
 from estime_metric.engine.encoder.layers import BlockTaps
-from estime_metric.engine.encoder.loading import Pretrained, load_commit, location, revision_of
+from estime_metric.engine.encoder.loading import (
+    Pretrained,
+    is_bundled,
+    load_commit,
+    location,
+    revision_of,
+)
 from estime_metric.engine.masking import (
     MaskedText,
     TextWindow,
@@ -78,7 +83,7 @@ class MaskedEncoder:
         it cannot be used.
         """
         assert config.revision is not None, "resolved"
-        bundled = config.model in embedded.PATHS
+        bundled = is_bundled(config.model)
         load = load_bundled if bundled else load_commit
         with devices.one_thread_after_fork(), devices.cpu_by_default():
             pretrained = load(config.model, config.revision, getattr(torch, config.dtype))
@@ -151,7 +156,7 @@ class MaskedEncoder:
                 ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
             )
             raise FloatingPointError(
-                f"The encoder {self.info.name!r} produced non-finite embeddings in {self._dtype}: its weights contain NaN "
+                f"The encoder produced non-finite embeddings in {self._dtype}: its weights contain NaN "
                 f"or infinity{overflow}."
             )
         return list(torch.split(states, sizes, dim=1))
@@ -159,14 +164,6 @@ class MaskedEncoder:
     def input_embeddings(self, ids: Tensor) -> Tensor:
         """Context-free embeddings, of shape (n, d), of token ids of shape (n,)."""
         return self._input_embeddings.weight[ids]
-
-    def check_vocabulary(self, other: MaskedEncoder) -> None:
-        """Refuses to lend input embeddings to an encoder whose vocabulary differs, with a
-        `ValueError`.
-        """
-        if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
-            wanted = f"have the vocabulary of {other.info.name!r}, but the vocabulary of {self.info.name!r} differs."
-            raise ValueError(f"Expected argument `soft_model` to {wanted}")
 
     def _batches(self, windows: Sequence[TextWindow], budget: int) -> Iterator[WindowBatch]:
         lengths = [len(window) + self.info.special.around for window in windows]

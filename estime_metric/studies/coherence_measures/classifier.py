@@ -24,10 +24,9 @@ from transformers import (
     get_linear_schedule_with_warmup,
 )
 
-from estime_metric import embedded
 from estime_metric.checks import check_texts
 from estime_metric.engine.encoder.device import inference_context
-from estime_metric.engine.encoder.loading import load_pretrained, longest_input
+from estime_metric.engine.encoder.loading import is_bundled, load_pretrained, longest_input
 from estime_metric.engine.encoder.masked import choose_device
 from estime_metric.studies.coherence_measures import batches_by_length, check_lengths
 from estime_metric.studies.meta.shuffle import shuffle_text, split_sentences
@@ -49,7 +48,7 @@ class CoherenceClassifier:
         self.truncate = truncate
         with TemporaryDirectory() as folder:
             source = str(model)
-            if source in embedded.PATHS:
+            if is_bundled(source):
                 load_pretrained(source, None, torch.float32).save(folder)
                 source = folder
             self.tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)

@@ -1,10 +1,9 @@
 """The entity graph (Guinaudeau & Strube 2013): a directed graph of the sentences of a text, linked
-if they mention the same entities. Any callable sentence -> {entity: weight} finds these; the paper
-weighs subject 3, object 2, other 1."""
+if they mention the same entities. The paper weighs subject 3, object 2, other 1; `content_words` know
+no roles, so that each weighs 1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -13,8 +12,6 @@ from estime_metric.engine.splitter import split_words
 from estime_metric.studies.meta.shuffle import split_sentences
 from estime_metric.table.arrays import Floats
 
-#: A sentence -> its entities, each with the weight of its role there.
-EntityFinder = Callable[[str], Mapping[str, float]]
 #: English function words: `content_words` treats all other words as entities.
 _FUNCTION_WORDS = """
 about above after again against all almost already also although always among and another any anyone anything are
@@ -31,40 +28,40 @@ where whether which while who whole whom whose why will with within without woul
 _STOP = frozenset(_FUNCTION_WORDS.split())
 
 
-def content_words(sentence: str) -> dict[str, float]:
-    """The default finder: lower-cased words of three or more letters that are not function words,
-    each with weight 1.
+def content_words(sentence: str) -> set[str]:
+    """The entities of a sentence: lower-cased words of three or more letters that are not function
+    words.
 
     A possessive "'s" is cut off, other words with an apostrophe are excluded. It also treats verbs
     and adjectives as entities, and does not lemmatize: "bee" and "bees" are two.
 
     Example:
-        >>> content_words("The bees found the flower, which the bees remember.")
-        {'bees': 1.0, 'found': 1.0, 'flower': 1.0, 'remember': 1.0}
+        >>> sorted(content_words("The bees found the flower, which the bees remember."))
+        ['bees', 'flower', 'found', 'remember']
     """
     words = (word.lower().removesuffix("'s") for word in split_words(sentence))
     return {
-        word: 1.0
+        word
         for word in words
         if len(word) > 2 and word[0].isalpha() and "'" not in word and word not in _STOP
     }
 
 
-def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
+def entity_graph(text: str) -> float:
     """The score of a text: the mean outdegree of its sentences, 0 or more, higher is more coherent.
 
-    The edge of two sentences is the sum over their common entities of the product of the weights in
-    both, over the number of sentences from one to the other: the variant of the toolbox paper.
+    The edge of two sentences is the number of their common entities, over the number of sentences from
+    one to the other: the variant of the toolbox paper.
 
     Example:
         >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")
         0.6666666666666666
     """
-    edges = _edges(text, entities)
+    edges = _edges(text)
     return float(edges.sum() / len(edges)) if len(edges) else 0.0
 
 
-def unlinked_sentences(text: str, entities: EntityFinder = content_words) -> float:
+def unlinked_sentences(text: str) -> float:
     """The share of the sentences of a text that have no entity in common with another one, 0 to 1; 1
     for a text without sentences (Steen & Markert 2022, Table 6).
 
@@ -72,18 +69,15 @@ def unlinked_sentences(text: str, entities: EntityFinder = content_words) -> flo
         >>> round(unlinked_sentences("The bridge is old. The mayor closed the bridge. Bees fly."), 3)
         0.333
     """
-    edges = _edges(text, entities)
+    edges = _edges(text)
     linked = (edges + edges.T).any(axis=1)
     return float(1 - linked.mean()) if len(edges) else 1.0
 
 
-def _edges(text: str, entities: EntityFinder) -> Floats:
+def _edges(text: str) -> Floats:
     """The weight of the edge from each sentence to each later one, (sentences, sentences)."""
-    by_sentence = [entities(sentence) for sentence in split_sentences(text)]
+    by_sentence = [content_words(sentence) for sentence in split_sentences(text)]
     edges = np.zeros((len(by_sentence), len(by_sentence)))
     for i, j in combinations(range(len(by_sentence)), 2):
-        common = sorted(by_sentence[i].keys() & by_sentence[j].keys())
-        edges[i, j] = sum(by_sentence[i][entity] * by_sentence[j][entity] for entity in common) / (
-            j - i
-        )
+        edges[i, j] = len(by_sentence[i] & by_sentence[j]) / (j - i)
     return edges

@@ -13,7 +13,7 @@ from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import read_lines, valid_lines
+from estime_metric.table.rows import joined, read_lines, valid_lines
 from estime_metric.table.table import write
 
 Errors = Annotated[
@@ -86,7 +86,9 @@ def corrupt(
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, **model.settings())
-    sources, summaries = ([line.row[column] for line in pairs] for column in table.text_columns)
+    sources, summaries = (
+        [joined(line.row[column]) for line in pairs] for column in table.text_columns
+    )
     corrupted = generator(summaries, progress=not quiet)
     short = [
         (line.number, text) for line, text in zip(pairs, corrupted, strict=True) if text.n_missing

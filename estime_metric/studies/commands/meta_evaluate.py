@@ -5,13 +5,13 @@ the judgements.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.studies.columns import DOCUMENT_COLUMNS, NOT_MEASURES, SYSTEM_COLUMNS
 from estime_metric.studies.commands.folder import make_folder
 from estime_metric.table.output import write_text
@@ -42,10 +42,10 @@ def meta_evaluate(
     system_column: str | None = None,
     levels: str = "all",
     methods: str = "spearman,kendall_b",
-    resample: str = "both",
+    resample: Literal["documents", "systems", "both"] = "both",
     n: options.Resamples = 1000,
     seed: options.Seed = 0,
-    significance: str | None = None,
+    significance: Literal["bootstrap", "williams"] | None = None,
     drop_missing: bool = False,
     output: Annotated[Path | None, Parameter(alias="-o")] = None,
     overwrite: options.Overwrite = False,
@@ -55,7 +55,7 @@ def meta_evaluate(
     Exit status: 0 on success, 2 on failure. The error message lists the first cells that cause the
     problem.
 
-    Example: estime meta-evaluate scores.csv judgements.csv -o results
+    Example: estime meta-evaluate scores.csv judgements.csv -o results-agreement
 
     Args:
         scores: CSV, JSON Lines or Parquet file with one row per summary, or a folder with one such
@@ -77,13 +77,22 @@ def meta_evaluate(
         resample: What the intervals resample: documents, systems or both.
         n: Number of resamples.
         significance: Also test every two measures: bootstrap or williams.
-        drop_missing: Drop rows that are in only one of the tables, and list them.
+        drop_missing: Exclude summaries that one of the tables lacks, and list them.
         output: Folder for tidy tables: agreement.csv and, with --significance, differences.csv.
     """
     if output is not None:
         make_folder(output, overwrite=overwrite)
     from estime_metric.studies import meta  # imports pandas: slow
 
+    chosen: dict[str, Any] = {
+        name: tuple(every if text == "all" else dict.fromkeys(options.parse_names(text) or ()))
+        for name, text, every in (
+            ("levels", levels, meta.LEVELS),
+            ("methods", methods, meta.METHODS),
+        )
+    }
+    if significance is not None:
+        meta.check_test(significance, **chosen)
     stated = _directions(lower, higher)
     grids = meta.read_grids(
         scores,
@@ -97,41 +106,36 @@ def meta_evaluate(
         missing="drop" if drop_missing else "error",
     )
     known = dict.fromkeys(grid.measure for grid in grids)
-    if unknown := [name for name in stated if name not in known]:
+    named = {*known, *map(measure_of, known)}
+    if unknown := [name for name in stated if name not in named]:
         raise ValueError(
             f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {unknown[0]!r}."
         )
-    chosen: dict[str, Any] = {
-        name: tuple(every) if text == "all" else options.parse_names(text)
-        for name, text, every in (
-            ("levels", levels, meta.LEVELS),
-            ("methods", methods, meta.METHODS),
+    if significance is not None and len(known) < 2:
+        raise ValueError(
+            f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
         )
-    }
-    resampling: dict[str, Any] = {"resample": resample, "n": n, "seed": seed}
-    frames = {}
-    if significance is not None:
-        if len(known) < 2:
-            raise ValueError(
-                f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
-            )
-        of_test = {} if significance == "williams" else resampling
-        frames["differences"] = meta.compare_all(grids, test=significance, **of_test, **chosen)
-    frames["agreement"] = meta.evaluate_all(grids, **resampling, **chosen)
-    if output is not None:
-        for name, frame in frames.items():
-            text = frame.to_csv(index=False, lineterminator="\n")
-            write_text(output / f"{name}.csv", text)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"excluded: {line}")
+    resampling: dict[str, Any] = {"resample": resample, "n": n, "seed": seed}
+    agreement = meta.evaluate_all(grids, **resampling, **chosen)
+    _write(agreement, "agreement", output)
+    tables = [_agreement_table(agreement, grids, n, resample)]
+    if significance is not None:
+        of_test = {} if significance == "williams" else resampling
+        differences = meta.compare_all(grids, test=significance, **of_test, **chosen)
+        _write(differences, "differences", output)
+        tables.append(_differences_table(differences, significance))
     from estime_metric.studies.report import print_tables
 
-    tables = [_agreement_table(frames["agreement"], grids[0], n, resample)]
-    if significance is not None:
-        tables.append(_differences_table(frames["differences"], significance))
     print_tables(tables)
     if output is not None:
-        say_wrote(", ".join(f"{name}.csv" for name in sorted(frames)), output)
+        say_wrote(", ".join(f"{table.name}.csv" for table in tables), output)
+
+
+def _write(frame: DataFrame, name: str, folder: Path | None) -> None:
+    if folder is not None:
+        write_text(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
 
 
 def _directions(lower: str | None, higher: str | None) -> dict[str, bool]:
@@ -142,7 +146,7 @@ def _directions(lower: str | None, higher: str | None) -> dict[str, bool]:
     return {**dict.fromkeys(lower_names, False), **dict.fromkeys(higher_names, True)}
 
 
-def _agreement_table(frame: DataFrame, grid: Grid, n: int, resample: str) -> Table:
+def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str) -> Table:
     """Rows are measures, columns levels; a part for each judgement and method."""
     import pandas as pd
 
@@ -155,10 +159,16 @@ def _agreement_table(frame: DataFrame, grid: Grid, n: int, resample: str) -> Tab
         for level, rows in part.groupby("level", sort=False):
             columns |= {str(level): rows["value"].array, f"{level} 95%": intervals(rows)}
         parts[", ".join(names)] = pd.DataFrame(columns)
-    documents, systems = grid.scores.shape
     resampled = "documents and systems" if resample == "both" else resample
+    by_size: dict[str, list[str]] = {}
+    for grid in grids:
+        names = f"{grid.measure} with {grid.judgement}"
+        by_size.setdefault(_size_of(grid), []).append(names)
+    is_one = len(by_size) == 1
     notes = [
-        f"{documents} documents, {systems} systems; intervals from {n} resamples of {resampled}. Higher is better.",
+        *(f"{size}: {', '.join(names)}." for size, names in by_size.items() if not is_one),
+        f"{f'{next(iter(by_size))}; intervals' if is_one else 'Intervals'} from {n} resamples of {resampled}. "
+        "Higher is better.",
         *(f"{level}: {LEVELS[level]}." for level in frame["level"].unique()),
     ]
     constant, undefined = frame[frame["left_out"] > 0], frame[frame["undefined"] > 0]
@@ -175,6 +185,14 @@ def _agreement_table(frame: DataFrame, grid: Grid, n: int, resample: str) -> Tab
     return Table("agreement", "Agreement with the judgements", parts, notes)
 
 
+def _size_of(grid: Grid) -> str:
+    """How many documents, systems and, if some are excluded, summaries a grid has."""
+    documents, systems = grid.scores.shape
+    summaries = len(grid.cells)
+    of_summaries = "" if summaries == documents * systems else f", {summaries} summaries"
+    return f"{documents} documents, {systems} systems{of_summaries}"
+
+
 def _differences_table(frame: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a part for each judgement, level and method."""
     from estime_metric.studies.report import Table, intervals, p_values
@@ -184,9 +202,11 @@ def _differences_table(frame: DataFrame, test: str) -> Table:
     p = {"p alone": p_values(frame["p_value"]), "p Holm": p_values(frame["p_holm"])}
     shown = shown.rename(columns=lambda name: name.replace("_", " ")).assign(**ends, **p)
     groups = frame.groupby(["judgement", "level", "method"], sort=False).groups
+    is_empty = frame["difference"].isna()
     notes = [
         "p is two-sided; Holm: corrected for the pairs of its table.",
-        *(f"Empty cells: {note}" for note in frame["note"].unique() if note),
+        *(f"Empty cells: {note}" for note in frame.loc[is_empty, "note"].unique()),
+        *(f"{note}." for note in frame.loc[~is_empty, "note"].unique() if note),
     ]
     title = f"Differences between measures, {test} test"
     parts = {", ".join(names): shown.loc[rows] for names, rows in groups.items()}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric.checks import check_choice
-from estime_metric.studies.meta.ranks import ratio
+from estime_metric.studies.meta.ranks import Flags, ratio
 from estime_metric.table.arrays import Floats, alike
 
 Counts = NDArray[np.int64]
@@ -82,12 +82,12 @@ def bias_matrix(
     gold, guess = judgements[:, order], scores[:, order]
     size = len(order)
     counts, right = (np.zeros((size, size), dtype=np.int64) for _ in range(2))
-    for better, worse in itertools.combinations(range(size), 2):
-        judged = _signs(gold[:, better], gold[:, worse], compared)
-        ranked = _signs(guess[:, better], guess[:, worse], compared)
-        for cell, sign in (((better, worse), 1), ((worse, better), -1)):
-            counts[cell] = (judged == sign).sum()
-            right[cell] = ((judged == sign) & (ranked == sign)).sum()
+    for first, second in itertools.permutations(range(size), 2):
+        judged, ranked = (
+            _is_higher(values[:, first], values[:, second], compared) for values in (gold, guess)
+        )
+        counts[first, second] = judged.sum()
+        right[first, second] = (judged & ranked).sum()
     matrix = ratio(2.0 * right - counts, counts.astype(np.float64))
     np.fill_diagonal(matrix, 0.0)
     return BiasMatrix(tuple(systems[index] for index in order), matrix, counts, compared)
@@ -103,7 +103,6 @@ def rank_systems(judgements: Floats) -> list[int]:
     return [int(index) for index in np.argsort(-means, kind="stable")]
 
 
-def _signs(first: Floats, second: Floats, compared: str) -> NDArray[np.int8]:
-    """Signs of first system's values (d,) minus another's: of shape (d,), or (d, d) of all pairs."""
-    differences = first - second if compared == "same_document" else first[:, None] - second
-    return np.sign(differences).astype(np.int8)
+def _is_higher(first: Floats, second: Floats, compared: str) -> Flags:
+    """Whether the first system's values (d,) are higher: of shape (d,), or (d, d) of all pairs."""
+    return (first if compared == "same_document" else first[:, None]) > second

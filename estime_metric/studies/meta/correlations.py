@@ -71,11 +71,17 @@ def correlate(
     check_choice("level", level, LEVELS)
     check_choice("method", method, METHODS)
     x, y = alike(2, scores=scores, judgements=judgements)
-    result = observed(x, y, level, [method])[method]
+    return defined(x, y, level, method)
+
+
+def defined(scores: Floats, judgements: Floats, level: str, method: str) -> float:
+    """As `correlate`, of checked arrays, which are NaN where a summary is unknown."""
+    result = observed(scores, judgements, level, [method])[method]
     if np.isnan(result.value):
+        documents, systems = scores.shape
         raise UndefinedCorrelationError(
             f"Expected scores and judgements that vary on level {level!r}, but {method} is undefined: "
-            f"{len(x)} documents, {x.shape[1]} systems, {result.left_out} of {result.groups} groups are constant."
+            f"{documents} documents, {systems} systems, {result.left_out} of {result.groups} groups are constant."
         )
     return result.value
 
@@ -113,8 +119,9 @@ def p_value(scores: Floats, judgements: Floats, level: str, method: str) -> floa
 def _items(values: Floats, level: str, *, ranked: bool) -> Floats:
     """The values that are correlated on a level of one group, or their ranks, tied as in `tallies`."""
     if level == "summary":
-        return dense(values.ravel()).astype(np.float64) if ranked else values.ravel()
-    means: Floats = values.mean(axis=0)
+        known = values[~np.isnan(values)]
+        return dense(known).astype(np.float64) if ranked else known
+    means: Floats = np.nanmean(values, axis=0)
     return dense(means, tolerance(values)).astype(np.float64) if ranked else means
 
 
@@ -127,8 +134,9 @@ def weighted(
     systems: Floats | None = None,
 ) -> dict[str, Floats]:
     """method -> its values in n samples, float64 of shape (n,), NaN if it is undefined. Scores and
-    judgements are of shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and
-    (n, S), say how often each sample contains each of them (once if omitted)."""
+    judgements are of shape (D, S), NaN for an unknown summary; ``documents`` and ``systems``, whole
+    numbers of shape (n, D) and (n, S), say how often each sample contains each of them (once if
+    omitted)."""
     counts = list(tallies(scores, judgements, level, documents, systems))
     groups = {"pairwise": documents, "intra_system": systems}.get(level)
     if groups is None:
@@ -148,39 +156,42 @@ def tallies(
     documents: Floats | None = None,
     systems: Floats | None = None,
 ) -> Iterator[Tally]:
-    """The counts of each group of a level, under the samples of `weighted`."""
+    """The counts of each group of a level, under the samples of `weighted`. An unknown summary occurs in
+    no sample; the mean of a system is over its known summaries.
+    """
+    known = ~np.isnan(scores + judgements)
+    x, y = (np.where(known, values, 0.0) for values in (scores, judgements))
     document_counts = np.ones((1, scores.shape[0])) if documents is None else documents
     system_counts = np.ones((1, scores.shape[1])) if systems is None else systems
     if level == "summary":
-        items = document_counts[:, :, None] * system_counts[:, None, :]  # (n, D, S)
-        yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
+        items = document_counts[:, :, None] * system_counts[:, None, :] * known  # (n, D, S)
+        yield tally(items.reshape(len(items), scores.size), x.ravel(), y.ravel())
     elif level == "system":
-        samples = np.broadcast_to(
-            system_counts, (sample_count(document_counts, system_counts), scores.shape[1])
-        )
-        x, y = _means(scores, document_counts), _means(judgements, document_counts)
+        counts = document_counts @ known.astype(np.float64)  # (n, S), of known summaries
         yield tally(
-            samples,
-            x,
-            y,
+            system_counts * (counts > 0),
+            _means(x, document_counts, counts),
+            _means(y, document_counts, counts),
             score_tolerance=tolerance(scores),
             judgement_tolerance=tolerance(judgements),
         )
     elif level == "pairwise":
-        for row, judged in zip(scores, judgements, strict=True):
-            yield tally(system_counts, row, judged)
+        for in_row, row, judged in zip(known, x, y, strict=True):
+            yield tally(system_counts * in_row, row, judged)
     else:
-        for column, judged in zip(scores.T, judgements.T, strict=True):
-            yield tally(document_counts, column, judged)
+        for in_column, column, judged in zip(known.T, x.T, y.T, strict=True):
+            yield tally(document_counts * in_column, column, judged)
 
 
 def tolerance(values: Floats) -> float:
     """System means that differ by no more are tied, see `TIED`."""
-    return TIED * float(np.ptp(values)) if values.size else 0.0
+    known = values[~np.isnan(values)]
+    return TIED * float(np.ptp(known)) if known.size else 0.0
 
 
-def _means(values: Floats, documents: Floats) -> Floats:
-    """Means of the systems, (S,) of one sample of documents and (n, S) of more."""
-    counted = documents.sum(axis=1, keepdims=True)
-    means: Floats = documents @ values / np.where(counted > 0, counted, 1)
+def _means(values: Floats, documents: Floats, counts: Floats) -> Floats:
+    """Means of the systems, (S,) of one sample of documents and (n, S) of more; 0 for a system without
+    a summary. ``counts``: the summaries of each system in each sample.
+    """
+    means: Floats = documents @ values / np.where(counts > 0, counts, 1)
     return means[0] if len(means) == 1 else means

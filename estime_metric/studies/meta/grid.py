@@ -1,8 +1,9 @@
-"""Tidy tables of scores and judgements -> one complete grid of documents by systems."""
+"""Tidy tables of scores and judgements -> one grid of documents by systems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,8 @@ MISSING = ("error", "drop")  # what `join` does about cells that one of the tabl
 class Grid:
     """The scores of one ``measure`` next to the judgements of one quality (``judgement``), for
     every summary. ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and
-    ``judgements``, finite float64 of shape (D, S); higher is better. ``dropped`` says what `join`
-    excluded, in one sentence each."""
+    ``judgements``, float64 of shape (D, S), higher is better; both are NaN for a summary that `join`
+    excluded. ``dropped`` says which, in one sentence each."""
 
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -32,14 +33,24 @@ class Grid:
 
     def __post_init__(self) -> None:
         shape = (len(self.documents), len(self.systems))
-        for name in ("scores", "judgements"):
-            values = finite(name, getattr(self, name), 2)
-            if values.shape != shape:
+        tables = {name: np.asarray(getattr(self, name)) for name in ("scores", "judgements")}
+        for name, table in tables.items():
+            if table.shape != shape:
                 raise ValueError(
                     f"Expected argument `{name}` to be of shape {shape}, as the names of documents and systems are, "
-                    f"but got {values.shape}."
+                    f"but got {table.shape}."
                 )
-            object.__setattr__(self, name, values)
+        excluded = pd.isna(tables["scores"]) & pd.isna(tables["judgements"])
+        for name, table in tables.items():
+            values = finite(name, np.where(excluded, 0, table), 2)
+            object.__setattr__(self, name, np.where(excluded, np.nan, values))
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """The ``scores`` and ``judgements`` of the summaries that have both, by document and system."""
+        keys = pd.MultiIndex.from_product([self.documents, self.systems], names=KEY)
+        columns = {"scores": self.scores.ravel(), "judgements": self.judgements.ravel()}
+        return pd.DataFrame(columns, index=keys).dropna()
 
 
 def join(
@@ -53,7 +64,7 @@ def join(
     lower_is_better: bool = False,
     missing: str = "error",
 ) -> Grid:
-    """Lays scores and judgements side by side: every document with every system, once.
+    """Lays scores and judgements side by side, by document and system.
 
     Args:
         scores, judgements: tidy, one row for each summary. The grid follows the order of the
@@ -64,9 +75,8 @@ def join(
             7.0 are ``"7"``, see `estime_metric.compare.join`). A system of SummEval can be called
             ``M0`` in one table and ``LEAD-3`` in the other.
         lower_is_better: the scores count errors, say; they are negated.
-        missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
-            excluded, then documents that lack a cell for a system that remains. ``Grid.dropped``
-            says which.
+        missing: ``"error"``: both tables have every document with every system; or ``"drop"``:
+            summaries that one of the tables lacks are excluded, and ``Grid.dropped`` says which.
 
     Raises:
         TypeError: a column contains no numbers.
@@ -98,36 +108,43 @@ def join(
         for what, known, other in (("scores", judged, scored), ("judgements", scored, judged)):
             if len(strange := known.difference(other, sort=False)):
                 problems.insert(0, f"{part} without {what}: {listed(strange)}")
-    cells = pd.MultiIndex.from_product(common, names=KEY)
-    complete, systems = common
+    keys = pd.MultiIndex.from_product(common, names=KEY)
     for column, side in ((measure, x), (judgement, y)):
-        if len(gaps := cells.difference(side.index, sort=False)):
-            complete = complete.difference(gaps.unique("document"), sort=False)
+        if len(gaps := keys.difference(side.index, sort=False)):
             problems.append(f"{column!r} is missing for {cell_names(gaps)}")
     if problems and missing == "error":
         raise ValueError(
             f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(problems)}. "
             'With missing="drop" (--drop-missing) they are excluded.'
         )
-    if not len(complete) or not len(systems):
+    known = keys[keys.isin(x.index) & keys.isin(y.index)]
+    if not len(known):
         raise ValueError("Expected the tables to have summaries in common, but none is left.")
-    values, judged_values = (
-        side.unstack("system").loc[complete, systems].to_numpy() for side in (x, y)
-    )
-    for column, table in ((measure, values), (judgement, judged_values)):
-        if np.ptp(table) == 0:
+    for column, side in ((measure, x), (judgement, y)):
+        if np.ptp(values := side[known]) == 0:
             raise ValueError(
-                f"Expected column {column!r} to vary, but all {table.size} values are {table[0, 0]}."
+                f"Expected column {column!r} to vary, but all {len(values)} values are {values.iloc[0]}."
             )
-    return Grid(
-        documents=tuple(complete),
-        systems=tuple(systems),
-        scores=0.0 - values if lower_is_better else values,  # no minus zero
-        judgements=judged_values,
-        measure=measure,
-        judgement=judgement,
-        dropped=tuple(problems),
+    scores_of = 0.0 - x if lower_is_better else x  # no minus zero
+    cells = pd.DataFrame({"scores": scores_of[known], "judgements": y[known]})
+    return Grid(**arrays_of(cells), measure=measure, judgement=judgement, dropped=tuple(problems))
+
+
+def arrays_of(cells: pd.DataFrame) -> dict[str, Any]:
+    """The ``documents``, ``systems``, ``scores`` and ``judgements`` of a grid with these `Grid.cells`,
+    in their order.
+    """
+    documents, systems = (cells.index.unique(part) for part in KEY)
+    wide = cells.unstack("system")
+    scores, judgements = (
+        wide[name].loc[documents, systems].to_numpy() for name in ("scores", "judgements")
     )
+    return {
+        "documents": tuple(documents),
+        "systems": tuple(systems),
+        "scores": scores,
+        "judgements": judgements,
+    }
 
 
 def by_system(grid: Grid) -> list[Grid]:

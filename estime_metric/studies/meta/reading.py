@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
-from estime_metric.studies.columns import DOCUMENT_COLUMNS, SYSTEM_COLUMNS
+from estime_metric.studies.columns import DOCUMENT_COLUMNS, KEY, SYSTEM_COLUMNS
 from estime_metric.studies.keyed import Names, numeric_columns, read_keyed
 from estime_metric.studies.meta.grid import Grid, join
-
-READABLE = (".csv", ".jsonl", ".parquet")  # endings of the tables that are found in a folder
+from estime_metric.table.output import record_path
+from estime_metric.table.rows import is_table
 
 
 def read_grids(
@@ -61,16 +60,13 @@ def read_grids(
             "`directions` (--higher, --lower)."
         )
     return [
-        replace(
-            join(
-                table,
-                judgement,
-                column,
-                quality,
-                lower_is_better=not is_higher_better[name],
-                missing=missing,
-            ),
-            measure=name,
+        join(
+            table[[*KEY, column]].rename(columns={column: name}),
+            judgement,
+            name,
+            quality,
+            lower_is_better=not is_higher_better[name],
+            missing=missing,
         )
         for judgement, quality in judged.values()
         for name, (table, column) in scored.items()
@@ -90,7 +86,9 @@ def _chosen(
     known, usual = {}, []
     files = [path]
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE)
+        tables = sorted(file for file in path.iterdir() if is_table(file))
+        records = {record_path(table) for table in tables}
+        files = [table for table in tables if table not in records]
     for file in files:
         table = read_keyed(file, *key)
         columns = numeric_columns(table, skipped)
@@ -98,6 +96,11 @@ def _chosen(
             is_only = columns == (column,)
             in_folder = file.stem if is_only else f"{file.stem}.{column}"
             name = column if file == path else in_folder
+            if name in known:
+                raise ValueError(
+                    f"Expected the files in {path.name} to give each measure another name, but two of them are called "
+                    f"{name!r}. Rename {file.name}."
+                )
             known[name] = (table, column)
             usual += [name] if column in columns else []
     if unknown := [name for name in wanted or () if name not in known]:

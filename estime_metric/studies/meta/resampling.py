@@ -99,20 +99,15 @@ def resampled(
 ) -> dict[str, Floats]:
     """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples),
     NaN if there is none; in chunks, so that memory does not grow with their number."""
-    methods, rows = list(methods), sample_count(samples.documents, samples.systems)
-    by_level = {level: np.empty((len(methods), rows)) for level in levels}
+    methods, rows = list(methods), sample_count(*samples)
+    parts: dict[str, list[Floats]] = {level: [] for level in levels}
     step = max(1, _TOGETHER // max(1, grid.scores.size))
     for first in range(0, rows, step):
-        part = slice(first, first + step)
-        documents = None if samples.documents is None else samples.documents[part]
-        systems = None if samples.systems is None else samples.systems[part]
-        for level, values in by_level.items():
-            by_method = weighted(
-                grid.scores, grid.judgements, level, methods, documents=documents, systems=systems
-            )
-            for index, method in enumerate(methods):
-                values[index, part] = by_method[method]
-    return by_level
+        chunk = [None if drawn is None else drawn[first : first + step] for drawn in samples]
+        for level, values in parts.items():
+            by_method = weighted(grid.scores, grid.judgements, level, methods, *chunk)
+            values.append(np.stack([by_method[method] for method in methods]))
+    return {level: np.concatenate(values, axis=1) for level, values in parts.items()}
 
 
 def bootstrap(

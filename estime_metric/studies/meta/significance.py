@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,13 @@ import pandas as pd
 from scipy import stats
 
 from estime_metric.checks import check_choice
+from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.correlations import (
     LEVELS,
     UndefinedCorrelationError,
-    correlate,
+    defined,
 )
-from estime_metric.studies.meta.grid import Grid
+from estime_metric.studies.meta.grid import Grid, arrays_of
 from estime_metric.studies.meta.resampling import draw, resampled
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import interval_of
@@ -110,8 +112,8 @@ def williams_test(
     check_choice("level", level, WILLIAMS_LEVELS)
     check_choice("method", method, WILLIAMS_METHODS)
     values = _values(first, second, level, method)
-    items = first.scores.shape[1] if level == "system" else first.scores.size
-    between = correlate(first.scores, second.scores, level=level, method=method)
+    items = first.scores.shape[1] if level == "system" else len(first.cells)
+    between = defined(first.scores, second.scores, level, method)
     return Difference(*values, williams(*values[:2], between, items).p_value)
 
 
@@ -192,16 +194,16 @@ def compare_all(
         One row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``,
         ``level``, ``method``, ``first_value``, ``second_value``, ``difference``, ``low``, ``high``
         (bootstrap only), ``p_value``, and ``p_holm``, corrected by Holm's method for the pairs of
-        that judgement, level and method. If the test has no result, ``note`` says why and the
+        that judgement, level and method. Summaries that one of the two measures lacks are excluded,
+        and ``note`` says how many remain. If the test has no result, ``note`` says why and the
         numbers are NaN.
     """
-    check_choice("test", test, TESTS)
+    check_test(test, levels, methods)
     rows = []
     for judgement in dict.fromkeys(grid.judgement for grid in grids):
         rivals = [grid for grid in grids if grid.judgement == judgement]
-        for level, method, (first, second) in itertools.product(
-            levels, methods, itertools.combinations(rivals, 2)
-        ):
+        pairs = [_in_common(*pair) for pair in itertools.combinations(rivals, 2)]
+        for level, method, (first, second, note) in itertools.product(levels, methods, pairs):
             names: dict[str, Any] = {
                 "first": first.measure,
                 "second": second.measure,
@@ -214,24 +216,45 @@ def compare_all(
             except UndefinedCorrelationError as error:
                 rows.append({**names, "note": str(error)})
             else:
-                rows.append({**names, **result._asdict(), "note": ""})
+                rows.append({**names, **result._asdict(), "note": note})
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
     for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])
     return table
 
 
+def check_test(test: str, levels: Sequence[str], methods: Sequence[str]) -> None:
+    """Raises ValueError unless ``test`` exists, and has these levels and methods."""
+    check_choice("test", test, TESTS)
+    is_williams = test == "williams"
+    for level in levels:
+        check_choice("levels", level, WILLIAMS_LEVELS if is_williams else LEVELS)
+    for method in methods:
+        check_choice("methods", method, WILLIAMS_METHODS if is_williams else METHODS)
+
+
+def _in_common(first: Grid, second: Grid) -> tuple[Grid, Grid, str]:
+    """Two grids of the summaries that both have, and a note if one of them has more."""
+    cells = [grid.cells for grid in (first, second)]
+    known = cells[0].index[cells[0].index.isin(cells[1].index)]
+    if len(known) == len(cells[0]) == len(cells[1]):
+        return first, second, ""
+    one, other = (
+        replace(grid, **arrays_of(table.loc[known]))
+        for grid, table in zip((first, second), cells, strict=True)
+    )
+    note = f"{first.measure} and {second.measure}: {len(known)} summaries in common"
+    return one, other, note
+
+
 def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, float, float]:
     """The correlations of two measures with the same judgements, and their difference."""
     if (first.documents, first.systems) != (second.documents, second.systems) or not np.array_equal(
-        first.judgements, second.judgements
+        first.judgements, second.judgements, equal_nan=True
     ):
         raise ValueError(
             f"Expected both measures to have the same judgements of the same summaries in the same order, but "
             f"{first.measure!r} and {second.measure!r} do not."
         )
-    one, other = (
-        correlate(grid.scores, grid.judgements, level=level, method=method)
-        for grid in (first, second)
-    )
+    one, other = (defined(grid.scores, grid.judgements, level, method) for grid in (first, second))
     return one, other, one - other

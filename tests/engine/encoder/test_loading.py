@@ -54,7 +54,7 @@ def test_what_is_read_off_every_family(family: str, folder: str, capfd, caplog) 
     assert capfd.readouterr() == ("", "")
     assert not caplog.records
     info, model = loaded.info, loaded.model
-    assert (info.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
+    assert (loaded.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
     assert (info.positions, info.layer) == (POSITIONS, default_layer(BLOCKS))
     assert (info.special.before, info.special.after) == (
         (tokenizer.cls_token_id,),
@@ -252,7 +252,7 @@ def test_options_follow_the_encoder(
     encoder: str, options: dict, resolved: dict, infos: dict[str, EncoderInfo]
 ) -> None:
     info = infos[encoder]
-    config = info.resolve(EstimeConfig(model=info.name, **options))
+    config = info.resolve(EstimeConfig(model=encoder, **options))
     assert {name: getattr(config, name) for name in resolved} == resolved
     assert f"@{info.revision}|layers:" in config.signature()
     assert "default" not in config.signature()
@@ -271,7 +271,7 @@ def test_options_that_do_not_fit_the_encoder_are_refused(
 ) -> None:
     info = infos[encoder]
     with pytest.raises(ValueError, match=message):
-        info.resolve(EstimeConfig(model=info.name, **options))
+        info.resolve(EstimeConfig(model=encoder, **options))
 
 
 @pytest.mark.slow

@@ -230,11 +230,11 @@ def spoilt(
         ),
     ],
 )
-def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
+def test_an_encoder_of_states_that_are_not_finite_is_refused(
     bert_tokenizer, tmp_path: Path, weight: str, value: float, dtype: str, way_out: str
 ) -> None:
     model = spoilt(bert_tokenizer, tmp_path / "spoilt", weight, value)
-    message = f"'{model}' produced non-finite embeddings in torch.{dtype}: its weights contain NaN or infinity{way_out}."
+    message = f"The encoder produced non-finite embeddings in torch.{dtype}: its weights contain NaN or infinity{way_out}."
     with pytest.raises(FloatingPointError, match=re.escape(message)):
         EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
     if math.isfinite(value):

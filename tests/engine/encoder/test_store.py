@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from estime_metric import embedded
+from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import masked as encoder_module
 from estime_metric.engine.encoder.masked import MOST_HELD, EncoderStore, MaskedEncoder
+from tests.engine.encoder.test_loading import rewrite
 from tests.engine.encoder.test_masked import TEXTS, config, masked_texts
 from tests.families import BLOCKS
 
@@ -83,6 +86,22 @@ def test_a_changed_folder_is_loaded_anew(
         folder / "model.safetensors"
     )
     assert get(store, str(folder), layers=[2]) is not first
+
+
+def test_a_bundled_encoder_is_the_same_by_name_by_path_and_as_a_copy(
+    store: EncoderStore, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(embedded.SMALL, tmp_path / "copy")
+    other = shutil.copytree(embedded.SMALL, tmp_path / "other")
+    rewrite(other / "config.json", layer_norm_eps=1e-11)
+    models = [str(embedded.SMALL), "embedded-small", str(copy), str(other)]
+    loaded = [store.get(EstimeConfig(model=model)) for model in models]
+    assert [config.distance for _, config in loaded] == [2, 2, 2, 8]
+    assert [encoder.info.is_bundled for encoder, _ in loaded] == [True, True, True, False]
+    assert loaded[0][0] is loaded[1][0]
+    assert type(loaded[2][0].tokenizer) is type(loaded[1][0].tokenizer)  # ours, not `transformers`'
+    with pytest.raises(ValueError, match=r"the layers of 'embedded-small', but got 7"):
+        store.get(EstimeConfig(model="embedded-small", layers=7))
 
 
 def test_threads_share_one_load_and_agree(

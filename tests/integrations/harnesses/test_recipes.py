@@ -7,18 +7,26 @@ import re
 import sys
 from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import tokenizers
 import transformers
 
+from docs.examples import lightning_seq2seq as example
 from docs.examples.trainer_metrics import estime_compute_metrics, estime_scorer
-from estime_metric import EstimeResult, EstimeScorer
+from estime_metric import EstimeResult, EstimeScorer, embedded
+from estime_metric.measures import REPORTED
 from tests.command import json_rows
 from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_section
-from tests.pages import ROOT
+from tests.pages import ROOT, blocks
+
+#: Why tests are skipped if TensorBoard is missing.
+UNSEEN = (
+    "without tensorboard, nobody sees which summaries the recipe and the example show as the worst"
+)
 
 
 @pytest.fixture
@@ -54,6 +62,69 @@ def test_the_trainers_padding_is_no_text(
         assert logged == pytest.approx(means, nan_ok=True)
 
 
+@pytest.mark.filterwarnings("ignore")  # Lightning and torch warn of each other
+def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks of the page up to these, in order; the summaries are the sources' first sentences."""
+    pytest.importorskip("tensorboard", reason=UNSEEN)
+    page = blocks(ROOT / "docs" / "training.md")
+    (last,) = (number for number, block in enumerate(page) if "Watched" in block.code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec("\n".join(block.code for block in page[: last + 1]), names)
+
+    sources = [
+        "Anna bought the red boat. Peter sold the old house.",
+        "The cat sat on the mat. It slept.",
+    ]
+    summaries = [source.split(". ")[0] for source in sources]
+    explanations = EstimeScorer(model="embedded-small", min_tokens=2).explain_pairs(
+        summaries, sources
+    )
+    marked = [
+        f"{explanation.inconsistency:.2f}: {summary}"
+        for summary, explanation in zip(summaries, explanations, strict=True)
+    ]
+    for folder, steps in (("runs", [0, 1]), ("lightning_logs/version_1", [0, 1, 2])):
+        shown = texts_in(tmp_path / folder, "val/worst")
+        assert [*shown] == steps
+        for text in shown.values():
+            assert sorted(text.replace("**", "").split("\n\n")) == sorted(marked)
+
+    explanation = EstimeScorer().explain("Maria bought the\n\nold car.", sources[0])
+    shown = f"{explanation.inconsistency:.2f}: **Maria** bought the **old** **car**."
+    assert names["as_markdown"](explanation) == shown
+    assert example.as_markdown(explanation) == shown
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_example_of_lightning_shows_the_worst_of_its_epochs(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("tensorboard", reason=UNSEEN)
+    options = "--tensorboard --accelerator cpu --training 8 --validation 5 --epochs 2 --batch 2"
+    outcome = example.main([*options.split(), "--encoder", bert_folder, "--folder", str(tmp_path)])
+    shown = texts_in(tmp_path / "version_0", "val/worst")
+    assert [*shown] == [0, 4, 8]
+    worst = [float(line.split(":")[0]) for line in shown[8].split("\n\n")]
+    assert worst == sorted(worst, reverse=True)
+    assert len(worst) == 3
+    assert worst[0] >= outcome["val/inconsistency"] - 0.005
+
+
+def texts_in(folder: Path, tag: str) -> dict[int, str]:
+    """Step -> the text that TensorBoard shows."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder)).Reload()
+    return {
+        event.step: event.tensor_proto.string_val[0].decode()
+        for event in events.Tensors(f"{tag}/text_summary")
+    }
+
+
 @pytest.mark.slow
 def test_the_page_of_the_trainer(tmp_path: Path) -> None:
     (printed,) = run_section("training.md", "Trainer", tmp_path)
@@ -80,8 +151,11 @@ def test_the_page_of_lm_eval(tmp_path: Path) -> None:
     articles = [document["article"] for document in json_rows(tmp_path / "documents.jsonl")]
     result = EstimeScorer(model="embedded-small").score(["lol"] * len(articles), articles)
     assert results["blank,estime"] == 0
-    for name in ("alarms", "inconsistency"):
-        assert results[f"{name},estime"] == pytest.approx(result.mean(name))
+    for name in REPORTED:
+        assert results[f"{name},estime"] == pytest.approx(result.mean(name), nan_ok=True)
+    task = (ROOT / "docs" / "examples" / "lm_eval_task.yaml").read_text(encoding="utf-8")
+    aggregations = dict(re.findall(r"metric: (\w+)\n +aggregation: (\w+)", task))
+    assert (aggregations["inconsistency"], aggregations["new_names"]) == ("mean", "nanmean")
     (samples,) = (tmp_path / "results").rglob("samples_*.jsonl")
     assert _signature(result) in samples.read_text(encoding="utf-8")
 
@@ -102,7 +176,7 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     article, *summaries = re.findall(r"^(?:article =|   ) \"(.+)\"", page, re.MULTILINE)[-3:]
     scorer = EstimeScorer(model="embedded-small")
     result = scorer.score(summaries, [article] * 2)
-    for name in ("alarms", "inconsistency"):
+    for name in REPORTED:
         (mean,) = re.findall(rf"'estime/{name}/mean': ([\d.]+)", printed)
         assert float(mean) == pytest.approx(result.mean(name))
     for summary in summaries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,16 @@ def test_errors(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="column 'source'"):
         estime_reward(model=bert_folder)(completions=["A summary."], text=["A source."])
     for options in ({"measure": "alarms"}, {"copy_penalty": -1}, {"free_copy": -1}):
-        with pytest.raises(ValueError, match=f"`{next(iter(options))}`"):
-            estime_reward(**options)
+        for value in (*options.values(), math.nan):
+            with pytest.raises(ValueError, match=f"`{next(iter(options))}`"):
+                estime_reward(**dict.fromkeys(options, value))
+
+
+def test_a_mean_of_no_values_is_not_logged(bert_folder: str, pairs: Pairs) -> None:
+    logged: dict[str, float] = {}
+    reward = estime_reward(measure="alarm_rate", model=bert_folder)
+    reward(completions=["☃☃☃"], source=[pairs[2][1]], log_metric=logged.__setitem__)
+    assert set(logged) == {"estime/copied_density", "estime/alarms", "estime/blank"}
 
 
 @pytest.mark.slow

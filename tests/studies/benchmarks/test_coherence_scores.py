@@ -7,10 +7,12 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from estime_metric.studies.benchmarks.coherence_scores import published_scores
 from estime_metric.studies.benchmarks.coherence_scores.data import (
     CoherenceScores,
     read,
@@ -25,11 +27,13 @@ from estime_metric.studies.benchmarks.coherence_scores.published import (
 )
 from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     STATISTICS,
+    analyze,
     confounder_statistics,
     gruen_components,
     judgements_of,
     statistics_of,
 )
+from estime_metric.studies.benchmarks.shared.scored import score
 from estime_metric.studies.meta import shuffle_accuracy
 from tests.studies.made import real_folder
 from tests.studies.meta import oracle
@@ -132,6 +136,28 @@ def test_table_5_on_16_systems(data: CoherenceScores) -> None:
         for values in (data.components["cola"], data.table["coherence"])
     ]
     assert computed["cola", "cola"] == pytest.approx(stats.kendalltau(*system_means).statistic)
+
+
+def test_figure_5_has_the_resamples_that_were_requested(data: CoherenceScores) -> None:
+    scored = score(data, [published_scores(data)])
+    frames = analyze(scored, runs=0, resamples=7, seed=3)
+    within = frames["within-systems.csv"].set_index(["measure", "system"])
+    assert list(within.index.unique("measure")) == [
+        "HUM",
+        "CCL C/D",
+        "CCL WSJ",
+        "BAS",
+        "GRN",
+        "SQE",
+    ]
+    scores, judgements = (
+        data.table.query("system == 'M22'")[column].to_numpy() for column in ("gruen", "coherence")
+    )
+    row = within.loc[("GRN", "M22")]
+    assert row["value"] == pytest.approx(oracle.correlation(scores, judgements, "kendall_b"))
+    samples = oracle.resample(scores[:, None], judgements[:, None], "documents", 7, 3)
+    drawn = [oracle.correlation(x.ravel(), y.ravel(), "kendall_b") for x, y in samples]
+    assert [row["low"], row["high"]] == pytest.approx(list(np.quantile(drawn, [0.025, 0.975])))
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:

@@ -26,7 +26,15 @@ from tests.studies.made import DATA, made_folder
 CASES: dict[str, tuple[list[str], list[str], list[str]]] = {
     "summeval": (["correlations"], ["table1", "table2"], []),
     "coherence_scores": (
-        ["agreement", "shuffle", "components", "entities", "annotators", "confounders"],
+        [
+            "agreement",
+            "shuffle",
+            "components",
+            "entities",
+            "annotators",
+            "within-systems",
+            "confounders",
+        ],
         ["table3", "table4", "table3-intervals", "table5", "table6", "annotators", "table1"],
         [
             *(

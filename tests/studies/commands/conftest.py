@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Studies draw their pictures, but do not write them, which takes half of their seconds."""
-    monkeypatch.setattr("estime_metric.studies.meta.plots.save", lambda figure, path: (path, path))
+    monkeypatch.setattr("estime_metric.show.plot.save", lambda figure, path: (path, path))

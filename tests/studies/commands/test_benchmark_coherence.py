@@ -74,7 +74,7 @@ def test_what_the_data_lack_is_named(folder: Path) -> None:
 def test_without_matplotlib_there_are_tables_and_no_plots(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "estime_metric.studies.meta.plots", None)
+    monkeypatch.setitem(sys.modules, "estime_metric.show.plot", None)
     options = ["--resamples", 5, "--runs", 1, "-o", folder / "out", "-q"]
     assert "plots: " in run_command("benchmark", "coherence", folder, *options, status=1).stderr
     assert (folder / "out" / "table3.md").exists()

@@ -35,7 +35,7 @@ def test_real_pairs(tmp_path: Path) -> None:
     options = ["-n", "1,5", "-q", "--resamples", "20", "-o", folder]
     shown = run(path, "-m", "embedded-small", *options)
     labels = {line.split()[0] for line in shown_rows(shown.stdout, "5 errors, 4 pairs")[3:]}
-    assert {"(-)ESTIME-5", "(-)inconsistency-5", "(-)J-Shannon"} <= labels
+    assert {"(-)alarms-5", "(-)inconsistency-5", "(-)J-Shannon"} <= labels
     assert "SubtleErrors|model:embedded-small@sha256-" in shown.stdout
     rows = pd.read_csv(folder / "scores.csv")
     alarms = rows.groupby("n_errors")["estime_token_5"].sum()
@@ -53,11 +53,19 @@ def test_a_named_generator_several_layers_and_a_second_setting(
     models = ["-m", bert_folder, "--generator", bert_folder, "--compare", second, "-o", out]
     shown = run(table, *models, "-l", "2,4", "-n", "2", "--unit", "word", *QUICK)
     rivals = {row["measure"]: row["than"] for row in csv_rows(out / "agreement.csv")}
-    assert rivals["(-)ESTIME-4 (distance 2)"] == "(-)ESTIME-4 word"
-    assert rivals["(-)ESTIME-4 word"] == "(-)inconsistency-2 word"
+    assert rivals["(-)alarms-4 (distance 2)"] == "(-)alarms-4 word"
+    assert rivals["(-)alarms-4 word"] == "(-)inconsistency-2 word"
     lines = shown_rows(shown.stdout, "2 errors, 5 pairs")
     for layer in (2, 4):
-        assert any(line.startswith(f"(-)ESTIME-{layer} word") for line in lines)
+        assert any(line.startswith(f"(-)alarms-{layer} word") for line in lines)
+
+
+def test_ids_are_compared_as_text_before_anything_is_corrupted(tmp_path: Path) -> None:
+    rows = [{"source": "a b", "summary": "a", "id": name} for name in (7, "7.0", None, "x", "x")]
+    table = write_jsonl(tmp_path / "clean.jsonl", rows)
+    refused = run(table, "-m", "embedded-small", *QUICK, status=2).stderr
+    assert "Expected each pair to have another id, but 7, x occurs twice." in refused
+    assert "Traceback" not in refused
 
 
 @pytest.mark.slow
@@ -79,4 +87,5 @@ def test_scores_of_files_join(table: Path, bert_folder: str, tmp_path: Path) -> 
     assert "Fewer than 10 pairs have no interval." in shown.stdout
     lines = shown_rows(shown.stdout, "2 errors, 5 pairs")
     assert any(line.startswith("(-)size [mine]") for line in lines)
+    assert "2 errors, 5 pairs, but fewer with a score: (-)size [mine] (4)." in shown.stdout
     assert f"mine: no row for 1 of 15 summaries: ({rows[0]['pair']}, 0)." in shown.stdout

@@ -67,6 +67,14 @@ def test_of_a_record_everything_counts(bert_folder: str, tmp_path: Path) -> None
         scorer, name = settings(first, path)
         assert (scorer.config.unit, scorer.config.normalize) == ("token", False)
         assert name == "unit token, normalize no"
+        for lacking, called in (
+            ({"min_tokens": 5}, "min_tokens no"),
+            ({"drop_tags": {"DT"}, "tagger": "nltk"}, "drop_tags no, tagger no"),
+            ({"soft_model": bert_folder, "token_budget": 512}, "soft_model no"),
+        ):
+            scorer, name = settings({"model": bert_folder, "layers": (2,), **lacking}, path)
+            assert sorted(name.split(", ")) == called.split(", ")
+            assert all(not getattr(scorer.config, option) for option in lacking)
 
 
 def test_a_file_that_changes_nothing_is_refused(bert_folder: str, tmp_path: Path) -> None:

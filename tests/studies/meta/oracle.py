@@ -1,5 +1,5 @@
 """The statistics of the meta-evaluation the long way: rows copied, group by group, all pairs of a
-group.
+group; an unknown summary is NaN in scores and judgements, and is not there.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ METHODS = ("spearman", "pearson", "kendall_a", "kendall_b", "kendall_c", "accura
 
 def groups(scores: Array, judgements: Array, level: str, method: str) -> list[tuple[Array, Array]]:
     if level == "summary":
-        return [(scores.ravel(), judgements.ravel())]
+        return [known(scores.ravel(), judgements.ravel())]
     if level == "system":
-        exact = [side.mean(axis=0) for side in (scores, judgements)]
+        columns = [known(*pair) for pair in zip(scores.T, judgements.T, strict=True)]
+        means = [[side.mean() for side in pair] for pair in columns if len(pair[0])]
+        exact = list(np.array(means).reshape(-1, 2).T)
         rounded = [np.round(means, 9) for means in exact]
         varied = all(len(set(means)) > 1 for means in rounded)
         return [tuple(exact if method == "pearson" and varied else rounded)]
-    if level == "pairwise":
-        return list(zip(scores, judgements, strict=True))
-    return list(zip(scores.T, judgements.T, strict=True))
+    rows = (scores, judgements) if level == "pairwise" else (scores.T, judgements.T)
+    return [known(*pair) for pair in zip(*rows, strict=True)]
+
+
+def known(x: Array, y: Array) -> tuple[Array, Array]:
+    return x[~np.isnan(x)], y[~np.isnan(y)]
 
 
 def ordered_pairs(x: Array, y: Array) -> tuple[int, int, int, int]:

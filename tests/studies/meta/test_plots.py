@@ -91,4 +91,4 @@ def test_the_best_layer_is_ringed_and_named() -> None:
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["fluency (best: 5)"]
     nothing = plots.plot_layers({"fluency": [np.nan, np.nan]}, [1, 2], "τ", "by layer")
-    assert not nothing.legends
+    assert [text.get_text() for text in nothing.legends[0].get_texts()] == ["fluency (none)"]

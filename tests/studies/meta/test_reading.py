@@ -72,11 +72,15 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
     SCORES[["doc", "system", "alarms"]].to_csv(folder / "mine.csv", index=False)
     SCORES[["doc", "system", "alarms", "winners"]].to_csv(folder / "both.csv", index=False)
     (folder / "notes.txt").write_text("no table")
+    (folder / "mine.csv.meta.json").write_text("{}")
     directions = {"mine": True, "alarms": False, "winners": True}
     grids = read_grids(folder, paths[1], qualities=["fluency"], directions=directions)
     assert [grid.measure for grid in grids] == ["both.alarms", "both.winners", "mine"]
     with pytest.raises(ValueError, match=r"\(both.alarms, both.winners, mine\), but got 'yours'"):
         read_grids(folder, paths[1], measures=["yours"])
+    SCORES[["doc", "system", "alarms"]].to_csv(folder / "mine.tsv", index=False, sep="\t")
+    with pytest.raises(ValueError, match=r"two of them are called 'mine'. Rename mine.tsv"):
+        read_grids(folder, paths[1], directions=directions)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="'empty' to have a column of numbers to be compared"):
         read_grids(tmp_path / "empty", paths[1])

@@ -30,9 +30,16 @@ from tests.studies.meta.conftest import grid_of, made_up
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("kind", meta.RESAMPLES)
-@pytest.mark.parametrize("steps", [2, 5], ids=["many ties", "few ties"])
-def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
+@pytest.mark.parametrize(
+    ("steps", "gaps"), [(2, 0), (5, 0), (5, 0.6)], ids=["many ties", "few ties", "gaps"]
+)
+def test_weights_equal_copied_rows(kind: str, seed: int, steps: int, gaps: float) -> None:
     grid = made_up(seed=seed, steps=steps)
+    excluded = np.random.default_rng(seed).random(grid.scores.shape) < gaps
+    scores, judgements = (
+        np.where(excluded, np.nan, side) for side in (grid.scores, grid.judgements)
+    )
+    grid = grid_of(scores, judgements)
     computed = resampled(grid, draw(grid.scores.shape, kind, 8, seed), meta.LEVELS, meta.METHODS)
     for index, (scores, judgements) in enumerate(
         oracle.resample(grid.scores, grid.judgements, kind, 8, seed)

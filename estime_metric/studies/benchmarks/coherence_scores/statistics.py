@@ -18,12 +18,14 @@ from estime_metric.studies.benchmarks.coherence_scores.published import (
     TABLE_5,
     TABLE_6,
 )
+from estime_metric.studies.benchmarks.shared.blocks import OWN
 from estime_metric.studies.benchmarks.shared.running import Frames
 from estime_metric.studies.benchmarks.shared.scored import Scored, with_paper
 from estime_metric.studies.coherence_measures.entity_graph import unlinked_sentences
-from estime_metric.studies.meta import bootstrap, correlate
+from estime_metric.studies.meta import bootstrap, correlate, evaluate_all
 from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.studies.meta.correlations import weighted
+from estime_metric.studies.meta.grid import Grid, by_system
 from estime_metric.studies.meta.shuffle import shuffle_accuracy
 from estime_metric.table.arrays import Floats
 
@@ -42,6 +44,16 @@ CONFOUNDERS = "confounders.csv"
 COMPONENTS = "components.csv"
 ENTITIES = "entities.csv"
 ANNOTATORS = "annotators.csv"
+WITHIN_SYSTEMS = "within-systems.csv"
+#: The paper's best measures (Figures 2 and 5), which are plotted.
+DRAWN = (
+    "human",
+    "ccl-roberta-large-ours-cnndm",
+    "ccl-roberta-large-ours-wsj",
+    "bartscore",
+    "gruen",
+    "sumqe",
+)
 
 
 def analyze(
@@ -53,11 +65,11 @@ def analyze(
     seed: int = 0,
 ) -> Frames:
     """Tidy tables of what Tables 1, 3, 4, 5 and 6 show, with the paper's figures in columns ``paper``,
-    and of the agreement of the annotators.
+    of the agreement of the annotators, and of what Figure 5 shows.
 
     ``runs``: over which the confounders with noise are averaged; 0 omits Table 1.
-    ``resamples``: of documents and systems, for the 95% intervals of Table 3, if there are to be
-    ``intervals``.
+    ``resamples``: of documents and systems, for the 95% intervals of Table 3, and of documents, for
+    those of Figure 5, if there are to be ``intervals``.
     """
     data = scored.data
     frames = {
@@ -67,6 +79,8 @@ def analyze(
         ENTITIES: entity_overlap(data),
         ANNOTATORS: annotator_agreement(data),
     }
+    if intervals:
+        frames[WITHIN_SYSTEMS] = _within_systems(scored, resamples, seed)
     if runs:
         frames[CONFOUNDERS] = confounder_statistics(data, runs, seed)
     return frames
@@ -103,17 +117,45 @@ def _agreement(scored: Scored[CoherenceScores], resamples: int, seed: int) -> pd
         if not grid.documents:
             continue
         for name, value in statistics_of(grid.scores, grid.judgements).items():
-            ends: dict[str, float] = {"low": np.nan, "high": np.nan}
+            row = {"column": column.name, "statistic": name, "value": value}
             if resamples:
                 level, method = STATISTICS[name]
-                resampled = bootstrap(
-                    grid, levels=[level], methods=[method], n=resamples, seed=seed
-                )
-                ends = resampled.loc[0, ["low", "high"]].to_dict()
-            rows.append({"column": column.name, "statistic": name, "value": value, **ends})
+                (ends,) = bootstrap(grid, levels=[level], methods=[method], n=resamples, seed=seed)[
+                    ["low", "high"]
+                ].to_dict("records")
+                row |= ends
+            rows.append(row)
     return with_paper(
         scored.tidy(rows, ["value", "low", "high"], statistic=STATISTICS), TABLE_3, ["statistic"]
     )
+
+
+def _within_systems(scored: Scored[CoherenceScores], resamples: int, seed: int) -> pd.DataFrame:
+    """Figure 5: ``value``, Kendall's tau-b of the summaries of each ``system``, ``low`` and ``high``, for
+    the measures `DRAWN` and those from files; documents resampled.
+    """
+    rows: list[dict[str, Any]] = []
+    for column, grid in drawn(scored).items():
+        agreement = evaluate_all(
+            by_system(grid),
+            levels=["summary"],
+            methods=["kendall_b"],
+            resample="documents",
+            n=resamples,
+            seed=seed,
+        )
+        rows += agreement.assign(column=column, system=grid.systems).to_dict("records")
+    return pd.DataFrame(rows, columns=["column", "measure", "system", "value", "low", "high"])
+
+
+def drawn(scored: Scored[CoherenceScores]) -> dict[str, Grid]:
+    """The columns that are plotted, `DRAWN` and those from files, and their grids."""
+    grids = {
+        column.name: scored.grid(column, "coherence")
+        for column in scored.known
+        if column.name in DRAWN or column.section == OWN
+    }
+    return {name: grid for name, grid in grids.items() if grid.documents}
 
 
 def _shuffle(data: CoherenceScores) -> pd.DataFrame:

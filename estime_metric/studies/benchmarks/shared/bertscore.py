@@ -50,7 +50,7 @@ class BertScorer:
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)
         self.signature = (
-            f"BERTScore|model:{info.name}@{info.revision}|layer:{self.layer}|idf:no|rescaled:no"
+            f"BERTScore|model:{model}@{info.revision}|layer:{self.layer}|idf:no|rescaled:no"
         )
 
     def score(

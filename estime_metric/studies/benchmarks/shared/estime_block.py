@@ -48,7 +48,7 @@ def estime_block(
     columns = tuple(
         ScoreColumn(
             name=column_of(name, layer, config.unit, setting),
-            label=_label_of(name, layer, config.unit, setting),
+            label=_label_of(name, layer, config.unit, setting, info.blocks),
             section=REFERENCE_FREE,
             lower_is_better=_is_negated(name),
             measure=name,
@@ -79,10 +79,13 @@ def _is_negated(name: str) -> bool:
     return HIGHER_IS_BETTER.get(name) is False
 
 
-def _label_of(name: str, layer: int, unit: str, setting: str) -> str:
-    """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms."""
+def _label_of(name: str, layer: int, unit: str, setting: str, blocks: int) -> str:
+    """The label of a measure's row, such as ``(-)alarms-5``. With an encoder that has as many blocks as
+    the paper's, the alarms are called as in its tables, ``(-)ESTIME-21``.
+    """
     negated = "(-)" if _is_negated(name) else ""
-    label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
+    is_printed = name == PAPER_MEASURE and blocks == PAPER_BLOCKS
+    label = f"{negated}{'ESTIME' if is_printed else name}-{layer}"
     if setting:
         return f"{label} ({setting})"
     return label if unit == "token" else f"{label} {unit}"

@@ -30,7 +30,7 @@ class Benchmark:
     Attributes:
         analyze: ``analyze(scored, resamples=..., seed=...)`` gives tidy tables by file name.
         tables: ``tables(scored, frames)`` gives the same for readers.
-        draw: ``draw(scored, frames, seed=...)`` gives plots, each with the name of its files, for
+        draw: ``draw(scored, frames)`` gives plots, each with the name of its files, for
             benchmarks whose paper has some; ImportError if matplotlib is not installed.
         shown: the tables on the screen; the others are for files. All if none is named.
     """
@@ -79,17 +79,18 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     scored = score(data, blocks, folder=folder, resume=resume, progress=progress)
     frames = benchmark.analyze(scored, resamples=resamples, seed=seed)
-    tables = {table.name: table for table in benchmark.tables(scored, frames)}
     if folder is not None:
         for name, frame in frames.items():
             write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
+    tables = {table.name: table for table in benchmark.tables(scored, frames)}
+    if folder is not None:
         for table in tables.values():
             write_text(folder / f"{table.name}.md", to_markdown(table))
         if benchmark.draw is not None:
             try:
-                from estime_metric.studies.meta.plots import save
+                from estime_metric.show.plot import save
 
-                for name, figure in benchmark.draw(scored, frames, seed=seed):
+                for name, figure in benchmark.draw(scored, frames):
                     (folder / PLOTS).mkdir(exist_ok=True)
                     save(figure, folder / PLOTS / name)
             except ImportError as error:

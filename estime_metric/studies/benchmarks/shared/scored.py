@@ -116,10 +116,18 @@ class Scored(Generic[Data]):
         )
 
     def gaps(self, judged: str) -> tuple[str, ...]:
-        """A line for below the tables if measures have no document with a score of every system."""
-        labels = [column.label for column in self.known if not self.grid(column, judged).documents]
-        note = f"Empty, because no document has a score of every system: {', '.join(labels)}."
-        return (note,) if labels else ()
+        """Lines for below the tables on measures that lack a score of every system in some documents,
+        or in all.
+        """
+        every = len(self.data.documents)
+        counts = {column.label: len(self.grid(column, judged).documents) for column in self.known}
+        empty = [label for label, count in counts.items() if not count]
+        fewer = [f"{label} ({count})" for label, count in counts.items() if 0 < count < every]
+        notes = {
+            "Empty, because no document has a score of every system": empty,
+            f"On fewer than the {every} documents, those with a score of every system": fewer,
+        }
+        return tuple(f"{what}: {', '.join(labels)}." for what, labels in notes.items() if labels)
 
     def tidy(
         self,

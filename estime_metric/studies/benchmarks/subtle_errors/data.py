@@ -12,6 +12,7 @@ from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.hub import load_dataset
 from estime_metric.studies.benchmarks.shared.records import join, read_frame
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleErrors
+from estime_metric.studies.keyed import listed
 
 #: The paper's texts (section 4) on the Hub, and the edition of the dataset in which names are not
 #: replaced by numbers.
@@ -55,8 +56,14 @@ def make_versions(
     ``numbers`` ascend to the number that ``corrupt`` makes.
 
     Raises:
+        ValueError: two pairs have the same name.
         EncoderUnavailableError: the generator's model cannot be loaded.
     """
+    names = pairs["document"]
+    if len(twice := names[names.duplicated()].unique()):
+        raise ValueError(
+            f"Expected each pair to have another id, but {listed(twice)} occurs twice."
+        )
     corrupted = corrupt(list(pairs["summary"]), progress=progress)
     rows = [
         (document, str(number), source, text.first(number).text)

@@ -133,10 +133,13 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
     data, frame = scored.data, frames[AGREEMENT]
     ends = [name for name in frame if name.endswith(("_low", "_high"))]
     frame = frame.assign(**frame[ends].where(frame["pairs"].fillna(0) >= LEAST_PAIRS))
-    agreement, paired = {}, {}
+    agreement, paired, fewer = {}, {}, []
     for number, rows in frame.groupby("n_errors", sort=False):
         pairs = rows["pairs"].fillna(0).max()
         title = f"{counted(int(number), 'error')}, {counted(pairs, 'pair')}"
+        short = rows[rows["pairs"] < pairs]
+        counts = [f"{row.measure} ({row.pairs})" for row in short.itertuples()]
+        fewer += [f"{title}, but fewer with a score: {', '.join(counts)}."] if counts else []
         agreement[title] = pd.DataFrame(
             {
                 "measure": rows["measure"],
@@ -161,8 +164,11 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
     every, behind = len(data.documents), "ρ of the first row minus ρ of this row"
     if any(column.setting for column in scored.known):
         behind += "; in the second setting, ρ of the same measure in the first one"
-    short = {number: every - len(data.complete(number)) for number in data.numbers}
-    note = f"95%: percentiles of a bootstrap over pairs. Fewer than {LEAST_PAIRS} pairs have no interval."
+    incomplete = {number: every - len(data.complete(number)) for number in data.numbers}
+    notes = [
+        f"95%: percentiles of a bootstrap over pairs. Fewer than {LEAST_PAIRS} pairs have no interval.",
+        *fewer,
+    ]
     return [
         Table(
             "subtle-errors",
@@ -172,10 +178,10 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
                 "Higher is better; (-): the measure is negated. paper: printed, not computed in this run, for 3 errors "
                 "and 2000 pairs of CNN/DailyMail. ρ p: two-sided, of no correlation, with summaries treated as "
                 "independent.",
-                note,
+                *notes,
                 *(
                     f"{counted(lacking, 'pair')} of {every} excluded: too few whole words for {counted(number, 'error')}."
-                    for number, lacking in short.items()
+                    for number, lacking in incomplete.items()
                     if lacking
                 ),
                 f"Errors: {data.generator}",
@@ -189,7 +195,7 @@ def make_tables(scored: Scored[Versions], frames: Frames) -> list[Table]:
             [
                 f"ρ behind: {behind}. Clean preferred: fraction of the pairs in which the clean summary scores higher; "
                 "ties count as one half.",
-                note,
+                *notes,
             ],
         ),
     ]

@@ -97,6 +97,6 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
     table = table.rename(columns=columns).assign(system=systems)
     return SummEval(
         origin=origin,
-        table=table.astype(dict.fromkeys(QUALITIES, float)),
+        table=crossed(table, origin).astype(dict.fromkeys(QUALITIES, float)),
         named_systems=False,
     )

@@ -30,7 +30,7 @@ _CURVES = {
         {name: (name, "summary", "kendall_c") for name in QUALITIES},
     ),
     "layers_system": (
-        f"correlation with {QUALITY}, system level",
+        f"correlation with {QUALITY}, system level, where p < .05",
         {
             "Spearman's ρ": (QUALITY, "system", "spearman"),
             "Kendall's τ-c": (QUALITY, "system", "kendall_c"),
@@ -41,9 +41,7 @@ _CURVES = {
 LARGEST_P = 0.05
 
 
-def draw(
-    scored: Scored[SummEval], frames: Frames, *, seed: int = 0
-) -> Iterator[tuple[str, Figure]]:
+def draw(scored: Scored[SummEval], frames: Frames) -> Iterator[tuple[str, Figure]]:
     """The plots, each with a name for its files, if several layers were read: ``layers_spearman`` and
     ``layers_kendall`` of the alarms at the summary level, ``layers_system`` for consistency at the
     system level. Thin lines are a second setting, by its first measure in addition to alarms and

@@ -27,7 +27,7 @@ LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
 CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
 _DIFFERENCE = ("difference", "low", "high", "p_value")
-_CORRELATIONS = ["value", "low", "high", "p_value", "undefined"]
+_NUMBERS = ["value", "low", "high", "p_value", "undefined"]
 
 
 def analyze(scored: Scored[SummEval], *, resamples: int = 1000, seed: int = 0) -> Frames:
@@ -37,7 +37,8 @@ def analyze(scored: Scored[SummEval], *, resamples: int = 1000, seed: int = 0) -
     ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``,
     ``method``, ``value`` (NaN if all scores or all judgements are equal, and without a score for each
     system), ``low``, ``high``, and ``p_value`` (see `correlations.p_value`), ``undefined``, the
-    resamples without a value, and ``paper``, the figure that the paper prints.
+    resamples without a value, ``documents``, how many have a score of every system and are used, and
+    ``paper``, the figure that the paper prints.
     ``differences.csv``, if there is a second setting or scores of files in addition to ESTIME: see
     `differences`.
     """
@@ -53,10 +54,13 @@ def analyze(scored: Scored[SummEval], *, resamples: int = 1000, seed: int = 0) -
             n=resamples,
             seed=seed,
         ).rename(columns={"judgement": "quality"})
-        agreement = agreement[[*keys, *_CORRELATIONS]].assign(column=column.name)
+        agreement = agreement[[*keys, *_NUMBERS]].assign(
+            column=column.name, documents=len(grids[0].documents)
+        )
         rows += agreement.to_dict("records")
-    correlations = with_paper(scored.tidy(rows, _CORRELATIONS, **keys), _printed(), list(keys))
-    frames = {CORRELATIONS: correlations.astype({"undefined": "Int64"})}
+    table = scored.tidy(rows, [*_NUMBERS, "documents"], **keys)
+    correlations = with_paper(table, _printed(), list(keys))
+    frames = {CORRELATIONS: correlations.astype(dict.fromkeys(("undefined", "documents"), "Int64"))}
     if len(compared := differences(scored, resamples, seed)):
         frames[DIFFERENCES] = compared
     return frames

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import make_app
 from estime_metric.studies.commands.benchmark.running import (
@@ -62,14 +61,15 @@ def summeval(
     """
     run.make_folder()
     config = measure.settings()
-    from estime_metric.studies.benchmarks import summeval  # imports torch: slow
+    from estime_metric.engine.encoder.loading import is_bundled  # imports torch: slow
+    from estime_metric.studies.benchmarks import summeval
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
     from estime_metric.studies.benchmarks.summeval.measures import measure_blocks
 
     scorers = scorers_of(config, compare)
     if bertscore_model is None:
         model = scorers[""].config.model
-        bertscore_model = model if model in embedded.PATHS else PAPER_ENCODER
+        bertscore_model = model if is_bundled(model) else PAPER_ENCODER
     blocks = measure_blocks(
         scorers,
         bert_model=None if bertscore_model == NONE else bertscore_model,
@@ -102,7 +102,7 @@ def coherence(
 
     Exit status: 0 on success, 1 if plots could not be drawn (the rest is written), 2 on failure.
 
-    Example: estime benchmark coherence DATA -o results
+    Example: estime benchmark coherence DATA -o results-coherence
 
     Args:
         folder: Folder with summeval/, coherence_scores/ and shuffle/.

@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.config import EstimeConfig
-from estime_metric.config_file import OF_ENCODER, contained
+from estime_metric.config_file import OF_ENCODER, contained, options_of
 from estime_metric.studies.commands.folder import make_folder
 
 if TYPE_CHECKING:
@@ -169,12 +169,14 @@ def scorers_of(
     scorer = EstimeScorer(**{"measures": measures, **kept, **written})
     one, other = (vars(each.encoder.info.resolve(each.config)) for each in (scorers[""], scorer))
     of_encoder = OF_ENCODER if is_other and is_record else ()
+    # What a record lacks has its default.
+    names = dict.fromkeys((*written, *(options_of({"config": other}) if is_record else ())))
     changed = [
         _option_text(name, other[name])
-        for name in written
+        for name in names
         if name not in of_encoder
         and one[name] != other[name]
-        and (name != "measures" or written[name])
+        and (name != "measures" or written.get(name))
     ]
     if not changed:
         raise ValueError(f"Expected {compared.name} to change an option, but it changes none.")
@@ -182,11 +184,11 @@ def scorers_of(
 
 
 def _option_text(name: str, value: Any) -> str:
-    """An option as a setting is called by: ``distance 8``, ``normalize``."""
-    if isinstance(value, bool):
+    """An option as a setting is called by: ``distance 8``, ``normalize``, ``min_tokens no``."""
+    if isinstance(value, bool) or value is None:
         return name if value else f"{name} no"
     is_list = isinstance(value, (tuple, frozenset))
-    return f"{name} {'+'.join(map(str, sorted(value))) if is_list else value}"
+    return f"{name} {('+'.join(map(str, sorted(value))) or 'no') if is_list else value}"
 
 
 #: What a command has if no option of these groups is given.

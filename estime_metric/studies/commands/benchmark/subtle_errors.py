@@ -6,9 +6,9 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.console import warn_of_rows
+from estime_metric.compare.join import id_of
 from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark.running import (
@@ -22,7 +22,7 @@ from estime_metric.studies.commands.benchmark.running import (
     scorers_of,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
-from estime_metric.table.rows import Layout, read_lines, valid_lines
+from estime_metric.table.rows import Layout, joined, read_lines, valid_lines
 from estime_metric.table.table import write
 
 if TYPE_CHECKING:
@@ -77,18 +77,16 @@ def subtle_errors(
     warn_of_rows(problems)
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
-    from estime_metric.studies.benchmarks.subtle_errors import (
-        SubtleErrors,  # imports torch: slow
-        experiment,
-    )
+    from estime_metric.engine.encoder.loading import is_bundled  # imports torch: slow
+    from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     added = others.blocks()
     scorers = scorers_of({"measures": FURTHER_MEASURES, **config}, compare, FURTHER_MEASURES)
-    is_bundled = scorers[""].config.model in embedded.PATHS
-    default_generator = EMBEDDED_SMALL_MODEL if is_bundled else PAPER_GENERATOR
+    model = scorers[""].config.model
+    default_generator = EMBEDDED_SMALL_MODEL if is_bundled(model) else PAPER_GENERATOR
     maker = SubtleErrors(
         generator or default_generator,
         n_errors=numbers[-1],
@@ -126,8 +124,8 @@ def _read(
         clean = pd.DataFrame(
             {
                 # A pair's name is its id, otherwise its line.
-                "document": str(line.row.get("id", line.number)),
-                "source": line.row[layout.source_column],
+                "document": id_of(line.row.get("id")) or str(line.number),
+                "source": joined(line.row[layout.source_column]),
                 "summary": line.row[layout.summary_column],
             }
             for line in lines

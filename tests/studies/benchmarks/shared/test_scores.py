@@ -59,7 +59,7 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
         "ROUGE-L": baselines.rouge(texts, references)["ROUGE-L"],
         "(-)length": baselines.length(texts),
         "(-)absent words": baselines.absent_words(texts, sources),
-        "(-)ESTIME-3 (unit word)": result.values("alarms", 3).numpy(),
+        "(-)alarms-3 (unit word)": result.values("alarms", 3).numpy(),
         "soft-1 (unit word)": result.values("soft", 1).numpy(),
     }.items():
         (column,) = [column for column in scores.columns if column.label == label]

@@ -69,6 +69,10 @@ def test_a_data_set_that_cannot_be_loaded_says_what_to_do(monkeypatch: pytest.Mo
 def test_rows_of_the_hubs_layout_may_lack_different_names(data: SummEval) -> None:
     rows = [row | {"id": "same"} for row in hub_rows(data)]
     assert from_rows(rows, "x").documents == ["0", "1", "2", "3"]
+    for name in ("machine_summaries", *QUALITIES):
+        rows[2][name] = rows[2][name][:-1]
+    with pytest.raises(ValueError, match=r"x to contain each document .* none for \(2, S3\)"):
+        from_rows(rows, "x")
 
 
 def test_missing_rows_are_named(tmp_path: Path) -> None:

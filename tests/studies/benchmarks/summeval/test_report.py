@@ -140,6 +140,18 @@ def test_a_measure_without_one_system_is_a_row_of_dashes_and_one_note(data: Summ
         assert notes == ["Empty, because no document has a score of every system: judge [mine]."]
 
 
+def test_a_measure_with_a_gap_rests_on_fewer_documents_and_that_is_said(data: SummEval) -> None:
+    table = pd.DataFrame(list(data.keys), columns=["document", "system"])
+    judge = table.assign(judge=range(len(data))).drop(index=[1, 4])  # of two documents
+    blocks = [made_block(COLUMNS), own_block(judge, "mine")]
+    results = run(BENCHMARK, data, blocks, resamples=5)
+    counts = results.frames["correlations.csv"].groupby("measure")["documents"].unique()
+    assert (list(counts["judge [mine]"]), list(counts["ROUGE-1"])) == ([2], [4])
+    note = "On fewer than the 4 documents, those with a score of every system: judge [mine] (2)."
+    for name in ("table1", "table2", "layers"):
+        assert note in results.tables[name].notes
+
+
 def made(
     data: SummEval, columns: list[tuple[int, str, str]], blocks: int = 3
 ) -> tuple[Scored, Frames]:

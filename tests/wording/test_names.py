@@ -1,0 +1,182 @@
+"""Which names of a summary are new, and where capitals say something."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from estime_metric import novelty
+from estime_metric.wording.source import NEW_NAME, SourceWording
+
+#: Two texts that name the same; each has to be known from the other.
+SAME = [
+    # marks, points, spaces
+    ("Nicolas spoke", "Nicol\u00e1s spoke"),
+    ("troops of the U.S. left", "troops of the US left"),
+    ("troops of the U. S. left", "troops of the U.S. left"),
+    ("the author J. K. Rowling", "the author J.K. Rowling"),
+    ("the author J. K. Rowling", "the author JK Rowling"),
+    ("a Ph.D. program", "a PhD program"),
+    # initials
+    ("the World Health Organization", "the WHO"),
+    ("the Department of Justice", "the DoJ"),
+    ("the Department of Justice", "the DOJ"),
+    ("the National Aeronautics and Space Administration", "the Nasa"),
+    ("about John F. Kennedy", "about JFK"),
+    ("about J.K. Rowling", "about JKR"),
+    ("in World War II", "in WWII"),
+    ("in World War I", "in WWI"),
+    ("in World War Two", "in World War II"),
+    ("in the Second World War", "in WWII"),
+    ("the First World War", "in WWI"),
+    ("with GANs", "with a GAN"),
+    ("two PhDs", "one Ph.D. as well"),
+    ("all MPs", "one MP"),
+    ("QPR at Portman Road", "QPR there, and Portman Road"),
+    # full names in the table
+    ("the United Nations", "the UN"),
+    ("the United States", "the US"),
+    ("the United States of America", "the USA"),
+    ("from the U.S.", "from the USA"),
+    ("from the EU", "from the European Union"),
+    ("in Los Angeles", "in LA"),
+    ("at Los Angeles International Airport", "at LAX"),
+    ("Springfield, MA", "Springfield in Massachusetts"),
+    ("the prime minister", "the PM"),
+    ("her chief executive officer", "her CEO"),
+    ("on television", "on TV"),
+    ("the televisions", "the TVs"),
+    ("the American Pharmacists Association", "the APhA"),
+    ("the Labour Party", "the Labor Party"),
+    ("the LGBT group", "the LGBTQ group"),
+    # abbreviations
+    ("on Jan. 5", "on 5 January"),
+    ("Sen. Warren", "the Senator Warren"),
+    ("Gov. Brown", "the Governor Brown"),
+    ("Mt. Everest", "the Mount Everest"),
+    ("Ft. Lauderdale", "in Fort Lauderdale"),
+    ("St. Louis", "in Saint Louis"),
+    ("Main St.", "in Main Street"),
+    ("Park Ave.", "on Park Avenue"),
+    ("Ford Co.", "the Ford Company"),
+    # peoples, in the singular and the plural
+    ("to Russia", "two Russians"),
+    ("to Israel", "two Israelis"),
+    ("to Canada", "two Canadians"),
+    ("to Venezuela", "the Venezuelan troops"),
+    ("to Mexico", "with Mexican food"),
+    ("to Italy", "an Italian"),
+    ("to England", "the English"),
+    ("to Lebanon", "the Lebanese"),
+    ("to Serbia", "two Serbs"),
+    ("to Somalia", "two Somalis"),
+    ("to Kurdistan", "two Kurds"),
+    ("to Scotland", "a Scotsman"),
+    ("to France", "two Frenchmen"),
+    ("to Ireland", "an Irishwoman"),
+    ("to Poland", "the Polish"),
+    ("to the Netherlands", "the Dutch"),
+    ("to Afghanistan", "two Afghans"),
+    ("to New Zealand", "two New Zealanders"),
+    ("the Russians", "a Russian"),
+    ("of Islam", "an Islamist"),
+    ("of Islam", "two Muslims"),
+    ("of Christianity", "two Christians"),
+    ("of Judaism", "the Jews"),
+    ("of Buddhism", "a Buddhist"),
+    ("to the UK", "the British"),
+    ("to the United Kingdom", "the British"),
+    ("to the U.S.", "the American"),
+    ("to the United States", "two Americans"),
+    # plurals and followers
+    ("the Kennedy family", "the Kennedys"),
+    ("of Freud", "a Freudian"),
+    ("a Democrat", "the Democratic one"),
+    # lower case is no other name
+    ("the us, the un and the who met", "the US, the UN and the WHO met"),
+    ("the world health organization met", "the WHO met"),
+]
+
+
+def new_names(source: str, summary: str) -> list[str]:
+    return [
+        summary[fact.start : fact.end]
+        for fact in SourceWording(source).new_facts(summary)
+        if fact.kind == NEW_NAME
+    ]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_a_name_in_another_form_is_not_new(one: str, other: str) -> None:
+    for source, summary in ((one, other), (other, one)):
+        assert new_names(f"{source}, they said so.", f"then as they said so {summary}") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "summary", "expected"),
+    [
+        ("then Johnson spoke", "later on Johnston spoke at length", ["Johnston"]),
+        ("then Julia spoke", "later on Julian spoke at length", ["Julian"]),
+        ("then Maria and Ali spoke", "later on Marian and Alian spoke", ["Marian", "Alian"]),
+        ("in Washington, D.C.", "they met David Cameron there", ["David Cameron"]),
+        ("in the US", "they met Umar Said there", ["Umar Said"]),
+        ("they met Umar Said", "it was in the US as they say", ["US"]),
+        ("then McCain spoke", "they met Miley Cyrus there", ["Miley Cyrus"]),
+        ("at BestInsuranceABC", "it was at BetterInsuranceABC", ["BetterInsuranceABC"]),
+        ("fans of QPR left", "fans of QPR at Portman Road left", ["Portman Road"]),
+        ("it was in WWI", "it was in World War II as they say", ["World War II"]),
+        ("in Massachusetts", "there they met Jack Ma as they say", ["Jack Ma"]),
+        ("Those who know", "the report of the WHO said something", ["WHO"]),
+        ("They told us", "the report of the US said something", ["US"]),
+        ("then he left", "he went to New York with Peter and New York", ["New York", "Peter"]),
+        ("then he left", "he went to **New** **York** with him", ["New** **York"]),
+        # a sentence, a line, a quotation and an item begin with any word
+        ("then he left", 'so he said. Bob left, and then "Carl left". Dora left', []),
+        ("then he left", "he left!\nBob left, and: Carl left (he left.) Dora left", []),
+        ("then he left", "1) Bob left\n2) Carl left and saw Dora there", ["Dora"]),
+        ("then he left", "so J. Smith left, and Mr. Miller left them", ["Smith", "Miller"]),
+        ("then he left", "in Main Street. Bob left, and on television. Carl left", ["Main Street"]),
+        # these are no names wherever they stand
+        ("then he left", "he left However he left Despite it Both left Meanwhile he left", []),
+        ("then he left", "he left Additionally he left Officials left Prior to it", []),
+    ],
+)
+def test_new_names_by_hand(source: str, summary: str, expected: list[str]) -> None:
+    assert new_names(source, summary) == expected
+
+
+SOURCE = "Last year Anna Smith and Bob Miller met an old friend in Paris, where dogs bark at night."
+
+
+@pytest.mark.parametrize(
+    ("summary", "names"),
+    [
+        ("", 0),
+        ("Anna and Bob met Carl.", 1),
+        ("Then Anna met Carl Brown, an old friend, at night.", 1),
+        ("Anna Smith met Bob Miller and Carl Brown", 1),  # mostly names
+        ("An old friend met dogs. They bark.", 0),  # capitals at beginnings of sentences alone
+        ("then anna met carl, an old friend, at night.", math.nan),
+        ("Then anna met bob miller in paris. An old friend met carl.", math.nan),
+        ("Old Friend Anna Met Carl Brown at Night", math.nan),
+        ("THEN ANNA MET CARL BROWN AT NIGHT", math.nan),
+        # of other words than the source
+        ("then we saw Zoe and some cats", 1),
+        ("Zoe Sees Some Cats", math.nan),
+    ],
+)
+def test_names_are_counted_if_capitals_say_something(summary: str, names: float) -> None:
+    assert novelty([summary], [SOURCE])["new_names"] == pytest.approx([names], nan_ok=True)
+
+
+@pytest.mark.parametrize("form", [str.lower, str.upper, str.title])
+def test_the_capitals_of_a_source_in_one_case_decide_nothing(form: type[str]) -> None:
+    summary = "Then Anna Smith met Carl Brown, an old friend, at night."
+    assert novelty([summary], [form(SOURCE)])["new_names"] == [1]
+
+
+def test_a_negation_is_not_a_name_and_don_is() -> None:
+    source = "They left on Monday, and she stayed."
+    summary = "On Monday they left (Don't ask), and she Didn\u2019t; Don stayed."
+    assert new_names(source, summary) == ["Don"]

@@ -1,0 +1,181 @@
+"""What a text shows, whatever a tokenizer, a web page or a list did to it."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric import novelty
+from estime_metric.wording.source import SourceWording
+from estime_metric.wording.text import shown
+
+SOURCE = (
+    "On Monday, 235,000 people didn't go to L'Oreal's plant in the U.S. It's 3,800 km away, Bob O'Brien said.\n"
+    'At 10:30, the F-16 cost $1.8 million (or 122.5 thousand per man) in the 1990s. "We don\'t," he told Anna Miller.\n'
+    "Nicol\u00e1s, 28 years old, saw twenty-one men of A&E there: 4% of them in Cura\u00e7ao."
+)
+
+#: Forms of `SOURCE`, written by hand; lines that are not listed stay as they are.
+FORMS = {
+    "every mark apart": (
+        "On Monday , 235 , 000 people didn ' t go to L ' Oreal ' s plant in the U . S . It ' s 3 , 800 km away , "
+        "Bob O ' Brien said .\nAt 10 : 30 , the F - 16 cost $ 1 . 8 million ( or 122 . 5 thousand per man ) in the "
+        '1990s . " We don \' t , " he told Anna Miller .\nNicol\u00e1s , 28 years old , saw twenty - one men of '
+        "A & E there : 4 % of them in Cura\u00e7ao ."
+    ),
+    "Penn Treebank": (
+        "On Monday , 235,000 people did n't go to L'Oreal 's plant in the U.S . It 's 3,800 km away , Bob O'Brien "
+        "said .\nAt 10:30 , the F-16 cost $ 1.8 million -LRB- or 122.5 thousand per man -RRB- in the 1990s . `` We "
+        "do n't , '' he told Anna Miller .\nNicol\u00e1s , 28 years old , saw twenty-one men of A & E there : 4 % of "
+        "them in Cura\u00e7ao ."
+    ),
+    "Moses": (
+        "On Monday , 235,000 people didn &apos;t go to L &apos;Oreal &apos;s plant in the U.S. It &apos;s 3,800 km "
+        "away , Bob O &apos;Brien said .\nAt 10 : 30 , the F @-@ 16 cost $ 1.8 million ( or 122.5 thousand per man ) in "
+        "the 1990s . &quot; We don &apos;t , &quot; he told Anna Miller .\nNicol\u00e1s , 28 years old , saw twenty "
+        "@-@ one men of A &amp; E there : 4 % of them in Cura\u00e7ao ."
+    ),
+    "entities": html.escape(SOURCE).replace("\u00e1", "&aacute;").replace(" 28", "&nbsp;28"),
+    "escaped twice": html.escape(html.escape(SOURCE)),
+    "separators": SOURCE.replace("\n", " <n> "),
+    "tags": f"<p>{SOURCE}</p>".replace("\n", '<br/><a href="x">').replace("Bob", "<b>Bob</b>"),
+    "written out": SOURCE.replace("\n", "\\n"),
+    "numbered": "1. " + SOURCE.replace("\nAt", "\n2. At").replace("\nNic", "\n3. Nic"),
+    "bullets": "\u2022 **1)** "
+    + SOURCE.replace("\nAt", "\n- 2) At").replace("\nNic", "\n  - 3) Nic"),
+    "numbered in a line": "1. " + SOURCE.replace("\nAt", " 2. At").replace("\nNic", " 3. Nic"),
+    "without width": SOURCE.replace(" ", " \u200b").replace("people", "peo\u00adple"),
+    "spaces": SOURCE.replace(" ", "\u00a0").replace("\n", "\r\n"),
+    "wrapped": SOURCE.replace(" million", "\nmillion").replace(" in the", "\nin the"),
+    "decomposed": unicodedata.normalize("NFD", SOURCE),
+    "Arabic digits": SOURCE.translate({48 + digit: 0x660 + digit for digit in range(10)}),
+    "full width": SOURCE.translate({code: code + 0xFEE0 for code in range(0x30, 0x7F)}),
+    "emphasis": SOURCE.replace("Anna", "**Anna**")
+    .replace("Miller", "_Miller_")
+    .replace("Bob", "*Bob*"),
+    "apostrophes": SOURCE.replace("'", "\u02bc"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("side", ["summary", "source"])
+def test_a_form_of_one_side_changes_nothing(form: str, side: str) -> None:
+    texts = [FORMS[form], SOURCE] if side == "summary" else [SOURCE, FORMS[form]]
+    values = novelty(texts[:1], texts[1:])
+    new = {name: value for name, [value] in values.items() if name.startswith("new")}
+    assert new == dict.fromkeys(new, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("u . s . troops , the '90 s and 1990 s , ' 80s", "u.s. troops, the '90s and 1990s, '80s"),
+        (
+            "in 2015 . 20 men of 2 , 3 or 1 , 20 . 46-year-old",
+            "in 2015. 20 men of 2, 3 or 1, 20. 46-year-old",
+        ),
+        (
+            "It is 2.5 , in 2015 , 200 men . Of 7 . 5 left .",
+            "It is 2.5, in 2015, 200 men. Of 7. 5 left.",
+        ),
+        ("well-known men - or boys , 5 of them .", "well-known men - or boys, 5 of them."),
+        ("a 'legend of the game ' , he said .", "a 'legend of the game ', he said."),
+        ("1. a\n1) b\n2) c\n2. d\n500. e\n2015.\nf", "a\nb\nc\nd\n500. e\n2015.\nf"),
+        ("He was No. 1. He won 2.5 of 3.\nNo. 3. So", "He was No. 1. He won 2.5 of 3.\nNo. 3. So"),
+        ("[text](https://a.org/b_c) f***ing a_b", "text f***ing a_b"),
+        ("un ##believ ##able be@@ lief", "unbelievable belief"),
+        ("&lt;n&gt; &foo; &amp &nbsp", "\n &foo; &amp &nbsp"),
+        ("10\u00a0000 men, 1\u202f200", "10,000 men, 1,200"),
+    ],
+)
+def test_shown_by_hand(text: str, expected: str) -> None:
+    assert shown(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SOURCE,
+        "Wait ... .5 mg, and 'so' it went. In a < b and c > d, 5 * 3 - 2 is R&D; \u201cyes\u201d \u2013 no.",
+        "\u5317\u4eac2008\u5e74\u3002 10\u00b2 \u00bd \U0001f600",
+    ],
+)
+def test_other_texts_are_shown_as_they_are(text: str) -> None:
+    assert shown(text).text == text
+    assert shown(text).span(3, 5) == (3, 5)
+
+
+PIECES = [
+    "&#39;",
+    "&amp;",
+    "<br>",
+    " ",
+    "\n",
+    "1. ",
+    "a",
+    "B",
+    "e\u0301",
+    "\ufb01",
+    "\u200b",
+    ".",
+    " ,",
+    " 's",
+    "- ",
+    "5",
+    "**",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_spans_are_those_of_the_same_characters(text: str) -> None:
+    """What is shown of a span, without what is around it, are the same letters and digits."""
+    result = shown(text)
+    end_before = 0
+    for position, character in enumerate(result.text):
+        start, end = result.span(position, position + 1)
+        assert start < end
+        if result.text[position - 1 : position + 1] != "fi":  # both of one ligature
+            assert end_before <= start
+        if character.isalnum():
+            assert character in unicodedata.normalize("NFKC", text[start:end])
+        end_before = end
+    assert result.moves or result.text == text
+
+
+def test_facts_are_found_where_they_are_written() -> None:
+    summary = "1. Then in the U . S . , 1 , 200 men saw &laquo;young Anna Jos\u0065\u0301&raquo; there later today at 10 : 30 .<n>2. Nobody went ."
+    wording = SourceWording(
+        "then men at 10:30 in the US saw young nobody there; later today they went"
+    )
+    facts = [summary[fact.start : fact.end] for fact in wording.new_facts(summary)]
+    assert facts == ["1 , 200", "Anna Jos\u0065\u0301"]
+    words = [summary[start:end] for start, end in wording.new_words(summary)]
+    assert words == ["U", "S", "1", "200", "Anna", "Jos\u0065\u0301"]
+    written = [summary[start:end] for start, end in wording.written_spans(summary)]
+    assert {"U . S .", "10 : 30"} <= {*written}
+
+
+@pytest.mark.parametrize(
+    ("summary", "expected"),
+    [
+        ("Here is a summary in 79 words:\nthe dog sat there (3 words)", []),
+        ("- Sure!\n- Here's the summary within 50-60 words :\n- the dog sat", []),
+        ("SURE! HERE'S THE SUMMARY IN 79 WORDS: the dog sat there, and it sat", []),
+        ("**Summary (79 words):** the dog sat there\n\n**Word count:** 79", []),
+        ("Here is a summary in two sentences and about 79 words: the dog sat", []),
+        ("the dog sat there, so it did [Word count: 79]", []),
+        ("In summary, 500 people died in the old mill at 10:30.", ["500", "10:30"]),
+        ("In summary, five hundred people said: the dog sat", ["five hundred"]),
+        ("the dog (which killed 500 and left 2 words on the wall)", ["500", "2"]),
+        ("Here is a summary of Miller in 79 words: the dog sat there", ["Miller", "79"]),
+        ("500. the mayor sat there\n501. the dog", ["500", "501"]),
+    ],
+)
+def test_what_a_summary_says_of_itself_is_not_new(summary: str, expected: list[str]) -> None:
+    facts = SourceWording("the dog sat").new_facts(summary)
+    assert [summary[fact.start : fact.end] for fact in facts] == expected
