@@ -30,7 +30,7 @@ REFERENCE = {
         "result.EstimeResult",
         "wording.source.novelty",
         "testing.assert_consistent",
-        "engine.embedding.SourceCache",
+        "engine.cache.SourceCache",
         "engine.embedding.unload_encoders",
         "engine.encoder.loading.EncoderUnavailableError",
     ),

@@ -21,12 +21,13 @@ from estime_metric.checks import (
     check_texts,
 )
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.embedding import Embedder, SourceCache
+from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import masked
 from estime_metric.engine.encoder.device import in_flight, inference_context, return_memory
 from estime_metric.engine.encoder.loading import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
+from estime_metric.engine.matching import MatchedGroups, match_batch, matches_to_host
 from estime_metric.engine.pairs import PairBatch, pair_batches
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.units import Language, Letters
@@ -193,8 +194,9 @@ class EstimeScorer:
         ):
             with inference_context(encoder.device):
                 counts = count_statistics(matched, config, soft_encoder.input_embeddings)
-                for pair, pair_counts in zip(matched, counts, strict=True):
-                    statistics[pair.prediction.rows] = pair_counts
+            pairs = [pair for group in matched for pair in group.pairs]
+            for (_, prediction), of_pair in zip(pairs, counts.numpy(), strict=True):
+                statistics.numpy()[prediction.rows] = of_pair
         return EstimeResult(
             statistics,
             config,
@@ -329,9 +331,9 @@ class EstimeScorer:
         ):
             with inference_context(encoder.device):
                 counts = count_statistics(matched, config, soft_encoder.input_embeddings)
-                on_host = matches_to_host(matched)
+                pairs = [pair for group in matches_to_host(matched) for pair in group.by_pair()]
             for pair, statistics in zip(
-                on_host, counts[:, config.layer_tuple.index(chosen)], strict=True
+                pairs, counts[:, config.layer_tuple.index(chosen)], strict=True
             ):
                 row = pair.prediction.rows[0]
                 explanation = explain_pair(
@@ -366,7 +368,7 @@ class EstimeScorer:
         *,
         every_unit: bool,
         progress: bool | Callable[[int], None],
-    ) -> Iterator[list[MatchedPair]]:
+    ) -> Iterator[list[MatchedGroups]]:
         """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
         different pair once. Adds what the letters say of the ``language`` if the encoder's is known.
         """
@@ -378,6 +380,7 @@ class EstimeScorer:
             encoder.tokenizer,
             max_units=EMBEDDED_BYTES // self.bytes_per_unit,
             every_unit=every_unit,
+            cache=self.cache,
         )
         embedder = Embedder(encoder, config, self.cache)
         with _progress_bar(len(predictions), progress) as advance:

@@ -170,8 +170,9 @@ def _groups_apart(indices: Sequence[int], distance: int) -> Iterator[list[int]]:
 
 
 #: A batch of a quarter of the budget, within these positions, justifies a separate forward pass: it
-#: ends at this fraction of padding.
-_BUSY, _MOST_PADDING = (500, 4_000), 0.03
+#: ends at this fraction of padding. A batch of fewer positions than the last number is short: a forward
+#: pass costs the host as much as one of a large batch.
+_BUSY, _MOST_PADDING, _MOST_PADDING_OF_SHORT = (500, 4_000), 0.03, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,19 +198,34 @@ class WindowBatch:
     Attributes:
         ids: masked, padded token ids, int64 of shape (b, p).
         attended: True except on padding, bool of shape (b, p); ``None`` if nothing is padded.
-        row, column: window and position of each hidden state that is read, int64 of shape (r,).
-        slot: its number among those of its window, int64 of shape (r,).
-        target: the row of the result that it goes to, int64 of shape (r,).
+        positions: ``row``, ``column``, ``slot`` and ``target``, int64 of shape (4, r).
         most: how many are read in one window, at most.
     """
 
     ids: Tensor
     attended: Tensor | None
-    row: Tensor
-    column: Tensor
-    slot: Tensor
-    target: Tensor
+    positions: Tensor
     most: int
+
+    @property
+    def row(self) -> Tensor:
+        """The window of each hidden state that is read, int64 of shape (r,)."""
+        return self.positions[0]
+
+    @property
+    def column(self) -> Tensor:
+        """Its position in the window, int64 of shape (r,)."""
+        return self.positions[1]
+
+    @property
+    def slot(self) -> Tensor:
+        """Its number among those of its window, int64 of shape (r,)."""
+        return self.positions[2]
+
+    @property
+    def target(self) -> Tensor:
+        """The row of the result that it goes to, int64 of shape (r,)."""
+        return self.positions[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +255,7 @@ def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range
     included.
 
     An input longer than the budget forms a separate batch. A batch that is large enough to keep a
-    device busy also ends if more than a few percent of it would be padding. If ``padded`` is False,
+    device busy also ends if more than a few percent of it would be padding, or a tenth if it is short. If ``padded`` is False,
     all inputs of a batch have the same length.
     """
     least, most = _BUSY
@@ -256,7 +272,8 @@ def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range
             if padding and not padded:
                 break
             size = (stop + 1 - start) * longest
-            if size > busy and padding > _MOST_PADDING * size:
+            most_padding = _MOST_PADDING_OF_SHORT if size <= most else _MOST_PADDING
+            if size > busy and padding > most_padding * size:
                 break
             stop += 1
         batches.append(range(start, stop))
@@ -288,13 +305,6 @@ def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBat
     return WindowBatch(
         ids=torch.from_numpy(ids),
         attended=None if attended.all() else torch.from_numpy(attended),
-        row=_integers(row),
-        column=_integers(column),
-        slot=_integers(slot),
-        target=_integers(target),
+        positions=torch.from_numpy(np.array([row, column, slot, target], dtype=np.int64)),
         most=max(len(text_window.window.read) for text_window in windows),
     )
-
-
-def _integers(numbers: list[int]) -> Tensor:
-    return torch.tensor(numbers, dtype=torch.int64, device="cpu")

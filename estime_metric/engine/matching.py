@@ -1,25 +1,30 @@
 """Embeddings -> matches: for each summary unit its best matches in the source.
 
-Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
+Axes: ``l`` layers, ``g`` sources, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from estime_metric.engine.embedding import Embeddings
 from estime_metric.engine.encoder.device import put_all, to_host
 from estime_metric.engine.pairs import PairBatch, PredictionUnits, SourceGroup
-from estime_metric.engine.units import Units
+from estime_metric.engine.units import IntArray, Units
 
 MOST_PRODUCTS = 4_000_000  # dot products that are computed together: 16 MB in float32
+MOST_TOGETHER = 2_000_000  # of several sources: more would not stay in the caches of a CPU
+MOST_NUMBERS = 16_000_000  # of the embeddings that are padded for it: 64 MB in float32
+
+#: The id of what is padded; the ids of tokens are 0 and more.
+PADDING = -1
 
 #: Similarities below it count as this when a margin is divided by them.
 SMALLEST_SIMILARITY = 1e-9
@@ -84,18 +89,8 @@ class Matches(NamedTuple):
         return self.same.shape[1]
 
     def only(self, rows: Tensor) -> Matches:
-        """The matches of some summary units; ``rows`` is bool or int64."""
+        """The matches of some summary units; ``rows`` is int64."""
         return Matches._make(values[:, rows] for values in self)
-
-    @classmethod
-    def cat(cls, parts: Sequence[Matches]) -> Matches:
-        """The matches of all summary units of the parts, one after the other."""
-        return cls._make(torch.cat(values, dim=1) for values in zip(*parts, strict=True))
-
-    def split(self, sizes: list[int]) -> list[Matches]:
-        """The matches of consecutive groups of summary units of the given sizes."""
-        pieces = (torch.split(values, sizes, dim=1) for values in self)
-        return [Matches._make(fields) for fields in zip(*pieces, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -115,16 +110,44 @@ class MatchedPair:
     every: Matches
 
 
-class _OnDevice(NamedTuple):
-    """What the device has to know of a source and its summaries; int64 of shape (n,) each."""
+@dataclass(frozen=True, eq=False, slots=True)
+class MatchedGroups:
+    """Some sources with their summaries, matched in one product.
 
-    prediction_ids: Tensor  # of all sets of units that were embedded, one after the other
-    source_ids: Tensor
-    occurring: Tensor  # rows of the words that occur in the source; empty if units are tokens
+    Attributes:
+        pairs: each summary with its source.
+        matches: matches of all units that were embedded, of shape (l, n), with padding.
+        checked, every: for each pair the units of ``matches`` that are its `MatchedPair.checked` and
+            ``every``.
+        checked_owner, every_owner: for each unit the number of the pair that it is among ``checked``
+            and ``every`` of, the number of pairs if there is none; int64 of shape (n,).
+    """
+
+    pairs: list[tuple[Units, PredictionUnits]]
+    matches: Matches
+    checked: list[IntArray]
+    every: list[IntArray]
+    checked_owner: Tensor
+    every_owner: Tensor
+
+    def by_pair(self) -> list[MatchedPair]:
+        """The matches of each pair."""
+        device = self.checked_owner.device
+        checked, every = put_all(self.checked, device), put_all(self.every, device)
+        return [
+            MatchedPair(
+                source, prediction, self.matches.only(of_checked), self.matches.only(of_every)
+            )
+            for (source, prediction), of_checked, of_every in zip(
+                self.pairs, checked, every, strict=True
+            )
+        ]
 
 
-def match_batch(batch: PairBatch, embeddings: Embeddings, *, normalize: bool) -> list[MatchedPair]:
-    """The matches of every pair of a batch; one product for each source.
+def match_batch(
+    batch: PairBatch, embeddings: Embeddings, *, normalize: bool
+) -> list[MatchedGroups]:
+    """The matches of every pair of a batch; one product for several sources, padded.
 
     Args:
         batch: the pairs.
@@ -132,79 +155,145 @@ def match_batch(batch: PairBatch, embeddings: Embeddings, *, normalize: bool) ->
         normalize: scale embeddings to length one first (appendix C).
     """
     groups = [group for group in batch.groups if group.predictions]
-    if not groups:
-        return []
-    device = embeddings[groups[0].predictions[0].checked].device
-    arrays = [array for group in groups for array in _arrays(group, embeddings)]
-    placed = iter(put_all(arrays, device))  # one copy to the device for all groups
     return [
-        pair
-        for group in groups
-        for pair in _match_group(
-            group, embeddings, _OnDevice(next(placed), next(placed), next(placed)), normalize
-        )
+        _match_groups(together, embeddings, normalize) for together in _together(groups, embeddings)
     ]
 
 
-def _arrays(group: SourceGroup, embeddings: Embeddings) -> list[NDArray[np.int64]]:
-    """The arrays of `_OnDevice` on the CPU.
-
-    A source without embeddings has no ids here: no unit of these summaries was embedded, though a
-    later batch may need them.
+def _together(groups: list[SourceGroup], embeddings: Embeddings) -> Iterator[list[SourceGroup]]:
+    """Groups whose products, and whose embeddings, are few enough to be computed together; those with
+    long sources first, so that neighbors need little padding.
     """
-    source, predictions = group.source, group.predictions
-    prediction_ids = np.concatenate(
-        [units.ids for prediction in predictions for units in prediction.embedded]
+    if not groups:
+        return
+    layers, _, width = embeddings[groups[0].predictions[0].checked].shape
+    together: list[SourceGroup] = []
+    longest = 0  # the units of the longest source, and the most of the summaries of one
+    most_units = 0
+    for group in sorted(groups, key=lambda group: len(group.source), reverse=True):
+        columns = max(longest, len(group.source))
+        rows = max(most_units, group.embedded_units)
+        products = (len(together) + 1) * layers * rows * columns
+        numbers = (len(together) + 1) * layers * (rows + columns) * width
+        if together and (products > MOST_TOGETHER or numbers > MOST_NUMBERS):
+            yield together
+            together, columns, rows = [], len(group.source), group.embedded_units
+        together.append(group)
+        longest, most_units = columns, rows
+    yield together
+
+
+def _match_groups(
+    groups: list[SourceGroup], embeddings: Embeddings, normalize: bool
+) -> MatchedGroups:
+    sources = [group.source for group in groups]
+    sets = [list(group.embedded) for group in groups]
+    of_summaries = [embeddings[units] for group_sets in sets for units in group_sets]
+    none = of_summaries[0][:, :0]
+    # A source without embeddings has no units here: no unit of its summaries was embedded, though a
+    # later batch may need it.
+    of_sources = [embeddings.get(source, none) for source in sources]
+    rows = _Padding([sum(map(len, group_sets)) for group_sets in sets])
+    columns = _Padding([states.shape[1] for states in of_sources])
+    ids = [units.ids for group_sets in sets for units in group_sets]
+    source_ids = [source.ids[:size] for source, size in zip(sources, columns.sizes, strict=True)]
+    pairs = [(group.source, prediction) for group in groups for prediction in group.predictions]
+    checked, every = _positions(groups, rows)
+    arrays = (
+        rows.index,
+        columns.index,
+        rows.pad(ids),
+        columns.pad(source_ids),
+        _owners(checked, rows.index.size),
+        _owners(every, rows.index.size),
     )
-    source_ids = source.ids if source in embeddings else source.ids[:0]
-    occurring = np.empty(0, dtype=np.int64)
-    if source.are_words:
-        occurring = np.flatnonzero(np.concatenate([units.occurring for units in predictions]))
-    return [prediction_ids, source_ids, occurring]
-
-
-def _match_group(
-    group: SourceGroup, embeddings: Embeddings, placed: _OnDevice, normalize: bool
-) -> list[MatchedPair]:
-    sets = [units for prediction in group.predictions for units in prediction.embedded]
-    summary_embeddings = torch.cat([embeddings[units] for units in sets], dim=1)
-    source_embeddings = embeddings.get(group.source, summary_embeddings[:, :0])
-    all_matches = match(
-        summary_embeddings,
-        source_embeddings,
-        placed.prediction_ids,
-        placed.source_ids,
+    placed = put_all([array.ravel() for array in arrays], none.device)  # one copy to the device
+    row_index, column_index, row_ids, column_ids = (
+        values.view(array.shape) for values, array in zip(placed, arrays[:4], strict=False)
+    )
+    matches = match(
+        _padded(of_summaries, row_index),
+        _padded(of_sources, column_index),
+        row_ids,
+        column_ids,
         normalize=normalize,
     )
-    matches = dict(zip(sets, all_matches.split([len(units) for units in sets]), strict=True))
-    if group.source.are_words:
-        sizes = [int(prediction.occurring.sum()) for prediction in group.predictions]
-        checked = all_matches.only(placed.occurring).split(sizes)
-    else:
-        checked = [matches[prediction.checked] for prediction in group.predictions]
-    return [
-        MatchedPair(
-            source=group.source,
-            prediction=prediction,
-            checked=occurring if occurring.units else matches[prediction.checked],
-            every=matches[prediction.every],
-        )
-        for prediction, occurring in zip(group.predictions, checked, strict=True)
-    ]
+    return MatchedGroups(
+        pairs=pairs,
+        matches=Matches._make(values.flatten(1) for values in matches),
+        checked=checked,
+        every=every,
+        checked_owner=placed[4],
+        every_owner=placed[5],
+    )
 
 
-def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
-    """The same pairs with their matches on the CPU: one copy from the device for each field, for
-    all pairs.
+class _Padding:
+    """Rows of different sizes, each padded to the longest by repeating its last element.
+
+    ``index`` says for each element, (g, longest), which it is of all rows one after the other.
     """
-    matches = [*(pair.checked for pair in pairs), *(pair.every for pair in pairs)]
-    fields = (to_host(values) for values in zip(*matches, strict=True))
-    on_host = list(map(Matches._make, zip(*fields, strict=True)))
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.sizes = sizes
+        each = np.asarray(sizes, dtype=np.int64)[:, None]
+        column = np.arange(max(sizes), dtype=np.int64)
+        start = np.cumsum(each, axis=0) - each
+        self.is_padded = column >= each
+        self.index: IntArray = np.maximum(start + np.minimum(column, each - 1), 0)
+
+    def pad(self, arrays: list[IntArray]) -> IntArray:
+        """The elements of all rows, of shape (g, longest), `PADDING` where there is none."""
+        together = np.concatenate(arrays)
+        padded = np.full(self.index.shape, PADDING, dtype=np.int64)
+        padded[~self.is_padded] = together
+        return padded
+
+
+def _padded(parts: list[Tensor], index: Tensor) -> Tensor:
+    """Embeddings of all rows, each (l, n, d), one after the other -> (l, g, longest, d)."""
+    states = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+    return states[:, None] if len(index) == 1 else states[:, index]
+
+
+def _positions(groups: list[SourceGroup], rows: _Padding) -> tuple[list[IntArray], list[IntArray]]:
+    """Where the units of each pair that are checked, and all of its units, are among the padded rows."""
+    checked, every = [], []
+    for number, group in enumerate(groups):
+        start = number * rows.index.shape[1]
+        for prediction in group.predictions:
+            of_sets = []
+            for units in prediction.embedded:
+                of_sets.append(np.arange(start, start + len(units), dtype=np.int64))
+                start += len(units)
+            of_checked = of_sets[0]
+            if group.source.are_words and prediction.occurring.any():
+                of_checked = of_checked[prediction.occurring]
+            checked.append(of_checked)
+            every.append(of_sets[-1])
+    return checked, every
+
+
+def _owners(positions: list[IntArray], size: int) -> IntArray:
+    """For each unit the number of the pair that has its position, the number of pairs if none has."""
+    owners = np.full(size, len(positions), dtype=np.int64)
+    for number, of_pair in enumerate(positions):
+        owners[of_pair] = number
+    return owners
+
+
+def matches_to_host(groups: Sequence[MatchedGroups]) -> list[MatchedGroups]:
+    """The same groups with their matches on the CPU: one copy from the device for each field."""
+    fields = (to_host(values) for values in zip(*(group.matches for group in groups), strict=True))
+    on_host = map(Matches._make, zip(*fields, strict=True))
     return [
-        replace(pair, checked=checked, every=every)
-        for pair, checked, every in zip(
-            pairs, on_host[: len(pairs)], on_host[len(pairs) :], strict=True
+        replace(
+            group,
+            matches=matches,
+            checked_owner=torch.from_numpy(_owners(group.checked, matches.units)),
+            every_owner=torch.from_numpy(_owners(group.every, matches.units)),
         )
+        for group, matches in zip(groups, on_host, strict=True)
     ]
 
 
@@ -222,18 +311,24 @@ def match(
 
     Args:
         prediction, source: embeddings of summary units, of shape (l, s, d), and of all source
-            units, of shape (l, t, d).
-        prediction_ids, source_ids: int64 of shape (s,) and (t,).
+            units, of shape (l, t, d); of the summaries of several sources (l, g, s, d) and (l, g, t,
+            d), padded by a unit of the same source.
+        prediction_ids, source_ids: int64 of shape (s,) and (t,), or (g, s) and (g, t); `PADDING` for
+            what is padded.
         normalize: scale embeddings to length one first (appendix C).
         most_products: dot products that are computed together, so that memory does not grow with
             the product of both lengths.
 
+    Returns:
+        Fields of shape (l, s) or (l, g, s).
+
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
-    layers, rows, _ = prediction.shape
-    columns = source.shape[1]
-    width = max(1, min(columns, most_products // max(1, layers)))
-    height = max(1, min(rows, most_products // max(1, layers * width)))
+    *together, rows, _ = prediction.shape
+    columns = source.shape[-2]
+    batches = max(1, math.prod(together))
+    width = max(1, min(columns, most_products // batches))
+    height = max(1, min(rows, most_products // (batches * width)))
     tolerance = TIE_TOLERANCE.get(source.dtype, TIE_TOLERANCE[torch.float32])
     if not normalize and columns:
         tolerance = tolerance * torch.linalg.vector_norm(source, dim=-1, dtype=torch.float32).amax(
@@ -242,10 +337,14 @@ def match(
     parts = [
         _match_rows(_floats(part, normalize), source, ids, source_ids, normalize, width, tolerance)
         for part, ids in zip(
-            torch.split(prediction, height, dim=1), torch.split(prediction_ids, height), strict=True
+            torch.split(prediction, height, dim=-2),
+            torch.split(prediction_ids, height, dim=-1),
+            strict=True,
         )
     ]
-    return parts[0] if len(parts) == 1 else Matches.cat(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return Matches._make(torch.cat(values, dim=-1) for values in zip(*parts, strict=True))
 
 
 def _match_rows(
@@ -258,39 +357,40 @@ def _match_rows(
     tolerance: Tensor | float,
 ) -> Matches:
     """Matches a block of summary rows; the source comes in blocks of ``width`` columns.
-    ``tolerance`` is the tolerance of ties per unit of length in the summary, of shape (l, 1) or a
-    number.
+    ``tolerance`` is the tolerance of ties per unit of length in the summary, of shape (l, 1), (l, g,
+    1) or a number. The comments omit the axis of the sources.
     """
-    same = prediction.new_full(prediction.shape[:2], -torch.inf)  # (l, s)
-    other = same.clone()
-    same_at = torch.zeros_like(same, dtype=torch.int64)
-    other_at = same_at.clone()
-    winners, winner_ties, nearly_best = same_at.clone(), same_at.clone(), same_at.clone()
-    blocks = range(0, source.shape[1], width)
 
     def products(start: int) -> tuple[Tensor, Tensor]:
         """Dot products (l, s, block) with a block of the source, once for the same id and once for
         another.
         """
-        dots = prediction @ _floats(source[:, start : start + width], normalize).transpose(1, 2)
-        equal = prediction_ids[:, None] == source_ids[None, start : start + width]  # (s, block)
+        block = _floats(source[..., start : start + width, :], normalize)
+        ids = source_ids[..., None, start : start + width]
+        equal = prediction_ids[..., None] == ids  # (s, block)
+        dots = (prediction @ block.transpose(-2, -1)).masked_fill_(ids == PADDING, -torch.inf)
         return dots.masked_fill(~equal, -torch.inf), dots.masked_fill_(equal, -torch.inf)
 
-    same_products = other_products = prediction.new_empty(*prediction.shape[:2], 0)
-    for start in blocks:
+    blocks = range(0, source.shape[-2], width)
+    if not blocks:
+        return _unmatched(prediction)
+    same_products, other_products = products(0)
+    same, same_at = same_products.max(dim=-1)  # (l, s)
+    other, other_at = other_products.max(dim=-1)
+    for start in blocks[1:]:
         same_products, other_products = products(start)
         _keep_best(same, same_at, same_products, start)
         _keep_best(other, other_at, other_products, start)
     rounding = tolerance * torch.linalg.vector_norm(prediction, dim=-1)  # (l, s)
     least = torch.maximum(same, other) - rounding
+    winners, from_below, from_above, nearly_best = (torch.zeros_like(same_at) for _ in range(4))
     for start in blocks:  # once more, now that the best matches are known
         if len(blocks) > 1:
             same_products, other_products = products(start)
         winners += _above(other_products, same)
-        winner_ties += _above(other_products, same - rounding) - _above(
-            other_products, same + rounding
-        )
-        nearly_best += _above(same_products, least) + _above(other_products, least)
+        from_below += _above(other_products, same - rounding)
+        from_above += _above(other_products, same + rounding)
+        nearly_best += _above(other_products, least) + _above(same_products, least)
     return Matches(
         same=same,
         same_at=same_at,
@@ -298,8 +398,24 @@ def _match_rows(
         other_at=other_at,
         winners=winners,
         ties=(other - same).abs() <= rounding,
-        winner_ties=winner_ties,
+        winner_ties=from_below - from_above,
         best_ties=nearly_best > 1,
+    )
+
+
+def _unmatched(prediction: Tensor) -> Matches:
+    """The matches with a source that has no units."""
+    nothing = prediction.new_full(prediction.shape[:-1], -torch.inf)
+    none = torch.zeros_like(nothing, dtype=torch.int64)
+    return Matches(
+        same=nothing,
+        same_at=none,
+        other=nothing,
+        other_at=none,
+        winners=none,
+        ties=none.bool(),
+        winner_ties=none,
+        best_ties=none.bool(),
     )
 
 

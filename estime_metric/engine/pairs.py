@@ -5,14 +5,16 @@ Equal sources are tokenized once, equal pairs scored once. Axis: ``n`` units of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
 
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.units import BoolArray, Tokenizer, Units, occurring, units_of
 
-_TOKENIZED_TOGETHER = 256  # summaries of one source that are tokenized in one call
+_TOKENIZED_TOGETHER = 500_000  # characters of texts that are tokenized in one call, about
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,9 +52,16 @@ class SourceGroup:
     predictions: list[PredictionUnits]
 
     @property
-    def is_compared(self) -> bool:
-        """Whether some unit of a summary is compared with the source, which then is embedded."""
-        return any(len(units) for prediction in self.predictions for units in prediction.embedded)
+    def embedded(self) -> Iterator[Units]:
+        """The sets of units of the summaries that are embedded."""
+        return chain.from_iterable(prediction.embedded for prediction in self.predictions)
+
+    @property
+    def embedded_units(self) -> int:
+        """How many units of the summaries are compared with the source, which is embedded if there are
+        any.
+        """
+        return sum(map(len, self.embedded))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,8 +92,7 @@ class PairBatch:
     @property
     def to_embed(self) -> list[Units]:
         """All sets of units to embed, the sources first."""
-        sets_of_predictions = [prediction.embedded for prediction in self.predictions]
-        return [*self.sources, *chain.from_iterable(sets_of_predictions)]
+        return [*self.sources, *chain.from_iterable(group.embedded for group in self.groups)]
 
 
 def pair_batches(
@@ -95,8 +103,9 @@ def pair_batches(
     *,
     max_units: int,
     every_unit: bool,
+    cache: SourceCache | None = None,
 ) -> Iterator[PairBatch]:
-    """Tokenizes the texts, source by source, and cuts the pairs into batches.
+    """Tokenizes the texts and cuts the pairs into batches; ``cache`` has the units of sources.
 
     A batch ends with the summary whose units reach ``max_units``. With ``every_unit`` also those
     units of a summary are embedded that do not occur in the source.
@@ -104,22 +113,41 @@ def pair_batches(
     groups: list[SourceGroup] = []
     size = 0
     embedded_before: Units | None = None  # the source that an earlier batch embeds
-    for text, rows_of_predictions in _rows_by_source(predictions, sources).items():
-        first_row = next(iter(rows_of_predictions.values()))[0]
-        source = _units_with_rows("source", {text: first_row}, config, tokenizer)[0]
-        groups.append(SourceGroup(source, []))
-        size += len(source)
-        for prediction in _predictions(source, rows_of_predictions, config, tokenizer, every_unit):
-            if size >= max_units:
-                batch = _batch(groups, embedded_before, carried=source)
-                yield batch
-                stays = source is embedded_before or source in batch.sources
-                embedded_before = source if stays else None
-                groups, size = [SourceGroup(source, [])], 0
-            groups[-1].predictions.append(prediction)
-            size += sum(len(units) for units in prediction.embedded)
+    source: Units | None = None
+    for text, units in _with_units(_texts(predictions, sources), config, tokenizer, cache):
+        if text.is_source:
+            source = units
+            groups.append(SourceGroup(source, []))
+            size += len(source)
+            continue
+        assert source is not None, "a source comes before its summaries"
+        if size >= max_units:
+            batch = _batch(groups, embedded_before, carried=source)
+            yield batch
+            stays = source is embedded_before or source in batch.sources
+            embedded_before = source if stays else None
+            groups, size = [SourceGroup(source, [])], 0
+        prediction = _prediction(units, source, text.rows, config, every_unit)
+        groups[-1].predictions.append(prediction)
+        size += sum(len(units) for units in prediction.embedded)
     if groups:
         yield _batch(groups, embedded_before, carried=None)
+
+
+class _Text(NamedTuple):
+    """A source, or a summary of the source before it, and the rows of the result that have it."""
+
+    is_source: bool
+    text: str
+    rows: list[int]
+
+
+def _texts(predictions: Sequence[str], sources: Sequence[str]) -> Iterator[_Text]:
+    """Each different source, followed by its different summaries."""
+    for source, rows_of_predictions in _rows_by_source(predictions, sources).items():
+        yield _Text(True, source, next(iter(rows_of_predictions.values())))
+        for prediction, rows in rows_of_predictions.items():
+            yield _Text(False, prediction, rows)
 
 
 def _rows_by_source(
@@ -138,47 +166,75 @@ def _batch(
     new = [
         group.source
         for group in groups
-        if group.source is not embedded_before and group.is_compared
+        if group.source is not embedded_before and group.embedded_units
     ]
     return PairBatch(groups=groups, sources=new, carried=carried)
 
 
-def _predictions(
-    source: Units,
-    rows_of_predictions: Mapping[str, list[int]],
-    config: EstimeConfig,
-    tokenizer: Tokenizer,
-    every_unit: bool,
-) -> Iterator[PredictionUnits]:
-    texts = iter(rows_of_predictions)
-    while first_rows := {
-        text: rows_of_predictions[text][0] for text in islice(texts, _TOKENIZED_TOGETHER)
-    }:
-        units_of_texts = _units_with_rows("summary", first_rows, config, tokenizer)
-        for text, units in zip(first_rows, units_of_texts, strict=True):
-            occurs = occurring(units, source)
-            checked = units if config.unit == "word" else units.only(occurs)
-            every = units if every_unit and not occurs.all() else checked
-            yield PredictionUnits(
-                units=units,
-                occurring=occurs,
-                checked=checked,
-                every=every,
-                rows=rows_of_predictions[text],
-            )
+def _prediction(
+    units: Units, source: Units, rows: list[int], config: EstimeConfig, every_unit: bool
+) -> PredictionUnits:
+    occurs = occurring(units, source)
+    checked = units if config.unit == "word" else units.only(occurs)
+    every = units if every_unit and not occurs.all() else checked
+    return PredictionUnits(units=units, occurring=occurs, checked=checked, every=every, rows=rows)
+
+
+def _with_units(
+    texts: Iterator[_Text], config: EstimeConfig, tokenizer: Tokenizer, cache: SourceCache | None
+) -> Iterator[tuple[_Text, Units]]:
+    """The texts with their units; those of a source from the cache, if it has them."""
+    if callable(config.splitter) or callable(config.tagger):
+        cache = None  # a function of the user's may change
+    signature = config.signature()
+    while together := _next_together(texts):
+        keys, known = dict[str, str](), dict[str, Units]()
+        if cache is not None:
+            keys = {
+                text.text: source_key(signature, text=text.text)
+                for text in together
+                if text.is_source
+            }
+            known = {
+                source: units
+                for source, key in keys.items()
+                if (units := cache.get_units(key)) is not None
+            }
+        missing = [text for text in together if not (text.is_source and text.text in known)]
+        tokenized = iter(_units_with_rows(missing, config, tokenizer))
+        for text in together:
+            if text.is_source and text.text in known:
+                yield text, known[text.text]
+                continue
+            units = next(tokenized)
+            if cache is not None and text.is_source:
+                units = replace(units, key=keys[text.text])
+                cache.put_units(keys[text.text], units)
+            yield text, units
+
+
+def _next_together(texts: Iterator[_Text]) -> list[_Text]:
+    """The next texts that are tokenized in one call; none at the end."""
+    together: list[_Text] = []
+    characters = 0
+    while characters < _TOKENIZED_TOGETHER and (text := next(texts, None)) is not None:
+        together.append(text)
+        characters += len(text.text)
+    return together
 
 
 def _units_with_rows(
-    side: str, row_of_text: Mapping[str, int], config: EstimeConfig, tokenizer: Tokenizer
+    texts: Sequence[_Text], config: EstimeConfig, tokenizer: Tokenizer
 ) -> list[Units]:
     """The units of some texts; an error gets a note that names the row of the text that caused it."""
     try:
-        return units_of(list(row_of_text), config, tokenizer)
+        return units_of([text.text for text in texts], config, tokenizer)
     except Exception as error:
-        for text, row in row_of_text.items():
+        for text in texts:
             try:
-                units_of([text], config, tokenizer)
+                units_of([text.text], config, tokenizer)
             except Exception:
-                error.add_note(f"This was the {side} of pair {row}, counted from 0.")
+                side = "source" if text.is_source else "summary"
+                error.add_note(f"This was the {side} of pair {text.rows[0]}, counted from 0.")
                 break
         raise

@@ -1,12 +1,11 @@
 """Matches -> statistics: a handful of numbers for each pair and layer, one function for each family of them.
 
-Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
+Axes: ``l`` layers, ``n`` units of all summaries, padded, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -14,11 +13,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder.device import put, put_all
-from estime_metric.engine.matching import MOST_PRODUCTS, MatchedPair, Matches
+from estime_metric.engine.encoder.device import put_all
+from estime_metric.engine.matching import MOST_PRODUCTS, MatchedGroups, MatchedPair, Matches
+from estime_metric.engine.pairs import PredictionUnits
 from estime_metric.engine.units import Units
 from estime_metric.measures import STATISTICS, TEMPERATURE
-from estime_metric.wording.source import NOVELTY, SourceWording
+from estime_metric.wording.source import NOVELTY
 
 #: Statistics by name, each of shape (pairs, l) or, if all layers share it, (pairs, 1).
 Family = dict[str, Tensor]
@@ -28,24 +28,23 @@ InputEmbeddings = Callable[[Tensor], Tensor]
 
 
 def count_statistics(
-    pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: InputEmbeddings
+    groups: Sequence[MatchedGroups], config: EstimeConfig, input_embeddings: InputEmbeddings
 ) -> Tensor:
-    """The statistics of some pairs: float64 of shape (len(pairs), l, len(STATISTICS)) on the CPU, in
-    the order of ``STATISTICS``. What ``config.measures`` do not need is NaN.
+    """The statistics of all pairs of some groups: float64 of shape (pairs, l, len(STATISTICS)) on the
+    CPU, in the order of ``STATISTICS``. What ``config.measures`` do not need is NaN.
     """
+    pairs = [pair for group in groups for pair in group.pairs]
     shape = len(pairs), len(config.layer_tuple)
     if not pairs:
         return torch.empty(*shape, len(STATISTICS), dtype=torch.float64)
-    on_device = count_alarms(pairs)
-    if config.needs_every_unit:
-        on_device |= count_order(pairs)
-    if "soft" in config.measures:
-        on_device |= sum_cosines(pairs, input_embeddings)
-    counted = {
-        **count_units(pairs, config.min_tokens or 0),
-        **count_novelty(pairs),
-        **_to_cpu(on_device),
-    }
+    on_device = count_alarms(groups)
+    if config.needs_every_unit or "soft" in config.measures:
+        by_pair = [pair for group in groups for pair in group.by_pair()]
+        if config.needs_every_unit:
+            on_device |= count_order(by_pair)
+        if "soft" in config.measures:
+            on_device |= sum_cosines(by_pair, input_embeddings)
+    counted = {**count_texts(pairs, config.min_tokens or 0), **_to_cpu(on_device)}
     if config.unit == "word":
         counted |= count_words_without_overlap(counted)
     if config.needs_every_unit:
@@ -64,47 +63,50 @@ def count_statistics(
     )
 
 
-def count_units(pairs: Sequence[MatchedPair], least: int) -> Family:
-    """``overlap``, ``tokens`` and ``missing``: how many units of a summary occur in its source, how many
-    there are, and how many there are fewer than ``least``.
-    """
-    return {
-        "overlap": _column([int(pair.prediction.occurring.sum()) for pair in pairs]),
-        "tokens": _column([len(pair.prediction.units) for pair in pairs]),
-        "missing": _column([max(0, least - len(pair.prediction.units)) for pair in pairs]),
-    }
+def count_texts(pairs: Sequence[tuple[Units, PredictionUnits]], least: int) -> Family:
+    """What does not depend on the layer, of each source and summary, on the CPU.
 
-
-def count_novelty(pairs: Sequence[MatchedPair]) -> Family:
-    """``new_words``, ``new_bigrams``, ``new_trigrams`` and ``copied_density``: see
+    These are ``overlap``, ``tokens`` and ``missing`` (how many units of a summary occur in its
+    source, how many there are, and how many there are fewer than ``least``), and the measures of
     `SourceWording.novelty`.
     """
-    rows = []
-    for source, pairs_of_source in _by_source(pairs):
-        wording = SourceWording(source.text)
-        rows += [wording.novelty(pair.prediction.units.text) for pair in pairs_of_source]
-    return {measure: _column([row[measure] for row in rows]) for measure in NOVELTY}
+    rows = [
+        (
+            np.count_nonzero(prediction.occurring),
+            len(prediction.units),
+            max(0, least - len(prediction.units)),
+            *source.wording.novelty(prediction.units.text).values(),
+        )
+        for source, prediction in pairs
+    ]
+    columns = torch.tensor(rows, dtype=torch.float64, device="cpu")[:, :, None].unbind(1)
+    return dict(zip(("overlap", "tokens", "missing", *NOVELTY), columns, strict=True))
 
 
-def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
+def count_alarms(groups: Sequence[MatchedGroups]) -> Family:
     """``alarms``, ``graded_alarms`` and ``winners`` over the units that are checked, and how many
     comparisons rounding can decide (``ties``, ``winner_ties``); over all units, alarms including
     the units that do not occur in the source (``unmatched``), and best matches that rounding can
     decide (``best_ties``). On the device.
     """
-    checked = Matches.cat([pair.checked for pair in pairs])
-    owners = _owners([pair.checked for pair in pairs], checked.same.device)
-    graded = graded_alarms(checked)
-    every = Matches.cat([pair.every for pair in pairs])
-    owners_of_every = _owners([pair.every for pair in pairs], every.same.device)
+    counts, graded, counts_of_every = [], [], []
+    for group in groups:
+        matches, pairs = group.matches, len(group.pairs)
+        checked = [matches.alarms.long(), matches.winners, matches.ties.long(), matches.winner_ties]
+        every = [matches.alarms_or_unmatched.long(), matches.best_ties.long()]
+        counts.append(_sums(torch.stack(checked), group.checked_owner, pairs))
+        graded.append(_sums(graded_alarms(matches)[None], group.checked_owner, pairs))
+        counts_of_every.append(_sums(torch.stack(every), group.every_owner, pairs))
+    alarms, winners, ties, winner_ties = torch.cat(counts, dim=1)
+    unmatched, best_ties = torch.cat(counts_of_every, dim=1)
     return {
-        "alarms": _sums(checked.alarms.long(), owners, len(pairs)),
-        "graded_alarms": _sums(graded, owners, len(pairs)),
-        "winners": _sums(checked.winners, owners, len(pairs)),
-        "ties": _sums(checked.ties.long(), owners, len(pairs)),
-        "winner_ties": _sums(checked.winner_ties, owners, len(pairs)),
-        "unmatched": _sums(every.alarms_or_unmatched.long(), owners_of_every, len(pairs)),
-        "best_ties": _sums(every.best_ties.long(), owners_of_every, len(pairs)),
+        "alarms": alarms,
+        "graded_alarms": torch.cat(graded, dim=1)[0],
+        "winners": winners,
+        "ties": ties,
+        "winner_ties": winner_ties,
+        "unmatched": unmatched,
+        "best_ties": best_ties,
     }
 
 
@@ -198,26 +200,10 @@ def tau_c(balance: Tensor, positions: Tensor, units: Tensor) -> Tensor:
     return torch.where(positions > 1, 2 * balance / whole.clamp(min=1), 0.0)
 
 
-def _by_source(pairs: Sequence[MatchedPair]) -> Iterator[tuple[Units, list[MatchedPair]]]:
-    """The sources, each with its pairs, which follow one another."""
-    for _, pairs_of_source in groupby(pairs, key=lambda pair: id(pair.source)):
-        group = list(pairs_of_source)
-        yield group[0].source, group
-
-
-def _column(values: Sequence[float]) -> Tensor:
-    """One number for each pair, the same at every layer: float64 of shape (pairs, 1) on the CPU."""
-    return torch.tensor(values, dtype=torch.float64, device="cpu")[:, None]
-
-
-def _owners(sets: Sequence[Matches], device: torch.device) -> Tensor:
-    """The number of the set that each unit belongs to; int64 of shape (units,)."""
-    return put(np.repeat(np.arange(len(sets)), [matches.units for matches in sets]), device)
-
-
-def _sums(values: Tensor, owners: Tensor, sets: int) -> Tensor:
-    """Values of units, of shape (l, units) -> their sums over each set, of shape (sets, l)."""
-    return values.new_zeros(sets, len(values)).index_add_(0, owners, values.T)
+def _sums(values: Tensor, owners: Tensor, pairs: int) -> Tensor:
+    """Values of units, of shape (k, l, n) -> their sums over the units of each pair, (k, pairs, l)."""
+    sums = values.new_zeros(*values.shape[:2], pairs + 1)  # the last one of what belongs to none
+    return sums.index_add_(2, owners, values)[..., :pairs].transpose(1, 2)
 
 
 def _to_cpu(on_device: Family) -> Family:

@@ -6,8 +6,9 @@ Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from estime_metric.engine.splitter import (
     locate_in,
     tags_of,
 )
+from estime_metric.wording.source import SourceWording
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -30,7 +32,11 @@ Tags = frozenset[str]
 Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `BundledTokenizer`
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+#: An overestimate of what the wording of a text needs, and words as units.
+BYTES_PER_CHARACTER = 40
+
+
+@dataclass(frozen=True, eq=False)
 class Units:
     """The units of one text; two objects are never equal, so that one can be the key of what belongs to it.
 
@@ -48,6 +54,8 @@ class Units:
             of shape (n,).
         known: False if a unit must not be checked: a special token, most often the unknown token,
             bool of shape (n,).
+        key: identifies a source in a `SourceCache` by text and configuration; ``None`` if they do not
+            decide its units.
     """
 
     text: str
@@ -58,11 +66,37 @@ class Units:
     index: IntArray
     names: NDArray[Any]
     known: BoolArray
+    key: str | None = None
+
+    @cached_property
+    def wording(self) -> SourceWording:
+        """The wording of the text as a source."""
+        return SourceWording(self.text)
+
+    @cached_property
+    def different_names(self) -> frozenset[Any]:
+        """Each of the names once."""
+        return frozenset(self.names.tolist())
 
     @property
     def ids(self) -> IntArray:
         """Token id at which two units are compared, the first of each; int64 of shape (n,)."""
         return self.tokens[self.first]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the arrays, in bytes, and more than text and wording can need."""
+        arrays = (
+            self.tokens,
+            self.first,
+            self.stop,
+            self.spans,
+            self.index,
+            self.names,
+            self.known,
+        )
+        different = {id(array): array.nbytes for array in arrays}
+        return sum(different.values()) + BYTES_PER_CHARACTER * len(self.text)
 
     @property
     def are_words(self) -> bool:
@@ -115,10 +149,10 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
                 tokens=tokens,
                 first=first,
                 stop=first + 1,
-                spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
+                spans=spans,
                 index=first,
                 names=tokens,
-                known=~np.isin(tokens, tokenizer.all_special_ids),
+                known=~_is_special(tokens, tokenizer.all_special_ids),
             )
         )
     return units
@@ -193,17 +227,15 @@ def occurring(prediction: Units, source: Units) -> BoolArray:
     unknown token represents characters that the tokenizer cannot distinguish, so it never counts as
     occurring, and neither does any other special token.
     """
-    known = set(source.names.tolist())
+    of_source = source.different_names
     occurs = np.fromiter(
-        (name in known for name in prediction.names.tolist()), dtype=np.bool_, count=len(prediction)
+        map(of_source.__contains__, prediction.names.tolist()), np.bool_, len(prediction)
     )
     return occurs & prediction.known
 
 
-def encode(
-    texts: Sequence[str], tokenizer: Tokenizer
-) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
-    """Token ids and spans of each text; white space that a tokenizer counts to the token behind it
+def encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[int], IntArray]]:
+    """Token ids and spans, of shape (p, 2), of each text; white space that a tokenizer counts to the token behind it
     is cut off.
     """
     if not texts:
@@ -222,7 +254,12 @@ def encode(
     for text, ids, spans in zip(
         texts, encoded["input_ids"], encoded["offset_mapping"], strict=True
     ):
-        yield ids, [(stop - len(text[start:stop].lstrip()), stop) for start, stop in spans]
+        array = np.asarray(spans, dtype=np.int64).reshape(-1, 2)
+        is_space = np.append(_tested(text, str.isspace), False)
+        for row in np.flatnonzero(is_space[array[:, 0]]).tolist():
+            start, stop = spans[row]
+            array[row, 0] = stop - len(text[start:stop].lstrip())
+        yield ids, array
 
 
 #: Known letters per token with a letter below which texts are not English: a vocabulary of English
@@ -254,11 +291,11 @@ class Letters:
         """Those of one text."""
         text = units.text
         starts, stops = units.spans.T
-        letters = _sums(np.fromiter(map(str.isalpha, text), np.int64, len(text)), starts, stops)
-        alnum = _sums(np.fromiter(map(str.isalnum, text), np.int64, len(text)), starts, stops)
+        letters = _sums(_tested(text, str.isalpha), starts, stops)
+        alnum = _sums(_tested(text, str.isalnum), starts, stops)
         # Within a word, what is not alphanumeric, such as a hyphen, is a token without letters.
         tokens = np.maximum(units.stop - units.first - (stops - starts - alnum), 1)
-        is_special = np.isin(units.tokens, list(special_ids)).astype(np.int64)
+        is_special = _is_special(units.tokens, special_ids)
         known = letters[_sums(is_special, units.first, units.stop) == 0]
         return cls(int(tokens[letters > 0].sum()), int(letters.sum()), int(known.sum()))
 
@@ -298,7 +335,32 @@ class Language:
     foreign_pairs: int = 0
 
 
-def _sums(values: IntArray, starts: IntArray, stops: IntArray) -> IntArray:
+def _is_special(tokens: IntArray, special_ids: Collection[int]) -> BoolArray:
+    """Which tokens are special; there are few kinds, so that comparing is faster than ``np.isin``."""
+    is_special = np.zeros(len(tokens), dtype=np.bool_)
+    for special in special_ids:
+        is_special |= tokens == special
+    return is_special
+
+
+_LATIN = 0x250  # characters, from the first on, that are tested once
+
+
+def _tested(text: str, test: Callable[[str], bool]) -> BoolArray:
+    """What a test says of each character of a text."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    results: BoolArray = _tests_of_latin(test)[np.minimum(codes, _LATIN - 1)]
+    for position in np.flatnonzero(codes >= _LATIN).tolist():
+        results[position] = test(text[position])
+    return results
+
+
+@cache
+def _tests_of_latin(test: Callable[[str], bool]) -> BoolArray:
+    return np.array([test(chr(code)) for code in range(_LATIN)])
+
+
+def _sums(values: BoolArray, starts: IntArray, stops: IntArray) -> IntArray:
     """The sum of ``values[start:stop]`` for each start and stop."""
     up_to = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
     sums: IntArray = up_to[stops] - up_to[starts]

@@ -66,7 +66,7 @@ def estime(
     """
     # Inspect imports the modules of all its extensions when it starts; torch, which is slow, is
     # imported when a scorer is made.
-    from estime_metric.engine.embedding import DEFAULT_CACHE
+    from estime_metric.engine.cache import DEFAULT_CACHE
     from estime_metric.scorer import EstimeScorer
 
     logged = dict.fromkeys((*measure_tuple(measures, MEASURES), "blank"))

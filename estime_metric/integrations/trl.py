@@ -13,7 +13,7 @@ import torch
 
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.embedding import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 

@@ -1,7 +1,7 @@
 """Times this package: ``python -m experiments.speed CASE``, in a clone.
 
-Each case prints its machine and its tables: CPU seconds of one thread, which other programs of the
-machine change little. ``experiments/speed/README.md`` has the figures.
+Each case prints its machine and its tables. All but ``gpu`` count CPU seconds of one thread, which
+other programs of the machine change little. ``experiments/speed/README.md`` has the figures.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import torch
 import transformers
 from cyclopts import App
 
-from experiments.speed import common, epochs, programs
+from experiments.speed import common, epochs, gpu, host, programs
 
 app = App(name="python -m experiments.speed", help=__doc__, result_action="return_value")
-for case in (programs.cost, programs.peers, epochs.epochs):
+for case in (programs.cost, programs.peers, epochs.epochs, host.host, gpu.gpu):
     app.command(case)
 
 

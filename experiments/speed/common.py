@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 import transformers
 
-from experiments.benchmarks import bump
+from experiments.benchmarks import bump, frank
 
 #: Where the folder ``bump`` is by default.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -25,6 +25,13 @@ def pairs_of(data: Path, articles: int, each: int) -> Pairs:
     """Summaries of the first articles of BUMP, article by article: the reference, and edited ones."""
     table = bump.read(data / "bump", limit=articles).drop_duplicates(["article", "summary"])
     chosen = table.groupby("article", sort=False).head(each)
+    return list(chosen["summary"]), list(chosen["source"])
+
+
+def frank_pairs(data: Path, number: int) -> Pairs:
+    """The first pairs of FRANK, article by article."""
+    table = pd.concat(frank.read(data / "frank", split) for split in frank.SPLITS)
+    chosen = table.head(number)
     return list(chosen["summary"]), list(chosen["source"])
 
 

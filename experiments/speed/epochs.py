@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric import ESTIME
-from estime_metric.engine.embedding import SourceCache
-from estime_metric.engine.units import encode
+from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.units import tokenize
 from experiments.benchmarks.common import show
 from experiments.speed.common import DATA, pairs_of
 
@@ -26,8 +26,8 @@ def epochs(*, data: Path = DATA) -> None:
     """
     summaries, sources = pairs_of(data, ARTICLES, EPOCHS)
     scorer = ESTIME(device="cpu").scorer
-    units = encode(sources[::EPOCHS], scorer.encoder.tokenizer)
-    size = sum(len(ids) for ids, _ in units) * scorer.bytes_per_unit
+    units = tokenize(sources[::EPOCHS], scorer.encoder.tokenizer)
+    size = sum(len(source) * scorer.bytes_per_unit + source.nbytes for source in units)
     caches = {f"{share:.0%} fit": SourceCache(memory_bytes=int(share * size)) for share in SHARES}
     metrics = {name: ESTIME(device="cpu", cache=cache) for name, cache in caches.items()}
     for name, metric in metrics.items():  # the first use of a kernel is not counted

@@ -103,15 +103,13 @@ def _run(program: Program, pairs: Pairs) -> Callable[[], object]:
 
 def ours(model: str, **options: Any) -> Program:
     """This package with a setting."""
-    scorer = EstimeScorer(model=model, device="cpu", **options)
+    scorer = EstimeScorer(model=model, **{"device": "cpu", **options})
     return lambda pairs: scorer.score(*pairs)
 
 
 def detector(config: transformers.PretrainedConfig) -> Program:
     """An encoder of this shape that reads each summary with its source."""
-    is_t5 = isinstance(config, transformers.T5Config)
-    kind = transformers.T5EncoderModel if is_t5 else transformers.ModernBertModel
-    model = kind(config).eval()
+    model = model_of(config)
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
 
     def run(pairs: Pairs) -> None:
@@ -122,9 +120,16 @@ def detector(config: transformers.PretrainedConfig) -> Program:
     return run
 
 
-def bertscore(folder: str, layer: int) -> Program:
+def model_of(config: transformers.PretrainedConfig) -> Any:
+    """An encoder of this shape with random weights."""
+    is_t5 = isinstance(config, transformers.T5Config)
+    kind = transformers.T5EncoderModel if is_t5 else transformers.ModernBertModel
+    return kind(config).eval()
+
+
+def bertscore(folder: str, layer: int, device: str = "cpu") -> Program:
     """TorchMetrics' BERTScore, which cuts texts off after 512 tokens."""
-    metric = BERTScore(folder, num_layers=layer, device="cpu", truncation=True)
+    metric = BERTScore(folder, num_layers=layer, device=device, truncation=True)
 
     def run(pairs: Pairs) -> object:
         metric.reset()

@@ -15,7 +15,11 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.embedding import DEFAULT_CACHE, SourceCache, source_key, unload_encoders
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, source_key
+from estime_metric.engine.embedding import unload_encoders
+from estime_metric.engine.units import Units, units_of
+from estime_metric.wording.source import SourceWording
+from tests.families import make_pairs
 from tests.test_scorer import assert_same, encoded
 
 __all__ = ["encoded"]  # a fixture
@@ -79,6 +83,97 @@ def test_what_is_returned_is_what_was_put() -> None:
     assert (cache.hits, cache.misses) == (2, 1)
 
 
+def units(number: int, characters: int = 10) -> Units:
+    """The units of a source that count as 40 bytes for each character, and 8 for each array of one
+    number.
+    """
+    one = np.array([number])
+    return Units("x" * characters, one, one, one, np.array([[0, 1]]), one, one, one > 0)
+
+
+def test_embeddings_make_room_for_units_and_both_for_what_is_new() -> None:
+    cache = SourceCache(memory_bytes=3000)
+    size = units(0).nbytes
+    assert size == 10 * 40 + 8 + 16 + 1
+    for number in range(3):
+        cache.put(key(number), entry(number))  # 3,000 bytes
+    for number in range(4):
+        cache.put_units(key(number), units(number))
+    assert len(cache) == 1  # 1,000 bytes and four times 425
+    cache.put(key(9), entry(9, floats=500))  # larger than what units leave
+    assert cache.get(key(9)) is None
+    for number in range(4, 200):
+        cache.put_units(key(number), units(number))
+        kept = [other for other in range(200) if cache.get_units(key(other)) is not None]
+        assert len(kept) * size + bytes_in(cache, range(10)) <= 3000
+    assert len(kept) == 3000 // size
+    assert len(cache) == 0
+    assert max(kept) > 20  # the data may change
+    stored = cache.get_units(key(kept[0]))
+    assert stored is not None
+    assert stored.tokens.tolist() == [kept[0]]
+    cache.put_units(key(0), units(0, characters=100))  # larger than the whole
+    assert cache.get_units(key(0)) is None
+    cache.clear()
+    assert not any(cache.get_units(key(number)) for number in range(200))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7, 1.0])
+def test_epochs_with_a_cache_that_is_too_small_are_right_and_prepare_no_source_in_vain(
+    bert_folder: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = make_pairs(*((start, start + 4) for start in range(14)))[:15]  # of 15 sources
+    preds, sources = zip(*pairs, strict=True)
+    scorer = EstimeScorer(model=bert_folder)
+    expected = scorer.score(preds, sources)
+    tokenized = units_of(
+        list(dict.fromkeys(sources)), scorer.resolved_config, scorer.encoder.tokenizer
+    )
+    of_units = sum(source.nbytes for source in tokenized)
+    of_embeddings = sum(map(len, tokenized)) * scorer.bytes_per_unit
+    cache = SourceCache(memory_bytes=int(share * (of_units + of_embeddings)))
+    prepared: list[str] = []
+    prepare = SourceWording.__init__
+
+    def counted(wording: SourceWording, text: str) -> None:
+        prepared.append(text)
+        prepare(wording, text)
+
+    monkeypatch.setattr(SourceWording, "__init__", counted)
+    numbers = []
+    for _ in range(3):
+        prepared.clear()
+        results = [
+            EstimeScorer(model=bert_folder, cache=cache).score(
+                preds[start : start + 4], sources[start : start + 4]
+            )
+            for start in range(0, len(pairs), 4)
+        ]
+        for name in ("inconsistency", "alarms", "new_words"):
+            values = torch.cat([result.values(name) for result in results])
+            assert torch.allclose(values, expected.values(name), atol=1e-5)
+        numbers.append(len(prepared))
+    assert numbers[0] == len(set(sources))
+    if of_units <= cache.memory_bytes:
+        assert numbers[1:] == [0, 0]
+    else:
+        assert 0 < numbers[2] < numbers[0]
+
+
+def test_functions_of_the_user_split_and_tag_in_every_call(bert_folder: str) -> None:
+    called: list[str] = []
+
+    def splitter(text: str) -> list[str]:
+        called.append(text)
+        return text.split()
+
+    scorer = EstimeScorer(model=bert_folder, unit="word", splitter=splitter, cache=10**8)
+    for _ in range(2):
+        called.clear()
+        scorer.score(["A cat slept."], ["A cat slept in the sun."])
+        assert sorted(called) == ["A cat slept in the sun.", "A cat slept."]
+
+
 def in_turn(sources: list[object]) -> list[object]:
     return sources
 
@@ -116,7 +211,9 @@ def test_the_victims_come_from_a_generator_of_the_cache() -> None:
         for number in range(200):
             request(cache, number)
     assert random.getstate() == state
-    assert first._entries.keys() == second._entries.keys()
+    assert [first.get(key) is None for key in map(source_key, map(repr, range(200)))] == [
+        second.get(key) is None for key in map(source_key, map(repr, range(200)))
+    ]
 
 
 def test_the_default_is_one_cache_for_each_process() -> None:

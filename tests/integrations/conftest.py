@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer, estime
-from estime_metric.engine.embedding import DEFAULT_CACHE
+from estime_metric.engine.cache import DEFAULT_CACHE
 from tests.families import make_pairs
 
 Pairs = list[tuple[str, str]]

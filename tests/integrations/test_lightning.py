@@ -15,7 +15,7 @@ pytest.importorskip("torchmetrics")
 
 from docs.examples import lightning_seq2seq as example
 from estime_metric import ESTIME, EstimeScorer
-from estime_metric.engine.embedding import DEFAULT_CACHE
+from estime_metric.engine.cache import DEFAULT_CACHE
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Lightning and torch warn of each other
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeResult, estime
-from estime_metric.engine.embedding import DEFAULT_CACHE
+from estime_metric.engine.cache import DEFAULT_CACHE
 from estime_metric.measures import MEASURES, reported_name
 from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.toolkits import TOOLKITS, Reported, Toolkit

@@ -20,7 +20,7 @@ torchmetrics = pytest.importorskip("torchmetrics")
 from torchmetrics import MetricCollection  # noqa: E402
 from torchmetrics.wrappers import BootStrapper  # noqa: E402
 
-from estime_metric.engine.embedding import DEFAULT_CACHE  # noqa: E402
+from estime_metric.engine.cache import DEFAULT_CACHE  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from tests.families import save_encoder  # noqa: E402
 from tests.integrations.conftest import MakeMetric, Pairs, named, unzip  # noqa: E402

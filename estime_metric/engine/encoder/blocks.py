@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear, scaled_dot_product_attention
 
-from estime_metric.engine.encoder.device import AMD, INTEL, vendor
+from estime_metric.engine.encoder.device import AMD, vendor
 from estime_metric.engine.masking import WindowBatch
 
 #: Where a block keeps its parts, by the names that `FusedBlock` gives them.
@@ -66,8 +66,9 @@ class EncoderOutput(NamedTuple):
 class FusedBlock(nn.Module):
     """Replaces a block built like BERT's or MPNet's, and uses its parts.
 
-    With ``only`` it computes the positions that the batch reads: at others the output means nothing.
-    With ``in_tuple`` it returns the hidden states in a tuple.
+    With ``only`` it computes the positions that the batch reads and keeps them as ``states_read``, (r,
+    d), for `BlockTaps`; the output then means nothing. With ``in_tuple`` it returns the hidden
+    states in a tuple.
     """
 
     def __init__(self, block: Any, in_tuple: bool) -> None:
@@ -82,6 +83,7 @@ class FusedBlock(nn.Module):
         self.activation = parts["activation"]
         self.output_norm = parts["output_norm"]
         self.only: WindowBatch | None = None
+        self.states_read: Tensor | None = None
         self._in_tuple = in_tuple
         self.train(block.training)
 
@@ -120,7 +122,8 @@ class FusedBlock(nn.Module):
         if self.only is None:
             states = self._run(hidden_states, attention_mask)
         else:
-            states = self._run_only(self.only, hidden_states, attention_mask)
+            states = hidden_states
+            self.states_read = self._run_only(self.only, hidden_states, attention_mask)
         return (states,) if self._in_tuple else states
 
     def _run(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
@@ -128,7 +131,9 @@ class FusedBlock(nn.Module):
         return self._after_attention(context, hidden)
 
     def _run_only(self, only: WindowBatch, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        """As `_run`, but queries and all that follows the attention for the positions that are read."""
+        """As `_run`, but queries and all that follows the attention for the positions that are read; of
+        shape (r, d).
+        """
         keys, values = self.key(hidden), self.value(hidden)
         windows, _, width = keys.shape
         read = hidden[only.row, only.column]  # (r, d)
@@ -136,9 +141,7 @@ class FusedBlock(nn.Module):
         queries[only.row, only.slot] = self.query(read)
         mask = None if mask is None else _mask_at(mask, only, windows)
         context = self._attend(queries, keys, values, mask)
-        states = hidden.clone()
-        states[only.row, only.column] = self._after_attention(context[only.row, only.slot], read)
-        return states
+        return self._after_attention(context[only.row, only.slot], read)
 
     def _attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
         """Queries of shape (b, q, d), keys and values of shape (b, p, d) -> (b, q, d)."""
@@ -179,9 +182,9 @@ def _mask_at(mask: Tensor, only: WindowBatch, windows: int) -> Tensor:
     return chosen.transpose(1, 2)
 
 
-#: The processors on which linear maps are packed. Measured only on AMD (experiments/speed/README.md). If the
-#: processors of a vendor turn out to be slower with it, remove the vendor from this list.
-VENDORS = (AMD, INTEL)
+#: The vendors of processors on which linear maps are packed (experiments/speed/README.md). Packing gains
+#: nothing on Intel's: on a Xeon with AVX512-BF16, oneDNN and MKL multiplied float32 equally fast.
+VENDORS = (AMD,)
 
 #: The largest difference from `linear` that is rounding, for results of about one, by the
 #: precisions that are packed. PyTorch multiplies bfloat16 by oneDNN anyway; there packing saves

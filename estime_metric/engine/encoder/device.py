@@ -146,7 +146,7 @@ def bytes_per_position(config: Any, itemsize: int) -> int:
     return int(itemsize * (8 * width + 2 * wide + 2 * heads * _LENGTH))
 
 
-AMD, INTEL = "AuthenticAMD", "GenuineIntel"  # vendors as processors name them
+AMD = "AuthenticAMD"  # as processors name the vendor
 
 #: Flags of ``/proc/cpuinfo`` that indicate products in bfloat16: Intel's AMX, Arm's, and the
 #: instructions of AVX-512, which AMD runs at twice the rate of float32. A Xeon that has the latter
@@ -249,13 +249,13 @@ _BEFORE: dict[str, list[Callable[[], None]]] = {}
 
 
 @contextmanager
-def _full_precision(device_type: str) -> Iterator[None]:
-    """Holds the settings of a device at full precision while somebody is inside, and restores them
-    after the last.
+def _settings_held(device_type: str) -> Iterator[None]:
+    """Holds the settings of a device at full precision, and cuDNN's attention off, while somebody is
+    inside, and restores them after the last.
     """
     with _LOCK:
         if not _INSIDE[device_type]:
-            _BEFORE[device_type] = _raise(device_type)
+            _BEFORE[device_type] = _raise(device_type) + _without_cudnn_attention(device_type)
         _INSIDE[device_type] += 1
     try:
         yield
@@ -292,10 +292,20 @@ def _raise(device_type: str) -> list[Callable[[], None]]:
     return restore
 
 
+def _without_cudnn_attention(device_type: str) -> list[Callable[[], None]]:
+    """Turns off cuDNN's attention. It plans each new shape of a batch on the host, which takes longer
+    than the attention; PyTorch prefers it on some GPUs in 16 bits, and has other fast kernels.
+    """
+    if device_type != "cuda" or not torch.backends.cuda.cudnn_sdp_enabled():  # type: ignore[no-untyped-call]
+        return []
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    return [partial(torch.backends.cuda.enable_cudnn_sdp, True)]
+
+
 @contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
-    """No gradients, no autocast, float32 products in float32, new tensors on the CPU, whatever the
-    code around has set; one thread in a process that was forked.
+    """No gradients, no autocast, float32 products in float32, no attention of cuDNN, new tensors on the
+    CPU, whatever the code around has set; one thread in a process that was forked.
 
     Of several CUDA devices ``device`` is the one in use, for memory that is pinned too.
     """
@@ -305,7 +315,7 @@ def inference_context(device: torch.device) -> Iterator[None]:
     autocast = torch.autocast(device.type, enabled=False)
     with (
         one_thread_after_fork(),
-        _full_precision(device.type),
+        _settings_held(device.type),
         torch.inference_mode(),
         autocast,
         cpu_by_default(),

@@ -68,7 +68,7 @@ class BlockTaps:
         deepest = max(layers)
 
         def keep(hidden: Tensor) -> None:
-            if layer in layers:
+            if layer in layers and layer not in states:
                 states[layer] = hidden[batch.row, batch.column]
 
         def before_block(
@@ -82,6 +82,12 @@ class BlockTaps:
             nonlocal layer
             layer += 1
             self._in_tuple = isinstance(output, tuple)
+            if (
+                layer == deepest
+                and isinstance(module, FusedBlock)
+                and module.states_read is not None
+            ):
+                states[layer], module.states_read = module.states_read, None
             if layer == self.kept < self._blocks:
                 keep(output[0] if self._in_tuple else output)
 

@@ -194,16 +194,11 @@ def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
 
 def _put_batch(batch: WindowBatch, device: torch.device) -> WindowBatch:
     """The batch on a device; all of it is known before the device is asked."""
-    positions = put(torch.cat([batch.row, batch.column, batch.slot, batch.target]), device)
-    row, column, slot, target = torch.split(positions, len(batch.row))
     return replace(
         batch,
         ids=put(batch.ids, device),
         attended=None if batch.attended is None else put(batch.attended, device),
-        row=row,
-        column=column,
-        slot=slot,
-        target=target,
+        positions=put(batch.positions, device),
     )
 
 

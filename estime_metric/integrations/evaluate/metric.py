@@ -11,7 +11,8 @@ import evaluate
 from estime_metric.checks import check_pairs, check_source, check_text
 from estime_metric.citation import bibtex
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.embedding import DEFAULT_CACHE, SourceCache, unload_encoders
+from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
+from estime_metric.engine.embedding import unload_encoders
 from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer, warn_of_input

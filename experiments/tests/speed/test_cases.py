@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
-from experiments.speed import common, programs
+from experiments.speed import common, host, programs
 from experiments.speed.__main__ import app
-from experiments.tests.benchmarks.made import bump_folder
+from experiments.tests.benchmarks.made import bump_folder, real
 
 
 @pytest.fixture
@@ -66,3 +67,24 @@ def test_epochs(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     app(["epochs", "--data", str(data)])
     printed = capsys.readouterr().out
     assert [f"{share}% fit" in printed for share in (0, 50, 100)] == [True] * 3
+
+
+def test_host(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "ROUNDS", 1)
+    app(["host", "--data", str(real("frank").parent), "--pairs", "40"])
+    printed = capsys.readouterr().out
+    assert "CPU time of 40 pairs of FRANK" in printed
+    assert printed.count("The most expensive functions") == 3
+
+
+def test_operations_are_counted_without_views() -> None:
+    ones = torch.ones(2, 3)
+    assert host.count_operations(lambda: (ones.T[0] + 1).sum()) == 2
+
+
+def test_gpu_says_that_there_is_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    app(["gpu"])
+    assert "There is no GPU" in capsys.readouterr().out

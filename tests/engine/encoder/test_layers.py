@@ -29,7 +29,7 @@ def reads(
     row, column = torch.nonzero(chosen, as_tuple=True)
     slot = chosen.cumsum(1)[chosen] - 1
     most = int(chosen.sum(1).max())
-    return WindowBatch(ids, attended, row, column, slot=slot, target=row, most=most)
+    return WindowBatch(ids, attended, torch.stack([row, column, slot, row]), most=most)
 
 
 PROBE = reads(torch.tensor([[2, 4, 4, 3]]), None, torch.tensor([[False, True, True, True]]))

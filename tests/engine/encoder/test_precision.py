@@ -5,7 +5,9 @@ stays.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import torch
@@ -18,24 +20,59 @@ from tests.command import run_python
 CPU = torch.device("cpu")
 
 
-@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
-def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
-    """The first to enter, as threads do, is the first to leave, while the second is still inside."""
-    matmul = torch.backends.mkldnn.matmul
-    before = matmul.fp32_precision
-    matmul.fp32_precision = "bf16"
-    first, second = (device._full_precision("cpu") for _ in range(2))
-    seen: list[str] = []
+class Matmul:
+    """The precision of products in float32 on a CPU."""
+
+    device_type, of_the_user, held = "cpu", "bf16", "ieee"
+
+    @staticmethod
+    def read() -> str:
+        return torch.backends.mkldnn.matmul.fp32_precision
+
+    @staticmethod
+    def write(value: str) -> None:
+        torch.backends.mkldnn.matmul.fp32_precision = value
+
+
+class CudnnAttention:
+    """Whether attention may run by cuDNN."""
+
+    device_type, of_the_user, held = "cuda", True, False
+    read = staticmethod(torch.backends.cuda.cudnn_sdp_enabled)
+    write = staticmethod(torch.backends.cuda.enable_cudnn_sdp)
+
+
+@pytest.mark.parametrize("setting", [Matmul, CudnnAttention])
+def test_overlapping_calls_leave_the_setting_of_the_user(setting: Any) -> None:
+    """Of two threads the first to enter is the first to leave, while the second is still inside."""
+    if setting is Matmul and not hasattr(torch.backends, "fp32_precision"):
+        pytest.skip("torch before 2.9")
+    before = setting.read()
     try:
-        for step in (first.__enter__, second.__enter__):
-            step()
-            seen.append(matmul.fp32_precision)
-        for call in (first, second):
-            call.__exit__(None, None, None)
-            seen.append(matmul.fp32_precision)
+        for of_the_user, expected in (
+            (setting.of_the_user, [setting.held] * 3 + [setting.of_the_user]),
+            (setting.held, [setting.held] * 4),
+        ):
+            setting.write(of_the_user)
+            seen = []
+            calls = [device._settings_held(setting.device_type) for _ in range(2)]
+            with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+                for thread, call in zip((first, second), calls, strict=True):
+                    thread.submit(call.__enter__).result()
+                    seen.append(setting.read())
+                for thread, call in zip((first, second), calls, strict=True):
+                    thread.submit(call.__exit__, None, None, None).result()
+                    seen.append(setting.read())
+            assert seen == expected
     finally:
-        matmul.fp32_precision = before
-    assert seen == ["ieee", "ieee", "ieee", "bf16"]
+        setting.write(before)
+
+
+def test_attention_of_cudnn_is_off_in_a_call_for_a_gpu_alone() -> None:
+    for kind, is_on in (("cuda", False), ("cpu", True)):
+        with inference_context(torch.device(kind)):
+            assert torch.backends.cuda.cudnn_sdp_enabled() is is_on
+    assert torch.backends.cuda.cudnn_sdp_enabled()
 
 
 @pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
@@ -89,6 +126,7 @@ def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.Mon
         yield
 
     monkeypatch.setattr(torch.cuda, "device", use)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
     with inference_context(torch.device("cuda", 1)):
         assert used == []  # nothing of CUDA is begun by this
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
