@@ -101,9 +101,14 @@ def share(value: float) -> str:
 
 
 def remark(explanation: Verdicts) -> str | None:
-    """A sentence about a pair if little or nothing was checked, or if the summary is shorter than
-    `min_tokens`, otherwise ``None``.
+    """What there is to say of a pair if little or nothing was checked, or if the summary is shorter than
+    `min_tokens`; otherwise ``None``.
     """
+    remarks = filter(None, [_checked_little(explanation), _is_short(explanation)])
+    return " ".join(remarks) or None
+
+
+def _checked_little(explanation: Verdicts) -> str | None:
     unit, checked, total = explanation.unit, explanation.overlap, explanation.tokens
     if not total:
         return "The summary is empty, so there was nothing to check."
@@ -119,12 +124,20 @@ def remark(explanation: Verdicts) -> str | None:
             f"The source has only {checked} of the {total} {unit}s, so few were checked, and "
             "the number of alarms is not informative. The inconsistency also counts the unchecked ones."
         )
-    if missing := explanation.statistics["missing"]:
-        return (
-            f"The summary has {counted(total, unit)}, {missing:g} fewer than min_tokens. In the inconsistency, each "
-            "missing one counts as a new word."
-        )
     return None
+
+
+def _is_short(explanation: Verdicts) -> str | None:
+    missing = explanation.statistics["missing"]
+    if (
+        not missing or not explanation.overlap
+    ):  # without a checked token, the inconsistency is 1 anyway
+        return None
+    length = counted(explanation.tokens, explanation.unit)
+    return (
+        f"The summary has {length}, {missing:g} fewer than min_tokens. In the inconsistency, each "
+        "missing one counts as a new word."
+    )
 
 
 def plain_text(explanation: Verdicts) -> str:

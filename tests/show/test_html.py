@@ -227,6 +227,16 @@ def test_it_is_said_that_missing_tokens_count() -> None:
     assert short.inconsistency > whole.inconsistency
     (remark,) = Page(fragment(short)).with_class("estime-remark")
     assert remark["text"].startswith("The summary has 1 token, 6 fewer than min_tokens.")
+    units = [
+        UnitVerdict(0, 1, "match", None, None, None),
+        UnitVerdict(2, 3, "absent", None, None, None),
+        UnitVerdict(4, 5, "absent", None, None, None),
+    ]
+    few = explained("A b c", "A", units)
+    few = replace(few, statistics={**few.statistics, "missing": 6.0})
+    (remark,) = Page(fragment(few)).with_class("estime-remark")
+    assert "only 1 of the 3 tokens" in remark["text"]
+    assert "6 fewer than min_tokens" in remark["text"]
 
 
 def test_emptiness(empty: Explanation) -> None:
