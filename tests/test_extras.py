@@ -46,7 +46,7 @@ def test_score_compare_calibrate_and_explain_need_no_extra(tmp_path: Path) -> No
         table, other = sys.argv[1:]
         for command in (
             ["score", table, "-m", "embedded-small"],
-            ["compare", table, other, "-m", "embedded-small"],
+            ["compare", table, other],
             ["calibrate", table, "--score", "mine", "--higher"],
             ["explain", table, "-m", "embedded-small"],
         ):
