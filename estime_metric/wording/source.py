@@ -242,7 +242,8 @@ class SourceWording:
         without such words, most have no capital.
         """
         names, others = self._only_with_capital, self._only_lower
-        if (names | others).isdisjoint(facts.within | facts.lower):
+        own = facts.within | facts.lower
+        if names.isdisjoint(own) and others.isdisjoint(own):
             return facts.has_capitals and len(facts.within) <= len(facts.lower)
         return (
             facts.has_capitals

@@ -83,8 +83,11 @@ class RunsOfWords:
             new = sum(word not in self.words for word in words)
         else:
             runs = zip(*(words[start:] for start in range(size)), strict=False)
-            new = sum(f" {' '.join(run)} " not in self._in_order for run in runs)
+            new = sum(not self._has_run(run) for run in runs)
         return new / (len(words) - size + 1)
+
+    def _has_run(self, run: Sequence[str]) -> bool:
+        return self.words.issuperset(run) and f" {' '.join(run)} " in self._in_order
 
     def fragment_lengths(self, words: Sequence[str]) -> list[int]:
         """The lengths of the extractive fragments of a summary, in its order.
