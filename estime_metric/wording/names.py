@@ -75,7 +75,7 @@ def plain(written: str) -> str:
 
 
 def form_of(written: str) -> str:
-    """`plain`, and nothing for a word that mostly is no name, such as "march"."""
+    """`plain`, and nothing for a word that is seldom a name, such as "march"."""
     return "" if written in AMBIGUOUS else plain(written)
 
 

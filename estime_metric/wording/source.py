@@ -42,12 +42,12 @@ _EMPHASIS = "*_"  # of Markdown
 #: Words that are no initialism in lower case: "WHO" is not "who".
 _OTHER_WORDS = FUNCTION_WORDS | {"us"}
 
-#: At most so many times more words that a source has only with a capital, as in a title or a label, have none in
-#: a summary with capitals.
+#: Of the words that a source writes only with a capital, a summary with capitals writes at most this many times more
+#: without one than with one: titles and labels have capitals that the summary does not keep.
 _BY_CHANCE = 3
 
-#: So many times more words within sentences have a capital than not in a text in capitals or in Title Case; in
-#: articles it is less than two.
+#: In a text in capitals or in Title Case, at least this many times more words within sentences have a capital than
+#: have none; in articles, fewer than two times more.
 _TITLE_CASE = 3
 
 
