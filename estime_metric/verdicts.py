@@ -22,10 +22,10 @@ from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, SourceWording
 from estime_metric.wording.tables import FUNCTION_WORDS
 from estime_metric.wording.words import lower_words
 
-#: ``match``: the most similar source unit is the same unit. ``alarm``: it is a different unit (Eq. 1).
-#: ``absent``: the unit does not occur in the source (or the tokenizer does not know it), so it is not
-#: checked.
-VERDICTS = ("match", "alarm", "absent")
+#: In the order in which units decide about their word. ``alarm``: the most similar source unit is a different
+#: unit (Eq. 1). ``match``: it is the same unit. ``absent``: the unit does not occur in the source (or the
+#: tokenizer does not know it), so it is not checked.
+VERDICTS = ("alarm", "match", "absent")
 
 #: Reasons to look at a word, the likeliest errors first.
 KINDS = (NEW_NAME, NEW_NUMBER, "new word", "alarm")
@@ -384,7 +384,7 @@ def _deciding(units: Sequence[UnitVerdict]) -> UnitVerdict:
 
     def rank(unit: UnitVerdict) -> tuple[int, float]:
         margin = math.inf if unit.margin is None else unit.margin
-        return ("alarm", "match", "absent").index(unit.verdict), margin
+        return VERDICTS.index(unit.verdict), margin
 
     return min(units, key=rank)
 

@@ -57,7 +57,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 _TRUTHS = {"true": True, "false": False}
 _KEY = b"estime"  # of the record in the metadata of Parquet
-_WHOLE = 2**53  # from which on a float is no count
+_WHOLE = 2**53  # from here on, a float cannot tell whole numbers apart
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 
 Number = int | float | None  # ``None`` if a measure is undefined

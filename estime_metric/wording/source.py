@@ -39,7 +39,7 @@ NEW_NAME, NEW_NUMBER = "new name", "new number"
 
 _EMPHASIS = "*_"  # of Markdown
 
-#: Words that are no initialism in lower case: "WHO" is not "who".
+#: Words that are not initialisms in lower case: "WHO" is not "who".
 _OTHER_WORDS = FUNCTION_WORDS | {"us"}
 
 #: Of the words that a source writes only with a capital, a summary with capitals writes at most this many times more

@@ -196,7 +196,7 @@ _OPENERS = """
     allegations investigations challenges concerns details efforts
     find check make use try avoid consider keep get take see click tune choose suggest add remove ensure
 """
-#: Words that are no names wherever they have a capital: titles, and what sentences begin with, such as adverbs, conjunctions,
+#: Words that are not names wherever they have a capital: titles, and what sentences begin with, such as adverbs, conjunctions,
 #: prepositions and pronouns, those who say something, and advice.
 OPENERS = frozenset(_OPENERS.split())
 

@@ -344,7 +344,7 @@ _REMARK = re.compile(
 
 def opening(text: str) -> tuple[int, int]:
     """Begin and end of what may announce a summary at the beginning of a text that is `shown`; 0, 0 if
-    nothing does. With a new name, or a number of anything but words, it is no announcement.
+    nothing does. With a new name, or a number of anything but words, it is not an announcement.
 
     Example:
         >>> opening("Here is a summary in 9 words: The dog sat.")
