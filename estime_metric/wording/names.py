@@ -95,7 +95,7 @@ def initialism_of(written: str) -> str:
 
 def is_roman_numeral(written: str) -> bool:
     """Whether a word is a Roman numeral in capitals, "II" to "XV"."""
-    form = plain(written)
+    form = plain(written) if written.isupper() else ""
     return form in ROMAN_NUMERALS and form == initialism_of(written)
 
 
@@ -168,27 +168,27 @@ class Facts:
         for first in self.names:
             every = short = _initials_of(self.tokens.written[first])
             for position in range(first + 1, min(first + _LONGEST_NAME, len(self.tokens))):
+                written, is_name = self.tokens.written[position], position in names
+                if not (is_name or written in _LINKS):
+                    break
                 if position in self.of_numbers or not self._is_within_name(position):
                     break
-                written = self.tokens.written[position]
                 initials = _initials_of(written)
                 every += initials
-                if position in names:
+                if is_name:
                     short += initials
                     if len(every) > 2:
                         yield (
                             range(first, position + 1),
                             {every, short if len(short) > 2 else every},
                         )
-                elif written not in _LINKS:
-                    break
 
     def _full_names(self) -> Iterator[tuple[range, set[str]]]:
         """Every name in `FULL_NAMES`, with its initialisms."""
         words = list(map(str.lower, self.tokens.written))
         for first, word in enumerate(words):
             if word in FIRST_WORDS:
-                for stop in range(first + 1, first + 1 + LONGEST_FULL_NAME):
+                for stop in range(first + 1, min(first + LONGEST_FULL_NAME, len(words)) + 1):
                     initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
                     if initialisms:
                         yield range(first, stop), set(initialisms)

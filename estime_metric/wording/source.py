@@ -160,14 +160,15 @@ class SourceWording:
         """
         prediction = shown(prediction).text
         words = words_of(prediction)
+        new_words, new_bigrams, new_trigrams = self._runs.new_shares(words)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
         facts = Facts(prediction)
         names = self._new_names(facts)
         is_defined = not words or self._has_capitals(facts)
         return {
-            "new_words": self._runs.new_share(words, 1),
-            "new_bigrams": self._runs.new_share(words, 2),
-            "new_trigrams": self._runs.new_share(words, 3),
+            "new_words": new_words,
+            "new_bigrams": new_bigrams,
+            "new_trigrams": new_trigrams,
             "copied_density": squares / max(1, len(words)),
             "new_names": float(len(_different(facts, names))) if is_defined else math.nan,
             "new_numbers": float(len(self._new_numbers(facts, names))),

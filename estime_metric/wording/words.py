@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import regex
 
@@ -70,24 +71,27 @@ class RunsOfWords:
         self.words = frozenset(words)
         self._in_order = f" {' '.join(words)} "
 
-    def new_share(self, words: Sequence[str], size: int) -> float:
-        """The fraction of the runs of ``size`` words of another text that this one does not have, 0 to 1.
+    def new_shares(self, words: Sequence[str], longest: int = 3) -> list[float]:
+        """The fractions of the words, of the runs of two words, and so on, of another text that this one does
+        not have, 0 to 1.
 
-        Each occurrence counts. Of fewer than ``size`` words it is the fraction of the next shorter
-        runs; without words it is 1.
+        Each occurrence counts. If a text has fewer than n words, its fraction for n is that of the next
+        shorter runs; without words it is 1.
         """
-        size = min(size, len(words))
-        if size == 0:
-            return 1.0
-        if size == 1:
-            new = sum(word not in self.words for word in words)
-        else:
-            runs = zip(*(words[start:] for start in range(size)), strict=False)
-            new = sum(not self._has_run(run) for run in runs)
-        return new / (len(words) - size + 1)
+        known = [word in self.words for word in words]
+        shares = []
+        for size in range(1, longest + 1):
+            if size > 1:  # a run can be known only where both shorter ones are
+                longer = [
+                    first and second and self._has_run(words[start : start + size])
+                    for start, (first, second) in enumerate(pairwise(known))
+                ]
+                known = longer or known
+            shares.append(known.count(False) / len(known) if known else 1.0)
+        return shares
 
     def _has_run(self, run: Sequence[str]) -> bool:
-        return self.words.issuperset(run) and f" {' '.join(run)} " in self._in_order
+        return f" {' '.join(run)} " in self._in_order
 
     def fragment_lengths(self, words: Sequence[str]) -> list[int]:
         """The lengths of the extractive fragments of a summary, in its order.

@@ -8,6 +8,7 @@ import pytest
 
 from estime_metric import novelty
 from estime_metric.wording.source import NEW_NAME, SourceWording
+from estime_metric.wording.tables import FULL_NAMES
 
 #: Two texts that name the same; each has to be known from the other.
 SAME = [
@@ -111,6 +112,16 @@ def new_names(source: str, summary: str) -> list[str]:
 def test_a_name_in_another_form_is_not_new(one: str, other: str) -> None:
     for source, summary in ((one, other), (other, one)):
         assert new_names(f"{source}, they said so.", f"then as they said so {summary}") == []
+
+
+def test_a_full_name_at_the_end_of_a_text_is_its_initialism() -> None:
+    for name, initialisms in FULL_NAMES.items():
+        for initialism in initialisms:
+            source = f"then they spoke of {initialism.upper()}, as they said."
+            summary = f"later they spoke of {name.title()}"
+            assert new_names(source, summary) == []
+            name_span = len("later they spoke of "), len(summary)
+            assert name_span in SourceWording(source).written_spans(summary)
 
 
 @pytest.mark.parametrize(
