@@ -294,10 +294,13 @@ def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBat
         window = text_window.window
         shift = len(special.before) - window.start  # a position of the text -> its column
         tokens = text_window.ids[window.start : window.stop]
-        whole = [*special.before, *tokens, *special.after]
-        ids[number, : len(whole)] = whole
+        begin = len(special.before)
+        end = begin + len(tokens)
+        ids[number, :begin] = special.before
+        ids[number, begin:end] = tokens
+        ids[number, end : end + len(special.after)] = special.after
         ids[number, [shift + position for position in window.masked]] = special.mask
-        attended[number, : len(whole)] = True
+        attended[number, : end + len(special.after)] = True
         row += [number] * len(window.read)
         column += [shift + position for position in window.read]
         slot += range(len(window.read))
