@@ -94,7 +94,7 @@ def main(module: Path, *tests: str, number: int = 30, seed: int = 0) -> None:
         for line, changed in mutations((ROOT / file).read_text("utf-8"))
     ]
     changes.sort(key=lambda change: order(seed, *change[:2]))
-    options = ["-qx", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider"]
+    options = ["-qx", "-n", "0", "-p", "no:cacheprovider"]
     with tempfile.TemporaryDirectory() as scratch:
         clone = Path(scratch, "clone")
         shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "__pycache__"))

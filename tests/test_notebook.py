@@ -58,6 +58,7 @@ def texts(notebook: dict[str, Any]) -> list[str]:
     return ["".join(output.get("text") or output["data"]["text/plain"]) for output in outputs]
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_its_outputs_are_those_of_now() -> None:
     stored = texts(json.loads(NOTEBOOK.read_text(encoding="utf-8")))
     for after, before in zip(texts(executed()), stored, strict=True):

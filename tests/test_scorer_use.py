@@ -136,6 +136,7 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
     assert "18/18" in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_what_a_budget_changes_was_counted(dtype: str) -> None:

@@ -202,6 +202,7 @@ def no_true_difference(seed: int) -> Comparison:
     return compared(*(result_of(alarms, sources).table() for alarms in sides), measures="alarms")
 
 
+@pytest.mark.slow
 def test_systems_that_do_not_differ_are_rarely_called_different() -> None:
     """At a level of 5%, more than 8 of 60 would be called different in 0.3% of the cases. If single
     summaries were swapped and drawn, it would be 25.

@@ -54,6 +54,7 @@ def test_training_logs_checkpoints_and_resumes(bert_folder: str, tmp_path: Path)
     assert len(group["params"]) == len(list(example.Summarizer().model.parameters()))
 
 
+@pytest.mark.slow
 def test_the_curve_falls(tmp_path: Path) -> None:
     few = ["--validation", "8", "--epochs", "8", "--plot", f"{tmp_path}/a.svg"]
     outcome = example.main(["--accelerator", "cpu", "--folder", str(tmp_path), *few])

@@ -138,6 +138,7 @@ def test_table_5_on_16_systems(data: CoherenceScores) -> None:
     assert computed["cola", "cola"] == pytest.approx(stats.kendalltau(*system_means).statistic)
 
 
+@pytest.mark.slow
 def test_figure_5_has_the_resamples_that_were_requested(data: CoherenceScores) -> None:
     scored = score(data, [published_scores(data)])
     frames = analyze(scored, runs=0, resamples=7, seed=3)

@@ -28,6 +28,7 @@ def shown_rows(text: str, title: str) -> list[str]:
     return text[text.index(f"\n{title}\n") :].split("\n\n")[0].splitlines()
 
 
+@pytest.mark.slow
 def test_real_pairs(tmp_path: Path) -> None:
     """On the four faithful example pairs."""
     pairs = [row for row in json_rows(EXAMPLES) if row["verdict"] == "faithful"]
