@@ -114,6 +114,7 @@ def observed() -> dict[str, Any]:
     return json.loads(run.stdout)
 
 
+@pytest.mark.slow
 def test_nothing_waits_for_an_import_that_it_does_not_need_and_every_public_name_is_there(
     observed: dict[str, Any],
 ) -> None:

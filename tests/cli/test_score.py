@@ -98,6 +98,7 @@ def test_a_file_has_the_scores_and_other_columns(table: Path, score: Score, tmp_
     assert {"alarms_layer2", "alarms_layer1"} < rows[0].keys()
 
 
+@pytest.mark.slow
 def test_columns_and_measures_go_by_name(score: Score, tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text(f"article,highlights\n{SOURCE},The cat sat.\n")

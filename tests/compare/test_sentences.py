@@ -54,6 +54,7 @@ def scorer() -> EstimeScorer:
     return EstimeScorer()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSERS)
 def test_what_must_lose_loses(scorer: EstimeScorer, name: str) -> None:
     copied = scorer.score([source.split(". ")[0] + "." for source in SOURCES], SOURCES)

@@ -45,6 +45,7 @@ def data() -> CoherenceScores:
     return read(real_folder("coherence_scores").parent)
 
 
+@pytest.mark.slow
 def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: CoherenceScores) -> None:
     # Steen & Markert 2022, Table 4, row "C/D", typed in here from the paper independently of the
     # package's table.
@@ -96,6 +97,7 @@ def test_statistics_of_table_3_agree_with_loops(data: CoherenceScores, measure: 
     assert computed == {name: pytest.approx(expected[name], abs=1e-12) for name in computed}
 
 
+@pytest.mark.slow
 def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: CoherenceScores) -> None:
     by_name = TABLE_3.set_index(["measure", "statistic"])
     for measure, label in LABELS.items():
@@ -107,6 +109,7 @@ def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: CoherenceS
             assert abs(value - printed.paper) < 0.08
 
 
+@pytest.mark.slow
 def test_table_1_on_16_systems(data: CoherenceScores) -> None:
     rows = confounder_statistics(data, runs=3)
     printed = rows.pivot(index="confounder", columns="statistic", values="paper")

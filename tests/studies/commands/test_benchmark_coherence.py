@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return made_folder(tmp_path, "coherence_scores")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_runs_and_seed_are_options(folder: Path) -> None:
     intervals = set()
@@ -36,6 +37,7 @@ def test_runs_and_seed_are_options(folder: Path) -> None:
     assert [(row["measure"], row["paper"]) for row in rows] == [("BAS", "0.896"), ("GRN", "0.504")]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_published_scores_of_a_file_are_rows(folder: Path) -> None:
     """As they were published: ``doc,system,score``."""
