@@ -10,6 +10,8 @@ import pytest
 
 from tests.command import run_command
 
+pytestmark = pytest.mark.slow
+
 
 def test_without_gradio_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "estime_metric.demo.app", raising=False)

@@ -16,6 +16,8 @@ from estime_metric.engine.masking import mask_units
 from estime_metric.engine.units import tokenize
 from tests.families import SENTENCES
 
+pytestmark = pytest.mark.slow
+
 ODD = (
     "",
     " \n\t",

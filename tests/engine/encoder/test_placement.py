@@ -15,6 +15,8 @@ from estime_metric.engine.encoder.device import default_budget, put_all
 from tests.engine.encoder.pretended_device import DEVICE, pretended_device
 from tests.families import FAMILIES, SENTENCES
 
+pytestmark = pytest.mark.slow
+
 #: Windows of several lengths, three layers with the last block among them, everything that can be
 #: measured.
 SETTING: dict[str, Any] = {
@@ -96,7 +98,6 @@ def test_scores_are_those_of_the_cpu(
     assert result.values("alarms", result.layers[-1]).sum() > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["embedded-small", *FAMILIES])
 def test_every_encoder_is_run_as_on_the_cpu(
     model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch

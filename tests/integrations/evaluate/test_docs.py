@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 evaluate = pytest.importorskip("evaluate")
 
 import datasets  # noqa: E402

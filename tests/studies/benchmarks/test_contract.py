@@ -22,6 +22,8 @@ from estime_metric.studies.report import to_markdown
 from tests.families import SENTENCES
 from tests.studies.made import DATA, made_folder
 
+pytestmark = pytest.mark.slow
+
 #: Benchmark -> its tidy tables, tables for readers, and plots.
 CASES: dict[str, tuple[list[str], list[str], list[str]]] = {
     "summeval": (["correlations"], ["table1", "table2"], []),

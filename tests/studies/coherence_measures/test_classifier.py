@@ -22,6 +22,8 @@ from estime_metric.studies.coherence_measures.classifier import (
 )
 from estime_metric.studies.meta.shuffle import shuffle_accuracy, shuffle_texts
 
+pytestmark = pytest.mark.slow
+
 THINGS = [
     "bridge",
     "river",
@@ -61,7 +63,6 @@ def accuracy(classifier: CoherenceClassifier) -> float:
     return shuffle_accuracy(classifier.score(texts), classifier.score(shuffled))
 
 
-@pytest.mark.slow
 def test_a_small_random_encoder_learns_the_order_and_is_saved(
     bert_folder: str, tmp_path: Path
 ) -> None:
