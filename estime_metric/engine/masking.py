@@ -296,11 +296,12 @@ def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBat
         tokens = text_window.ids[window.start : window.stop]
         begin = len(special.before)
         end = begin + len(tokens)
+        stop = end + len(special.after)
         ids[number, :begin] = special.before
         ids[number, begin:end] = tokens
-        ids[number, end : end + len(special.after)] = special.after
+        ids[number, end:stop] = special.after
         ids[number, [shift + position for position in window.masked]] = special.mask
-        attended[number, : end + len(special.after)] = True
+        attended[number, :stop] = True
         row += [number] * len(window.read)
         column += [shift + position for position in window.read]
         slot += range(len(window.read))

@@ -71,8 +71,8 @@ class RunsOfWords:
         self.words = frozenset(words)
         self._in_order = f" {' '.join(words)} "
 
-    def new_shares(self, words: Sequence[str], longest: int = 3) -> list[float]:
-        """The fractions of the words, of the runs of two words, and so on, of another text that this one does
+    def new_shares(self, words: Sequence[str]) -> list[float]:
+        """The fractions of the words, of the bigrams and of the trigrams of another text that this one does
         not have, 0 to 1.
 
         Each occurrence counts. If a text has fewer than n words, its fraction for n is that of the next
@@ -80,7 +80,7 @@ class RunsOfWords:
         """
         known = [word in self.words for word in words]
         shares = []
-        for size in range(1, longest + 1):
+        for size in (1, 2, 3):
             if size > 1:  # a run can be known only where both shorter ones are
                 longer = [
                     first and second and self._has_run(words[start : start + size])
