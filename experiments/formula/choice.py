@@ -40,7 +40,9 @@ ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
 SIZES = (2, 3)
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
 ABSENT = ("tokens", "words")
-NUMBER_WEIGHTS = (0.02, 0.05, 0.1)
+NUMBER_WEIGHTS = (0.02, 0.05, 0.1, 0.15, 0.2)
+#: Of new names; it is computed and not chosen, because capitals would decide a score.
+NAME_WEIGHT = 0.1
 
 #: What is kept of each pair; the margins of its checked units follow one another in ``margins``.
 COLUMNS = ("tokens", "absent", "checked")
@@ -79,7 +81,7 @@ def keep_parts(pairs: pd.DataFrame, scorer: EstimeScorer, out: Path) -> None:
 @dataclass(frozen=True)
 class Formula:
     """One candidate: temperature, weight of an alarm, what is absent, size and share of the n-grams, and
-    the share of what is supported that a new number removes.
+    the shares of what is supported that a new number and a new name remove.
     """
 
     temperature: float
@@ -88,6 +90,7 @@ class Formula:
     size: int
     share: float
     numbers: float = 0.0
+    names: float = 0.0
 
 
 CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1, 0.1)
@@ -140,6 +143,8 @@ class Parts:
         new = self.columns["new_bigrams" if formula.size == 2 else "new_trigrams"]
         values = (1 - formula.share) * unsupported + formula.share * new
         values = 1 - (1 - values) * (1 - formula.numbers) ** self.columns["new_numbers"]
+        new_names = np.nan_to_num(self.columns["new_names"])  # undefined where capitals say nothing
+        values = 1 - (1 - values) * (1 - formula.names) ** new_names
         return np.where(self.columns["checked"] > 0, values, 1.0)
 
 
@@ -181,15 +186,15 @@ def apply_rule(means: Mapping[Formula, Floats]) -> tuple[Formula, Formula, list[
 
 
 def gains(
-    sets: Mapping[str, JudgedSet], encoder: Parts, weight: float
+    sets: Mapping[str, JudgedSet], encoder: Parts, formula: Formula, without: Formula
 ) -> dict[str, tuple[float, float]]:
-    """How much a weight of new numbers adds to the figure of each set, and to their mean, and the
-    standard error of this.
+    """How much a formula adds to the figure of each set without a part of it, and to their mean, and
+    the standard error of this.
     """
-    with_numbers, without = (
-        figures(sets, encoder.values(replace(CHOSEN, numbers=numbers))) for numbers in (weight, 0)
+    figures_with, figures_without = (
+        figures(sets, encoder.values(either)) for either in (formula, without)
     )
-    more = {name: with_numbers[name] - without[name] for name in without}
+    more = {name: figures_with[name] - figures_without[name] for name in figures_without}
     more["mean"] = mean_of_sets(more, list(more))
     return {name: (float(drawn[0]), float(drawn[1:].std(ddof=1))) for name, drawn in more.items()}
 
@@ -201,13 +206,19 @@ def passes(gained: Mapping[str, tuple[float, float]]) -> bool:
 
 
 def _print_gains(sets: Mapping[str, JudgedSet], encoders: Iterable[Parts]) -> None:
+    without_numbers = replace(CHOSEN, numbers=0.0)
+    terms = {
+        f"c {weight:g}": (replace(CHOSEN, numbers=weight), without_numbers)
+        for weight in NUMBER_WEIGHTS
+    }
+    terms[f"names {NAME_WEIGHT:g}"] = replace(CHOSEN, names=NAME_WEIGHT), CHOSEN
     rows = {}
     for encoder in encoders:
-        for weight in NUMBER_WEIGHTS:
-            gained = gains(sets, encoder, weight)
+        for term, (formula, without) in terms.items():
+            gained = gains(sets, encoder, formula, without)
             texts = {name: f"{gain:+.4f} ({error:.4f})" for name, (gain, error) in gained.items()}
-            rows[f"{encoder.name}, c {weight:g}"] = texts | {"passes": passes(gained)}
-    print("gain by new numbers (standard error)")
+            rows[f"{encoder.name}, {term}"] = texts | {"passes": passes(gained)}
+    print("gain by new numbers, and of new names on top of them (standard error)")
     print(pd.DataFrame(rows).T.to_string())
 
 
