@@ -20,7 +20,8 @@ from estime_metric.engine.statistics import graded_alarms
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, SourceWording
 from estime_metric.wording.tables import FUNCTION_WORDS
-from estime_metric.wording.words import lower_words
+from estime_metric.wording.text import shown
+from estime_metric.wording.words import located_words
 
 #: In the order in which units decide about their word. ``alarm``: the most similar source unit is a different
 #: unit (Eq. 1). ``match``: it is the same unit. ``absent``: the unit does not occur in the source (or the
@@ -96,7 +97,7 @@ class WordVerdict(UnitVerdict):
             lacks it, otherwise ``"alarm"`` if it raises one, otherwise ``None``. Names and numbers are
             new if the source has them in no written form, see `SourceWording.new_facts`. Any other
             word is new if the source lacks a part of it ("backed" of "US-backed") in every form.
-        is_content: whether it is more than punctuation and function words, such as "the".
+        is_content: whether it is more than punctuation, citations and function words, such as "the".
         is_written: whether the source has all of it, in other capitals or in another form. If such a
             word is absent, the encoder has no token for it, or the source has another form.
         units: how many units it consists of.
@@ -193,6 +194,7 @@ class Verdicts:
         lacking = [
             span for span in wording.new_words(self.prediction) if not _is_covered(span, written)
         ]
+        words_at = _words_at(self.prediction)
         words_of_summary, words_of_source = [], []  # with units that are words, these are the words
         if self.unit == "token":
             words_of_summary, words_of_source = (
@@ -206,23 +208,24 @@ class Verdicts:
             text = self.prediction[start:end]
             kinds = [fact.kind for fact in facts if _overlap((fact.start, fact.end), (start, end))]
             is_lacking = any(_overlap(span, (start, end)) for span in lacking)
-            shown = _deciding(units)
-            best = source_words.widened(shown.best)
-            kinds += ["new word"] * is_lacking + ["alarm"] * (shown.verdict == "alarm")
+            lower_words = {words_at[place] for place in range(start, end) if place in words_at}
+            deciding = _deciding(units)
+            best = source_words.widened(deciding.best)
+            kinds += ["new word"] * is_lacking + ["alarm"] * (deciding.verdict == "alarm")
             words.append(
                 WordVerdict(
                     start=start,
                     end=end,
-                    verdict=shown.verdict,
+                    verdict=deciding.verdict,
                     best=best,
-                    same=source_words.widened(shown.same),
-                    margin=shown.margin,
-                    graded_alarm=shown.graded_alarm,
+                    same=source_words.widened(deciding.same),
+                    margin=deciding.margin,
+                    graded_alarm=deciding.graded_alarm,
                     text=text,
                     best_text=None if best is None else self.source[best.start : best.end],
                     kind=min(kinds, key=KINDS.index, default=None),
-                    is_content=bool(_content_words(text)),
-                    is_written=not is_lacking and bool(lower_words(text)),
+                    is_content=not lower_words <= FUNCTION_WORDS,
+                    is_written=not is_lacking and bool(lower_words),
                     units=len(units),
                 )
             )
@@ -397,11 +400,16 @@ def _is_covered(span: Span, spans: Sequence[Span]) -> bool:
     return any(start <= span[0] and span[1] <= end for start, end in spans)
 
 
-def _content_words(text: str) -> list[str]:
-    """The lower-cased words of a text without `FUNCTION_WORDS`.
+def _words_at(text: str) -> dict[int, str]:
+    """The lower-cased word that each character of a text is a part of; none for a mark or a citation.
 
     Example:
-        >>> _content_words("It's Anna's 1,200 boats, isn't it?")
-        ['anna', '1', '200', 'boats']
+        >>> _words_at("It [1]")
+        {0: 'it', 1: 'it'}
     """
-    return [word for word in lower_words(text) if word not in FUNCTION_WORDS]
+    read = shown(text)
+    return {
+        position: word
+        for word, start, end in located_words(read.text)
+        for position in range(*read.span(start, end))
+    }

@@ -250,10 +250,8 @@ def verdicts(shown: Explanation) -> list[tuple[int, int, str]]:
 
 def test_the_surest_words_come_first() -> None:
     source = "Anna Berg's boat cost 1,200 euros in May. The well-kept boat was red, he said."
-    summary = (
-        "Boats of Berg cost 1,300 in May. Repairs by Smith, it says, paid Anna's well-made boat."
-    )
-    alarms = {"Anna's": -3.0, "May": -1.0, "it": -9.0, ",": -8.0, "cost": -2.0}
+    summary = "Boats of Berg cost 1,300 in May. Repairs by Smith, it says, paid Anna's well-made boat [7]."
+    alarms = {"Anna's": -3.0, "May": -1.0, "it": -9.0, ",": -8.0, "7": -7.0, "cost": -2.0}
     units = []
     for start, end in locate_words(summary, split_words(summary)):
         margin = alarms.get(summary[start:end])
@@ -269,7 +267,7 @@ def test_the_surest_words_come_first() -> None:
     new += [(word, "new word") for word in new_words]
     certain = [("Anna's", "alarm"), ("cost", "alarm"), ("May", "alarm")]
     assert surest() == [*new, *certain]
-    small = [(",", "alarm"), (",", "alarm")]
+    small = [(",", "alarm"), (",", "alarm"), ("7", "alarm")]
     assert surest(function_words=True) == [*new, *small, *certain]
 
 

@@ -8,7 +8,7 @@ import html
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html.entities import html5
@@ -16,8 +16,12 @@ from operator import itemgetter
 
 import regex
 
+from estime_metric.wording.tables import FUNCTION_WORDS
+
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
+#: What is written for a match.
+Replacement = str | Callable[[regex.Match[str]], str]
 #: For each edit of a text, in order, its begin and end after it, and before it.
 Moves = list[tuple[int, int, int, int]]
 
@@ -28,8 +32,8 @@ class Shown:
 
     Attributes:
         text: what is shown, in Unicode form NFC: characters instead of entities, line breaks instead of
-            separators, no bullets and no numbers of items, words and numbers as they were before a
-            tokenizer split them.
+            separators, no citations, no bullets and no numbers of items, words and numbers as they were
+            before a tokenizer split them.
         moves: how the given text became ``text``, step by step.
     """
 
@@ -73,6 +77,8 @@ def shown(text: str) -> Shown:
         for signs, pattern, replacement in _REPLACED:
             if any(sign in result.text for sign in signs):
                 result = _edited(result, _each(pattern, result.text, replacement))
+    if _CITED.search(result.text):
+        result = _edited(result, _each(_CITATION, result.text, _space_between_words))
     if _is_tokenized(result.text):
         result = _edited(result, _each(_joints(result.text), result.text, ""))
     return _edited(result, _items(result.text))
@@ -106,8 +112,9 @@ def _before(moves: Moves, position: int) -> tuple[int, int]:
     return unchanged, unchanged + 1
 
 
-def _each(pattern: re.Pattern[str], text: str, replacement: str) -> Iterator[Edit]:
-    return ((*match.span(), replacement) for match in pattern.finditer(text))
+def _each(pattern: regex.Pattern[str], text: str, replacement: Replacement) -> Iterator[Edit]:
+    for match in pattern.finditer(text):
+        yield *match.span(), replacement if isinstance(replacement, str) else replacement(match)
 
 
 #: A character as web pages write it, escaped twice, or split by a tokenizer.
@@ -127,11 +134,13 @@ def _entities(text: str) -> Iterator[Edit]:
 
 #: Apostrophes that are typed for want of the right one; two of them are letters in Unicode.
 _APOSTROPHES = "\u02bc\u02b9\u00b4\u2032\u201b"
+#: Digits below the line.
+_LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
 #: Ligatures, full-width forms, and letters whose font is a part of the character.
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
 #: A space within a number, at which no line breaks.
-_THOUSANDS = re.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
+_THOUSANDS = regex.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 #: Letters of Korean that make a syllable, or a character that is not ASCII, with its marks.
 _CHARACTER = regex.compile(r"(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*")
@@ -168,7 +177,7 @@ def _unstyled(character: str) -> str:
         return ""
     if category == "Zs":
         return " "
-    if category == "Nd":
+    if category == "Nd" or character in _LOWERED:
         return str(unicodedata.digit(character))
     if character in _APOSTROPHES:
         return "\u2019"
@@ -186,35 +195,98 @@ _SEPARATORS = (
 _INLINE = "b|i|u|em|strong|span|a|small|sup|sub|font|mark|code|abbr|cite"
 _ATTRIBUTES = r"(?:\s+[\w:-]+\s*=[^<>]{0,500})?"
 
-#: What is replaced, and by what, in this order; before it what each has one of, because that is found fast.
-_REPLACED = [
-    (signs, re.compile(pattern), replacement)
-    for signs, pattern, replacement in [
-        (
-            "<",
-            rf"(?i)</?(?:{_SEPARATORS}){_ATTRIBUTES}\s?/?>|< (?:/ )?(?:br|n|q|s|p) (?:/ )?>",
-            "\n",
-        ),
-        ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-        ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
-        ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
-        ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
-        ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
-        ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
-        (["  ", "\t"], r"[ \t]{2,}|\t", " "),
-        # [shown](http://...)
-        ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
-        ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
-        ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
-        (["B-", "b-"], "(?i)-L[RSC]B-", "("),
-        (["B-", "b-"], "(?i)-R[RSC]B-", ")"),
-        ("`", "`` ?", '"'),
-        (["''"], " ?''", '"'),
-        ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
-        ("@#", r"(?<=\w)(?:@@ | ##)(?=\w)", ""),  # pieces of words
-    ]
-]
+#: Raised digits are a power behind 10 and a part of the word behind a single letter, otherwise a note.
+_RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+_AS_RAISED = str.maketrans("0123456789", _RAISED)
+_NOTE = (
+    rf"(?<![{_RAISED}\u207a\u207b])(?<!(?<![\d.,])10)(?<!(?<![\w'\u2019])[^\W\d_])"
+    rf"[{_RAISED}]+(?:[,;\u207b\u2013-][{_RAISED}]+)*+"
+)
+#: A unit of area or volume; if its digit is not raised, m2 is one only behind a number.
+_UNIT = r"(?<![^\W\d_])([kcm]?m|ft)(?:(\u00b2)|\u00b3|(?:(?<=[a-z]{2})|(?<=\d ?m)|(?<=per m))(?:(2)|3)\b)"
 
+#: What a citation calls its source.
+_LABEL = (
+    r"(?i:sources?|doc(?:ument)?s?|citations?|cite|ref(?:erence)?s?|passages?|snippets?|chunks?|(?:foot)?notes?|fn"
+    r"|web|search(?: result)?|oaicite)[ .:_#-]{0,2}"
+)
+_NUMBERS = r"\d{1,3}(?: ?(?:[,;&\u2013\u2014-]|and|to) ?\d{1,3})*+"
+_LABELED = rf"{_LABEL}{_NUMBERS}(?: ?(?:[,;&]|and) ?{_LABEL}{_NUMBERS})*+"
+_FUNCTION_WORD = rf"(?:{'|'.join(sorted(FUNCTION_WORDS))})\b"
+
+#: A reference to a source, which is no fact of the text. Digits alone are one behind a word or a mark, and behind a
+#: space if a mark, a capital, a function word or the end follows: not "[5] children", nor a[3].
+_CITATION = regex.compile(
+    r"(?<![\w'\u2019])[a-z](?:\[\d+\])++(*SKIP)(*FAIL)| ?(?:"
+    rf"\[{{1,2}} ?(?:{_LABELED}|[#^]{_NUMBERS}\^?|{_NUMBERS}\]?\u2020[^\[\]\n]*+) ?\]{{1,2}}"
+    rf"|\[\[{_NUMBERS}\]\]"
+    r"|\u3010\d{1,3}(?::\d{1,3})?(?:\u2020[^\u3010\u3011\n]*+)?\u3011"
+    rf"|\( ?{_LABELED} ?\)|\((?:{_LABEL})?(?: ?[,;]? ?\[ ?{_NUMBERS} ?\])++ ?\)"
+    rf"|(?<=[^\s(\[{{\"'\u201c\u2018\u00ab]|[^\s(\[][\"'])\[ ?{_NUMBERS} ?\]"
+    rf"|\[ ?{_NUMBERS} ?\](?= ?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{{Lu}}|{_FUNCTION_WORD})))",
+    regex.MULTILINE,
+)
+#: What a citation begins with, which is found faster.
+_CITED = regex.compile(rf"[\[\u3010] ?[\[^#\d]|[\[(] ?{_LABEL}[\[\d]")
+
+
+def _area_or_volume(match: regex.Match[str]) -> str:
+    return f"{'sq' if match[2] or match[3] else 'cu'} {match[1]}"
+
+
+def _space_between_words(match: regex.Match[str]) -> str:
+    return " " if match.string[match.end() : match.end() + 1].isalnum() else ""
+
+
+#: What is replaced, and by what, in this order; before it what each has one of, because that is found fast.
+_REPLACEMENTS: list[tuple[Iterable[str], str, Replacement]] = [
+    # a fence around code, with the word behind it
+    (["```", "~~~"], r"(?m)^ {0,3}(?:`{3,}+|~{3,}+)[\w+#.-]*+[ \t]*$\n?", ""),
+    ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
+    (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
+    ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
+    # $5$ in LaTeX
+    ("$", r"\$(?=\d[\d.,:%]*+\$(?!\d))|(?<=\$\d[\d.,:%]*)\$(?!\d)", ""),
+    (
+        "<",
+        rf"(?i)</?(?:{_SEPARATORS}){_ATTRIBUTES}\s?/?>|< (?:/ )?(?:br|n|q|s|p) (?:/ )?>",
+        "\n",
+    ),
+    (
+        ["<sup", "<SUP"],
+        rf"(?i)<sup{_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?([\d ,;\u2013-]{{1,20}})(?:</a>)?</sup>",
+        lambda match: match[1].translate(_AS_RAISED),
+    ),
+    ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
+    (["\u00b2", "\u00b3", "m2", "m3", "t2", "t3"], _UNIT, _area_or_volume),
+    (_RAISED, _NOTE, ""),
+    ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
+    ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
+    ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
+    ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
+    ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
+    (["  ", "\t"], r"[ \t]{2,}|\t", " "),
+    # [1](http://...) as [1\u2020], [shown](http://...)
+    (
+        ["]("],
+        rf"(?<=\[(?:{_LABEL}|\^)?\d{{1,3}}\]?)\]\((?=[^()\s]*[:#/.])[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\)",
+        "\u2020]",
+    ),
+    ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
+    ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
+    ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
+    (["RB-", "CB-", "rb-", "cb-"], "(?i)-L[RC]B-", "("),
+    (["RB-", "CB-", "rb-", "cb-"], "(?i)-R[RC]B-", ")"),
+    (["SB-", "sb-"], "(?i)-LSB-", "["),
+    (["SB-", "sb-"], "(?i)-RSB-", "]"),
+    ("`", "`` ?", '"'),
+    (["''"], " ?''", '"'),
+    ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
+    ("@#", r"(?<=\w)(?:@@ | ##)(?=\w)", ""),  # pieces of words
+]
+_REPLACED = [
+    (signs, regex.compile(pattern), replacement) for signs, pattern, replacement in _REPLACEMENTS
+]
 _SIGN = re.compile("|".join({re.escape(sign) for signs, _, _ in _REPLACED for sign in signs}))
 
 #: A comma or a period behind a word, or an ending such as ``n't``: with a space before it, and without.
@@ -265,7 +337,7 @@ _IN_TIME = re.compile(r":(?:(?<=\d.)\d|(?<=\d .) \d)")
 _IN_WORD = re.compile(rf"{_HYPHEN}(?:(?<=\w.)\w|(?<=\w .) \w)")
 
 
-def _joints(text: str) -> re.Pattern[str]:
+def _joints(text: str) -> regex.Pattern[str]:
     """The spaces that a tokenizer put into a text. It separates each kind of mark always or never."""
     return _spaces(*(_are_apart(mark, text) for mark in (_IN_NUMBER, _IN_TIME, _IN_WORD)))
 
@@ -277,11 +349,11 @@ def _are_apart(mark: re.Pattern[str], text: str) -> bool:
 
 
 @cache
-def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> re.Pattern[str]:
+def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> regex.Pattern[str]:
     split = _SPLIT + in_numbers * _SPLIT_NUMBERS + in_times * _SPLIT_TIMES
     split += in_words * _SPLIT_WORDS
     joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in split)
-    return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
+    return regex.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
 
 
 _BULLET = (

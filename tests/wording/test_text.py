@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 
 import pytest
@@ -57,6 +58,23 @@ FORMS = {
     "emphasis": SOURCE.replace("Anna", "**Anna**")
     .replace("Miller", "_Miller_")
     .replace("Bob", "*Bob*"),
+    "citations": "[1] "
+    + SOURCE.replace(".\n", " [4-6].\n")
+    .replace(" away", "[2][3] away")
+    .replace("235,000", "235,000[1, 3]"),
+    "named citations": SOURCE.replace(".\n", " [doc1].\n(Source 2) ").replace(
+        "1990s", "1990s\u30104:0\u2020source\u3011"
+    ),
+    "linked citations": SOURCE.replace("km", "km[1](https://a.org/b_(c))").replace(
+        ".\n", "[[2]](#x).\n"
+    ),
+    "notes": SOURCE.replace(" km", "<sup>1</sup> km")
+    .replace("Miller", 'Miller<sup><a href="#2">2</a></sup>')
+    .replace("1990s", "1990s\u00b9,\u00b2"),
+    "escaped": re.sub(r"(?=[-.$(&])", r"\\", SOURCE),
+    "code": f"```markdown\n{SOURCE}\n```",
+    "LaTeX": re.sub(r"\b(\d+)\b", r"$\1$", SOURCE).replace("$,$", "{,}"),
+    "thousands": SOURCE.replace(",000", "~000").replace(",800", "~800"),
     "apostrophes": SOURCE.replace("'", "\u02bc"),
 }
 
@@ -97,9 +115,47 @@ def test_shown_by_hand(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[1] The dog[2][3] sat [4]. It [5] and he [6]\nran [1] [2], [3].",
+            " The dog sat. It and he\nran,.",
+        ),
+        (
+            "red [1, 3], blue [1-3]; it's[^1] so [[1]] \u201cso\u201d[1] **he**[2]",
+            "red, blue; it's so \u201cso\u201d he",
+        ),
+        ("red [ 1 ] . The ( Source 3 ) man -LSB- 2 -RSB- .", "red. The man."),
+        ("A [doc1] b [Source 1] c [citation:1] d (Source 3) e (Doc 3, Doc 4)f", "A b c d e f"),
+        ("a red\u30101\u2020source\u3011 b [7\u2020L1-L5] c [web:2][oaicite:1]", "a red b c"),
+        (
+            "red [1](https://a.org/b_(c)) b [[2]](#n) c \\[3\\]. ([4], [5]) [6]Red red[7]b",
+            "red b c. Red red b",
+        ),
+        (
+            "1945\u00b9 and 1945<sup>1</sup>, $5<sup>99</sup>, so<sup>[2]</sup>\u00b2\u02d2 it's\u00b3",
+            "1945 and 1945, $5, so\u02d2 it's",
+        ),
+        (
+            "10<sup>6</sup>, 10<sup>12</sup>, x<sup>2</sup>, 1<sup>st</sup>, CO\u2082",
+            "10\u2076, 10\u00b9\u00b2, x\u00b2, 1st, CO2",
+        ),
+        (
+            "5 km\u00b2, 5 km2, 5 m3, per ft<sup>2</sup>, the m2",
+            "5 sq km, 5 sq km, 5 cu m, per sq ft, the m2",
+        ),
+    ],
+)
+def test_no_fact_of_the_text_by_hand(text: str, expected: str) -> None:
+    assert shown(text).text == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         SOURCE,
+        "The [5] children of a[3], a[3][4] and \u201c[5] children\u201d, [5]-year-old, [5]%.",
+        "Section (1) of (2024), [2024] or [sic], (note that 5) and (1990 to 1995).",
         "Wait ... .5 mg, and 'so' it went. In a < b and c > d, 5 * 3 - 2 is R&D; \u201cyes\u201d \u2013 no.",
         "\u5317\u4eac2008\u5e74\u3002 10\u00b2 \u00bd \U0001f600",
     ],
