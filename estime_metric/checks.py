@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from estime_metric.passages import joined, passage_problem
+
 _SIMILAR_WORD = 0.8  # of a word in a name, at least
 
 
@@ -56,9 +58,11 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
 
 
 def check_sources(name: str, texts: Any) -> list[str]:
-    """As `check_texts`; a text without a letter or digit raises ValueError, because no summary was made
-    from it.
+    """As `check_texts`; a source in passages is joined. A text without a letter or digit raises ValueError,
+    because no summary was made from it.
     """
+    if isinstance(texts, list):
+        texts = [_joined(name, text, f" at index {index}") for index, text in enumerate(texts)]
     checked = check_texts(name, texts)
     for index, text in enumerate(checked):
         _check_has_words(name, text, f" at index {index}")
@@ -66,10 +70,20 @@ def check_sources(name: str, texts: Any) -> list[str]:
 
 
 def check_source(name: str, text: Any, index: int | None = None) -> str:
-    """As `check_text`; a text without a letter or digit raises ValueError."""
-    checked = check_text(name, text, index)
-    _check_has_words(name, checked, "" if index is None else f" at index {index}")
+    """As `check_text`; passages are joined. A text without a letter or digit raises ValueError."""
+    position = "" if index is None else f" at index {index}"
+    checked = check_text(name, _joined(name, text, position), index)
+    _check_has_words(name, checked, position)
     return checked
+
+
+def _joined(name: str, source: Any, position: str) -> Any:
+    if problem := passage_problem(source):
+        raise TypeError(
+            f"Expected argument `{name}` to have text or lists of texts as sources, but "
+            f"{problem}{position}."
+        )
+    return joined(source)
 
 
 def has_words(text: str) -> bool:

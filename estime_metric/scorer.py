@@ -33,6 +33,7 @@ from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.units import Language, Letters
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
+from estime_metric.passages import Source, passages_of
 from estime_metric.result import EstimeResult
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class EstimeScorer:
     def score(
         self,
         predictions: Sequence[str],
-        sources: Sequence[str],
+        sources: Sequence[Source],
         *,
         progress: bool | Callable[[int], None] = False,
     ) -> EstimeResult:
@@ -156,7 +157,8 @@ class EstimeScorer:
 
         Args:
             predictions: the summaries.
-            sources: one source for each summary.
+            sources: one source for each summary: a text, or a list of passages, which are texts or
+                dictionaries with ``id`` and ``text`` and are joined by line breaks.
             progress: show a progress bar on stderr, or a function that is called after each forward
                 pass with the number of pairs that it has completed, about.
 
@@ -207,7 +209,7 @@ class EstimeScorer:
         )
 
     def score_candidates(
-        self, predictions: Sequence[str], source: str, *, progress: bool = False
+        self, predictions: Sequence[str], source: Source, *, progress: bool = False
     ) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         checked = check_texts("predictions", predictions)
@@ -271,18 +273,19 @@ class EstimeScorer:
             scores[prefix + signature_column] = [result.signature] * len(result)
         return scores
 
-    def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
+    def explain(self, prediction: str, source: Source, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
 
         `estime_metric.show` draws explanations.
 
         Args:
             prediction: the summary.
-            source: the text to judge it against.
+            source: the text to judge it against, or a list of passages as for `score`. The words then
+                name the passage of their evidence.
             layer: one of the configured layers. Can be omitted if there is only one.
 
         Raises:
-            TypeError, ValueError: an argument is not a string, the source has no letter and no
+            TypeError, ValueError: an argument is not as described, the source has no letter and no
                 digit, the layer was not read, or no layer is given although several were read.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
@@ -290,12 +293,12 @@ class EstimeScorer:
             [check_text("prediction", prediction)], [check_source("source", source)], layer
         )
         warn_of_input(hints)
-        return explanation
+        return replace(explanation, passages=passages_of(source))
 
     def explain_pairs(
         self,
         predictions: Sequence[str],
-        sources: Sequence[str],
+        sources: Sequence[Source],
         *,
         layer: int | None = None,
         progress: bool = False,
@@ -307,7 +310,10 @@ class EstimeScorer:
             *check_pairs(predictions, sources), layer, progress
         )
         warn_of_input(hints)
-        return explanations
+        return [
+            replace(explanation, passages=passages_of(source))
+            for explanation, source in zip(explanations, sources, strict=True)
+        ]
 
     @in_flight()
     def explain_checked(
@@ -451,7 +457,7 @@ def _strings(column: Any) -> list[Any]:
 
 
 def estime(
-    predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]
+    predictions: Sequence[str], sources: Sequence[Source], **options: Unpack[EstimeOptions]
 ) -> EstimeResult:
     """Scores summaries against their sources.
 
@@ -460,7 +466,7 @@ def estime(
 
     Args:
         predictions: the summaries.
-        sources: the source text of each summary.
+        sources: the source of each summary, as for `EstimeScorer.score`.
         options: any option of `EstimeConfig`.
 
     Returns:

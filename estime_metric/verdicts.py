@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair, Matc
 from estime_metric.engine.splitter import Span, find_splitter, locate_in
 from estime_metric.engine.statistics import graded_alarms
 from estime_metric.measures import MEASURES, RECOMMENDED
+from estime_metric.passages import Passage
 from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, SourceWording
 from estime_metric.wording.tables import FUNCTION_WORDS
 from estime_metric.wording.text import shown
@@ -101,6 +102,7 @@ class WordVerdict(UnitVerdict):
         is_written: whether the source has all of it, in other capitals or in another form. If such a
             word is absent, the encoder has no token for it, or the source has another form.
         units: how many units it consists of.
+        passage: which passage of the source has ``best``; ``None`` if the source is one text.
     """
 
     text: str
@@ -109,6 +111,7 @@ class WordVerdict(UnitVerdict):
     is_content: bool
     is_written: bool
     units: int = 1
+    passage: int | str | None = None
 
     @property
     def is_new(self) -> bool:
@@ -134,6 +137,7 @@ class Verdicts:
         signature: as in an `EstimeResult`.
         statistics: the numbers of the pair at this layer from which every measure is computed, as the
             engine counts them: those of `STATISTICS` that the configuration needs.
+        passages: the passages that the source was joined from; none if it was one text.
     """
 
     prediction: str
@@ -143,6 +147,7 @@ class Verdicts:
     layer: int
     signature: str
     statistics: Mapping[str, float]
+    passages: tuple[Passage, ...] = ()
 
     @property
     def alarms(self) -> int:
@@ -227,9 +232,17 @@ class Verdicts:
                     is_content=not lower_words <= FUNCTION_WORDS,
                     is_written=not is_lacking and bool(lower_words),
                     units=len(units),
+                    passage=self._passage(best),
                 )
             )
         return tuple(words)
+
+    def _passage(self, evidence: Evidence | None) -> int | str | None:
+        if evidence is None or not self.passages:
+            return None
+        return self.passages[
+            bisect_right(self.passages, evidence.start, key=attrgetter("start")) - 1
+        ].id
 
     def surest_words(self, *, function_words: bool = False) -> tuple[WordVerdict, ...]:
         """The words with a kind, the likeliest errors first: new names, new numbers, other new words, then
@@ -250,7 +263,7 @@ class Verdicts:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``inconsistency``,
-        ``units`` and ``words``.
+        ``units``, ``words`` and ``passages``.
         """
         return {
             "prediction": self.prediction,
@@ -264,6 +277,7 @@ class Verdicts:
             "layer": self.layer,
             "units": [unit.to_dict() for unit in self.units],
             "words": [word.to_dict() for word in self.words],
+            "passages": [asdict(passage) for passage in self.passages],
             "signature": self.signature,
         }
 

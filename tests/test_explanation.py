@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -67,6 +69,42 @@ def test_the_verdicts_add_up_to_the_score(
             assert sum(unit.verdict == "alarm" for unit in each.units) == each.alarms
     assert sum(each.alarms for each in shown[len(apart) :]) > 0
     assert {each.signature for each in shown} == {result.signature}
+
+
+PASSAGES = [
+    "Anna bought the red boat.\nIt sank.",
+    "",
+    {"id": "b7", "text": "Peter sold the house."},
+]
+JOINED = "Anna bought the red boat.\nIt sank.\n\nPeter sold the house."
+
+
+def test_each_word_names_the_passage_of_its_evidence() -> None:
+    scorer = EstimeScorer(model="embedded-small")
+    summary = "Anna bought the red boat. Peter sold the house."
+    shown, text = scorer.explain_pairs([summary] * 2, [PASSAGES, JOINED])
+    assert (shown.source, shown.units) == (JOINED, text.units)  # an id is not scored
+    assert [word.passage for word in shown.words] == [0] * 6 + ["b7"] * 5
+    assert {word.passage for word in text.words} == {None}  # lines are not passages
+    wrong = scorer.explain("Peter sold the boat in Oslo.", PASSAGES)
+    boat, oslo = (word for word in wrong.words if word.text in ("boat", "Oslo"))
+    assert (boat.kind, boat.best_text, boat.passage) == ("alarm", "house", "b7")
+    assert (oslo.kind, oslo.passage) == ("new name", "b7")
+    assert "'boat': alarm, best match in the source is 'house' (margin" in str(wrong)
+    assert re.search("^- 'Oslo': new name, passage b7$", str(wrong), re.MULTILINE)
+    assert wrong.to_dict()["passages"][2] == {"id": "b7", "start": 36, "end": 57}
+    unseen = explained("Oslo", "", [UnitVerdict(0, 4, "absent", None, None, None)])
+    assert [word.passage for word in replace(unseen, passages=wrong.passages).words] == [None]
+
+
+def test_a_source_in_passages_scores_as_its_joined_text() -> None:
+    scorer = EstimeScorer(model="embedded-small")
+    summary = "Peter sold the boat."
+    expected = scorer.score([summary], [JOINED]).inconsistency.item()
+    assert scorer.score([summary], [PASSAGES]).inconsistency.item() == expected
+    assert scorer.score_candidates([summary], PASSAGES).inconsistency.item() == expected
+    batch = {"source": [PASSAGES], "summary": [summary]}
+    assert scorer.map_batch(batch)["inconsistency"] == [expected]
 
 
 def test_it_has_every_measure_of_its_configuration(bert_folder: str, pairs: Pairs) -> None:

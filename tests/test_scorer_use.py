@@ -58,7 +58,9 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
         ("score_candidates", "b", "a", "`predictions` to be a list of strings"),
         ("score_candidates", ["a"], "... !", "`source` to contain words, but got '... !'"),
         ("explain_pairs", ["a"], ["—"], "`sources` to contain words, but got '—' at index 0"),
-        ("explain", "a", ["a"], "`source` to be a str, but got list"),
+        ("score", ["a"], [["a", 3]], "the list contains an element of type int at index 0"),
+        ("explain", "a", 3, "`source` to be a str, but got int"),
+        ("explain", "a", [{"text": "a"}], "an element of type dict without the keys 'id'"),
         ("explain", "a", "\u200b", "`source` to contain words, but got"),
     ],
 )

@@ -15,7 +15,7 @@ from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.table.output import check_writable, write_text
-from estime_metric.table.rows import TABLES, Layout, Line, joined, no_pairs, read_lines, valid_lines
+from estime_metric.table.rows import TABLES, Layout, Line, no_pairs, read_lines, valid_lines
 from estime_metric.table.table import LINE, write
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def explain(
 
     shown = EstimeScorer(**chosen).explain_pairs(
         [pair[layout.summary_column] for pair in pairs],
-        [joined(pair[layout.source_column]) for pair in pairs],
+        [pair[layout.source_column] for pair in pairs],
         progress=not quiet and len(pairs) > SHOWN,
     )
     headings = [f"line {number}" for number in numbers] if len(shown) > 1 else [""]

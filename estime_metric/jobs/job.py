@@ -35,6 +35,7 @@ from estime_metric.jobs.journal import (
 )
 from estime_metric.jobs.report import LISTED, Report, Scores, report_of
 from estime_metric.measures import RECOMMENDED, check_threshold
+from estime_metric.passages import joined
 from estime_metric.table.output import (
     check_absent,
     check_different,
@@ -52,7 +53,6 @@ from estime_metric.table.rows import (
     Layout,
     Line,
     Row,
-    joined,
     no_pairs,
     read_lines,
     read_rows,

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._version import __version__
+from estime_metric.passages import joined
 from estime_metric.table.output import named, sync_folder
-from estime_metric.table.rows import Layout, Line, Row, joined, other_columns
+from estime_metric.table.rows import Layout, Line, Row, other_columns
 from estime_metric.table.table import encode_json_lines
 
 if TYPE_CHECKING:

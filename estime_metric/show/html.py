@@ -178,6 +178,7 @@ def _fragment(
         count_rows=list(zip(*counts, strict=True)),
         source=explanations[0].source,
         source_pieces=list(_source_pieces(explanations)),
+        passages={passage.start: passage.id for passage in explanations[0].passages},
         hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
         **_LEGEND,
         with_key=with_key,
@@ -186,16 +187,17 @@ def _fragment(
 
 
 def _surest(explanation: Verdicts) -> dict[str, list[dict[str, Any]]]:
-    """Kind -> its words, the likeliest errors first: the index and the text of each, and the word that
-    the source has instead of an alarm.
+    """Kind -> its words, the likeliest errors first: the index and the text of each, and its evidence: the
+    word that the source has instead of an alarm, and the passage.
     """
     indices = {word.start: index for index, word in enumerate(explanation.words)}
     kinds: dict[str, list[dict[str, Any]]] = {}
     for word in explanation.surest_words(function_words=True):
+        instead = f"source: {word.best_text or ''}" if word.kind == "alarm" else ""
         entry = {
             "index": indices[word.start],
             "text": word.text,
-            "instead": (word.best_text or "") if word.kind == "alarm" else "",
+            "evidence": ", ".join(filter(None, [instead, sentences.passage(word)])),
             "is_minor": word.is_minor,
         }
         kinds.setdefault(sentences.KIND_HEADINGS[word.kind or ""], []).append(entry)
@@ -265,12 +267,13 @@ def _attributes(word: WordVerdict, unit: str, *, is_sure: bool) -> dict[str, str
 
 
 def _source_pieces(explanations: Sequence[Verdicts]) -> Iterator[tuple[int, int, str]]:
-    """The source of one or several explanations, cut wherever evidence begins or ends: start, end,
-    text.
+    """The source of one or several explanations, cut wherever evidence begins or ends or a passage
+    begins: start, end, text.
     """
-    source = explanations[0].source
+    source, passages = explanations[0].source, explanations[0].passages
     words = chain.from_iterable(explanation.words for explanation in explanations)
     evidence = [each for word in words for each in (word.best, word.same) if each is not None]
-    edges = {0, len(source), *(edge for each in evidence for edge in (each.start, each.end))}
+    edges = {0, len(source), *(passage.start for passage in passages)}
+    edges.update(edge for each in evidence for edge in (each.start, each.end))
     for start, end in pairwise(sorted(edges)):
         yield start, end, source[start:end]

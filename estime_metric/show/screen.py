@@ -19,7 +19,7 @@ BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 #: To which red is added, dim, plain or bold.
 STYLES = {"alarm": "underline ", "absent": "italic ", "match": ""}
 BOLD_FROM = 0.9  # graded alarm
-_FIXED = 30  # cells of a table row without the word and the two contexts
+_FIXED = 30  # cells of a table row without the word, the two contexts and the passage
 _LEAST_CONTEXT = 8  # cells
 
 
@@ -79,15 +79,19 @@ def _summary(explanation: Verdicts, surest: Sequence[WordVerdict], *, function_w
 def _table(explanation: Verdicts, surest: Sequence[WordVerdict], width: int) -> Table:
     longest = max(word.end - word.start for word in surest)
     word_width = max(len("word"), min(width // 6, longest))
-    context_width = max(_LEAST_CONTEXT, (width - _FIXED - word_width) // 2)
+    ids = [_line(str(passage.id)) for passage in explanation.passages]
+    passage_width = max(len("passage"), min(width // 6, max(map(len, ids)))) if ids else 0
+    context_width = max(_LEAST_CONTEXT, (width - _FIXED - word_width - passage_width) // 2)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
-    for name, cells in (
+    columns = [
         ("word", word_width),
         ("why", None),
         ("best match", context_width),
         ("same word", context_width),
-    ):
+        *([("passage", passage_width)] if ids else []),
+    ]
+    for name, cells in columns:
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
     for number, word in enumerate(surest, start=1):
         table.add_row(
@@ -96,6 +100,7 @@ def _table(explanation: Verdicts, surest: Sequence[WordVerdict], width: int) -> 
             f"alarm {sentences.margin(word)}" if word.kind == "alarm" else word.kind,
             _in_context(explanation.source, word.best, context_width, BEST),
             _in_context(explanation.source, word.same, context_width, SAME),
+            *([Text(_line("" if word.passage is None else str(word.passage)))] if ids else []),
         )
     return table
 

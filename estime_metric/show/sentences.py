@@ -151,14 +151,14 @@ def plain_text(explanation: Verdicts) -> str:
         if why == "alarm" and word.best_text is not None:
             best = " ".join(word.best_text.split())
             why = f"alarm, best match in the source is {best!r} (margin {margin(word)})"
-        lines.append(f"- {' '.join(word.text.split())!r}: {why}")
+        lines.append(f"- {' '.join(word.text.split())!r}: {why}{passage(word, ', ')}")
     return "\n".join([*lines, explanation.signature])
 
 
 def note(word: WordVerdict, unit: str) -> str:
     """One sentence on a word of a summary that was cut into ``unit``: its verdict and its evidence."""
     own = quoted(word.text)
-    best = "" if word.best_text is None else quoted(word.best_text)
+    best = "" if word.best_text is None else quoted(word.best_text) + passage(word, " in ")
     graded = f"graded alarm {word.graded_alarm:.2f}"
     numbers = graded if word.margin is None else f"margin {margin(word)}, {graded}"
     context = f"; its context leads to {best}" if best else ""
@@ -167,10 +167,16 @@ def note(word: WordVerdict, unit: str) -> str:
     if word.verdict == "alarm":
         return f"{own} is an alarm: its best match in the source is {best} ({numbers})."
     if word.verdict == "match":
-        return f"{own} is a match: its best match in the source is the same ({numbers})."
+        same = f"the same{passage(word, ' in ')}"
+        return f"{own} is a match: its best match in the source is {same} ({numbers})."
     if word.is_written:
         return f"{own} occurs in the source, but not as the same {unit}, so it is not checked{context}."
     return f"{own} is not in the source, so it is not checked{context}."
+
+
+def passage(word: WordVerdict, before: str = "") -> str:
+    """Which passage has the evidence of a word, after ``before``; nothing if the source is one text."""
+    return "" if word.passage is None else f"{before}passage {' '.join(str(word.passage).split())}"
 
 
 def margin(word: WordVerdict) -> str:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from estime_metric.checks import has_words
+from estime_metric.passages import joined, passage_problem
 from estime_metric.table.output import import_pyarrow, is_standard
 
 GZIP = ".gz"
@@ -202,26 +203,13 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
     return "" if has_source else f"column {source_column!r} has no words"
 
 
-def joined(source: Any) -> Any:
-    """A source that is a list of texts as one text, joined by line breaks; anything else as it is.
-
-    Example:
-        >>> joined(["Anna sold a boat.", "Peter flew."])
-        'Anna sold a boat.\\nPeter flew.'
-    """
-    is_texts = isinstance(source, list) and all(isinstance(text, str) for text in source)
-    return "\n".join(source) if is_texts else source
-
-
 def source_problem(row: Row, column: str) -> str:
-    """As `text_problem` for a source, which can also be a list of texts; an empty one is missing."""
+    """As `text_problem` for a source, which can also be a list of passages; an empty one is missing."""
     source = row.get(column)
     if not isinstance(source, list):
         return text_problem(row, column)
-    for text in source:
-        if not isinstance(text, str):
-            came = f"the list contains an element of type {type(text).__name__}"
-            return f"column {column!r} should contain text or a list of texts, but {came}"
+    if problem := passage_problem(source):
+        return f"column {column!r} should contain text or a list of texts, but {problem}"
     return text_problem({column: joined(source) or None}, column)
 
 

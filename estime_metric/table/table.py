@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.measures import MEASURES, measure_of, reported_name
+from estime_metric.passages import joined
 from estime_metric.table.output import (
     PARQUET,
     check_writable,
@@ -37,7 +38,6 @@ from estime_metric.table.rows import (
     Line,
     Row,
     has_text_cells,
-    joined,
     opened_parquet,
     parsed,
     read_lines,

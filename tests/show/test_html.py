@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from estime_metric import Explanation
+from estime_metric.passages import Passage
 from estime_metric.show import html
 from estime_metric.show.html import comparison, fragment, to_html
 from estime_metric.show.sentences import ALARM_FROM, LEAST_COLORED, counts
@@ -86,6 +87,27 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
                     start, end = map(int, unit[name].split("-"))
                     marked = [text for at, to, text in parts if start <= at and to <= end]
                     assert "".join(marked) == shown.source[evidence.start : evidence.end]
+
+
+def test_passages_are_named_in_the_source_and_with_their_words(hostile: Explanation) -> None:
+    source, middle = hostile.source, hostile.source.index("said")
+    ids = ['<b>"1', 2]
+    passages = (Passage(ids[0], 0, middle), Passage(ids[1], middle, len(source)))
+    page = Page(to_html(replace(hostile, passages=passages)))
+    begins = {
+        part["data-start"]: part.get("data-passage")
+        for part in page.elements
+        if "data-start" in part
+    }
+    assert {start: name for start, name in begins.items() if name} == {
+        "0": ids[0],
+        f"{middle}": "2",
+    }
+    assert page.pane("estime-source") == source
+    for unit in page.with_class("estime-unit"):
+        start = int(unit["data-best"].split("-")[0])
+        assert f"in passage {ids[start >= middle]}" in unit["aria-label"]
+    assert "passage" not in Page(to_html(hostile)).texts("main")[0]
 
 
 def test_alarms_are_told_to_screen_readers(example: Explanation) -> None:

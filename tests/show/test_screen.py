@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from estime_metric import Explanation
+from estime_metric.passages import Passage
 from estime_metric.show import to_terminal
 
 
@@ -47,6 +49,15 @@ def test_the_surest_words_are_numbered_in_the_text_and_listed_with_their_evidenc
     assert "rust in [four]" in rows(text)[2]
     assert " ".join(example.prediction.split()) in re.sub(r"\[\d+\]", "", flowing)
     assert "".join(example.signature.split()) in re.sub(r"\s", "", text)
+
+
+def test_passages_have_a_column(example: Explanation) -> None:
+    middle = len(example.source) // 2
+    passages = (Passage(0, 0, middle), Passage("[red]b\x1b7", middle, len(example.source)))
+    names = ["0", r"[red]b\x1b7"]
+    shown = replace(example, passages=passages)
+    for row, word in zip(rows(printed(shown, 80)), shown.surest_words(), strict=True):
+        assert row.split()[-1] == names[word.best.start >= middle]
 
 
 def test_function_words_and_punctuation_are_behind_a_switch(example: Explanation) -> None:

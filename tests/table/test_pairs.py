@@ -61,7 +61,12 @@ Write = Callable[[str, str | bytes], Path]
                 "column 'source' should contain text or a list of texts, but the list contains an "
                 f"element of type {kind}",
             )
-            for element, kind in (("[]", "list"), ("{}", "dict"), ("null", "NoneType"))
+            for element, kind in (
+                ("[]", "list"),
+                ('{"text": "y"}', r"dict without the keys 'id' \(text or an integer\) and 'text'"),
+                ('{"id": 1, "text": null}', "dict without .*"),
+                ("null", "NoneType"),
+            )
         ),
         (
             '{"source": ["x", "\\ud800"], "summary": "x"}',

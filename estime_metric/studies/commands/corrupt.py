@@ -12,8 +12,9 @@ from cyclopts import Group, Parameter
 from estime_metric._wording import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
+from estime_metric.passages import joined
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import joined, read_lines, valid_lines
+from estime_metric.table.rows import read_lines, valid_lines
 from estime_metric.table.table import write
 
 Errors = Annotated[

@@ -11,6 +11,7 @@ from estime_metric.cli.console import warn_of_rows
 from estime_metric.compare.join import id_of
 from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.passages import joined
 from estime_metric.studies.commands.benchmark.running import (
     MEASURE,
     OWN,
@@ -22,7 +23,7 @@ from estime_metric.studies.commands.benchmark.running import (
     scorers_of,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
-from estime_metric.table.rows import Layout, joined, read_lines, valid_lines
+from estime_metric.table.rows import Layout, read_lines, valid_lines
 from estime_metric.table.table import write
 
 if TYPE_CHECKING:
