@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+from contextlib import nullcontext
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 import estime_metric
 from docs import tables
 from tests.command import run_command
+from tests.engine.encoder.pretended_device import trained_there
 from tests.pages import LANGUAGES, PAGES, ROOT, RUN_BY, blocks, name, script
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
@@ -60,9 +62,11 @@ def test_what_is_not_run_here_says_where_or_why(page: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # a page's toolkits warn of what is theirs
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("page", [page for page in PAGES if script(page)], ids=name)
 def test_a_page_runs_in_an_empty_folder_and_prints_what_it_says(
     page: Path,
+    device: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -70,7 +74,9 @@ def test_a_page_runs_in_an_empty_folder_and_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
     code = script(page)
     (tmp_path / "page.py").write_text(code, encoding="utf-8")  # its lines are in a traceback
-    exec(compile(code, tmp_path / "page.py", "exec"), {"__name__": "__main__", "sh": run_in_shell})
+    program = compile(code, tmp_path / "page.py", "exec")
+    with trained_there(monkeypatch) if device == "cuda" else nullcontext():
+        exec(program, {"__name__": "__main__", "sh": run_in_shell})
     printed = capsys.readouterr().out
     for output in re.findall(r"^ *print\(.*\)  # (.+)$", code, re.MULTILINE):
         assert re.search(re.escape(output).replace(r"\.\.\.", ".*"), printed), output

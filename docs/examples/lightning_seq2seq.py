@@ -122,11 +122,12 @@ class Summarizer(lightning.LightningModule):
         self.metrics.reset()
         logged = {name: values[name].nanmean() for name in WATCHED}
         logged["blank"] = values["blank"].sum()
-        if self.logger is not None and self.trainer.is_global_zero:
+        if self.logger and self.trainer.is_global_zero and not self.trainer.sanity_checking:
             scorer = EstimeScorer(self.metrics["estime"].config)
             explanations = [scorer.explain(*pair) for _, *pair in self.worst]
             text = "\n\n".join(map(as_markdown, explanations))
-            self.logger.experiment.add_text("val/worst", text, self.global_step)
+            step = max(self.global_step - 1, 0)  # of the curves
+            self.logger.experiment.add_text("val/worst", text, step)
         self.worst = []
         self.log_dict({f"val/{name}": value for name, value in logged.items()}, sync_dist=True)
         if not self.trainer.sanity_checking:

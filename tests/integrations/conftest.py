@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 
 from estime_metric import EstimeScorer, estime
 from estime_metric.engine.cache import DEFAULT_CACHE
+from tests.engine.encoder.pretended_device import trained_there
 from tests.families import make_pairs
 
 Pairs = list[tuple[str, str]]
@@ -43,6 +45,15 @@ def _nothing_cached() -> None:
     """No test finds what another one has left in the cache of the process."""
     DEFAULT_CACHE.clear()
     DEFAULT_CACHE.hits = DEFAULT_CACHE.misses = 0
+
+
+@pytest.fixture(params=["cpu", "cuda"])
+def training_device(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Lightning trains on the CPU, and on a device that is pretended."""
+    with trained_there(monkeypatch) if request.param == "cuda" else nullcontext():
+        yield
 
 
 def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:

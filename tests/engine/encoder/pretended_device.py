@@ -17,6 +17,8 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 DEVICE = torch.device("cuda", 0)
 
+MEMORY = 10**10  # bytes, all of them free
+
 aten = torch.ops.aten
 
 #: Operations that take a tensor from one device to the other.
@@ -54,6 +56,16 @@ class Pretended(torch.Tensor):
     def is_cuda(self) -> bool:  # type: ignore[override]
         return True
 
+    @property
+    def is_meta(self) -> bool:  # type: ignore[override]
+        return False
+
+    def tolist(self) -> Any:
+        return self.held.tolist()
+
+    def __format__(self, style: str) -> str:
+        return format(self.tolist(), style)
+
     def __repr__(self, **_: Any) -> str:
         return f"Pretended({tuple(self.shape)}, {self.dtype})"
 
@@ -70,11 +82,37 @@ class PretendedDevice(TorchDispatchMode):
 
 
 @contextmanager
+def trained_there(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Enters a `PretendedDevice`, on which Lightning then trains."""
+    import lightning
+    from lightning.pytorch.accelerators import CPUAccelerator
+    from lightning.pytorch.strategies import SingleDeviceStrategy
+
+    make_trainer, make_tensor = lightning.Trainer, torch.tensor
+
+    def trainer(**options: Any) -> lightning.Trainer:
+        strategy = SingleDeviceStrategy(DEVICE, CPUAccelerator())
+        return make_trainer(**{**options, "strategy": strategy, "accelerator": "auto"})
+
+    def tensor(data: Any, **options: Any) -> torch.Tensor:
+        return make_tensor(tree_map_only(Pretended, Pretended.tolist, data), **options)
+
+    monkeypatch.setattr(CPUAccelerator, "setup_device", lambda *_: None)
+    monkeypatch.setattr(lightning, "Trainer", trainer)
+    monkeypatch.setattr(torch, "tensor", tensor)  # C++ would ask "meta" for the numbers in a list
+    with pretended_device(monkeypatch):
+        yield
+
+
+@contextmanager
 def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Enters a `PretendedDevice`; torch is kept from looking for a driver."""
     if not torch.cuda.is_available():
         monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+        monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (MEMORY, MEMORY))
     lifted = torch._C._only_lift_cpu_tensors()
     torch._C._set_only_lift_cpu_tensors(
         True
@@ -99,13 +137,16 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     ]
     there = [tensor for tensor in tensors if isinstance(tensor, Pretended)]
     target = torch.device("cpu") if packet is aten.cpu else named.get("device")
+    if target is not None and target.type == "meta" != torch.get_default_device().type:
+        target = DEVICE  # as C++ names it; a model is loaded with "meta" as the default
     on_device = bool(there) if target is None else target.type == DEVICE.type
     if packet is aten.copy_:
         on_device = isinstance(args[0], Pretended)
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
-    # Positions on the CPU may index a tensor on a GPU, for torch copies them: here in the encoders'
-    # own code alone.
-    indexed_by_other = packet is aten.index and _calling_module().startswith("transformers")
+    # Positions on the CPU may index a tensor on a GPU, for torch copies them: not in the engine,
+    # which would wait.
+    in_engine = _calling_module().startswith("estime_metric.engine")
+    indexed_by_other = packet is aten.index and not in_engine
     if not moved and on_device and not indexed_by_other:
         left = [
             tuple(tensor.shape)
