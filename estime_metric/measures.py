@@ -441,7 +441,7 @@ def blank(tokens: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms over all tokens; a token that the source does not have is one",
+    meaning="as `unsupported`, but all tokens are masked, not only those that the source has, which changes some alarms",
     source="blanc 0.3.4",
 )
 def alarms_alltokens(alarms_alltokens: Tensor) -> Tensor:

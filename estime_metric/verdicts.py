@@ -97,7 +97,8 @@ class WordVerdict(UnitVerdict):
         kind: why the word may be an error: ``"new name"``, ``"new number"`` or ``"new word"`` if the source
             lacks it, otherwise ``"alarm"`` if it raises one, otherwise ``None``. Names and numbers are
             new if the source has them in no written form, see `SourceWording.new_facts`. Any other
-            word is new if the source lacks a part of it ("backed" of "US-backed") in every form.
+            word is new if the source lacks this spelling of a part of it ("backed" of "US-backed", "males" if
+            it has only "male").
         is_content: whether it is more than punctuation, citations and function words, such as "the".
         is_written: whether the source has all of it, in other capitals or in another form. If such a
             word is absent, the encoder has no token for it, or the source has another form.

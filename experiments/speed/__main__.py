@@ -6,13 +6,14 @@ other programs of the machine change little. ``experiments/speed/README.md`` has
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Sequence
 
 import torch
 import transformers
 from cyclopts import App
 
+from estime_metric.cli.console import run
 from experiments.speed import common, epochs, gpu, host, programs
 
 app = App(name="python -m experiments.speed", help=__doc__, result_action="return_value")
@@ -20,15 +21,15 @@ for case in (programs.cost, programs.peers, epochs.epochs, host.host, gpu.gpu):
     app.command(case)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a case; ``arguments`` in place of the process's."""
+def main() -> int:
+    """Runs a case of the process's arguments, and returns the exit status."""
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     warnings.simplefilter("ignore")
     print(common.machine(), flush=True)
-    app(arguments)
+    return run(app)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

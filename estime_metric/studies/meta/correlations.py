@@ -4,7 +4,7 @@ section 4).
 ``spearman`` (of mid-ranks), ``pearson``, ``kendall_a`` (ties count neither way), ``kendall_b``
 (corrected for ties; Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) are
 within -1..1. ``accuracy``, within 0..1, is the share of the pairs of all groups that the judgements
-order which the scores order alike; a tie of the scores is wrong.
+order which the scores order alike, and not a mean of the groups' shares; a tie of the scores is wrong.
 
 A group with equal judgements is excluded from the mean; so is a group with equal scores, except for
 ``kendall_a`` and ``accuracy``, which are then 0.
@@ -28,8 +28,8 @@ from estime_metric.table.arrays import Floats, alike
 LEVELS = {
     "summary": "all summaries together",
     "system": "means of the systems",
-    "pairwise": "summaries of one document, mean over documents",
-    "intra_system": "summaries of one system, mean over systems",
+    "pairwise": "summaries of one document, mean over documents (accuracy: over all their pairs)",
+    "intra_system": "summaries of one system, mean over systems (accuracy: over all their pairs)",
 }
 
 TIED = 1e-9  # system means that differ by less than this share of the range of all values are tied: they come from sums
@@ -62,11 +62,11 @@ def correlate(
 
     Example:
         >>> scores = [[1, 2, 4], [3, 5, 6]]
-        >>> judgements = [[1, 4, 2], [3, 5, 8]]
-        >>> correlate(scores, judgements, level="system", method="kendall_a")
-        1.0
-        >>> correlate(scores, judgements, level="pairwise", method="accuracy")  # 5 of 6 pairs
-        0.8333333333333334
+        >>> judgements = [[1, 2, 4], [8, 3, 3]]
+        >>> correlate(scores, judgements, level="pairwise", method="kendall_a")  # mean of 1 and -2/3
+        0.16666666666666669
+        >>> correlate(scores, judgements, level="pairwise", method="accuracy")  # 3 of 3 + 2 pairs
+        0.6
     """
     check_choice("level", level, LEVELS)
     check_choice("method", method, METHODS)
