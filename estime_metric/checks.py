@@ -18,6 +18,10 @@ def check_texts(name: str, texts: Any) -> list[str]:
     """Returns ``texts`` as a list of strings. Anything else raises TypeError; a lone surrogate, which no
     tokenizer accepts, raises ValueError.
     """
+    return _strings(name, _listed(name, texts))
+
+
+def _listed(name: str, texts: Any) -> list[Any]:
     if isinstance(texts, (str, bytes)):
         raise TypeError(
             f"Expected argument `{name}` to be a list of strings, but got a single {type(texts).__name__}."
@@ -35,13 +39,16 @@ def check_texts(name: str, texts: Any) -> list[str]:
         raise TypeError(
             f"Expected argument `{name}` to be a list of strings, but got {type(texts).__name__}{hint}."
         )
-    checked = list(texts)
-    for index, text in enumerate(checked):
+    return list(texts)
+
+
+def _strings(name: str, texts: list[Any]) -> list[str]:
+    for index, text in enumerate(texts):
         if not isinstance(text, str):
             came = f"{type(text).__name__} at index {index}"
             raise TypeError(f"Expected argument `{name}` to contain only strings, but got {came}.")
         _check_characters(name, text, f" at index {index}")
-    return checked
+    return texts
 
 
 def check_text(name: str, text: Any, index: int | None = None) -> str:
@@ -61,9 +68,8 @@ def check_sources(name: str, texts: Any) -> list[str]:
     """As `check_texts`; a source in passages is joined. A text without a letter or digit raises ValueError,
     because no summary was made from it.
     """
-    if isinstance(texts, list):
-        texts = [_joined(name, text, f" at index {index}") for index, text in enumerate(texts)]
-    checked = check_texts(name, texts)
+    listed = enumerate(_listed(name, texts))
+    checked = _strings(name, [_joined(name, text, f" at index {index}") for index, text in listed])
     for index, text in enumerate(checked):
         _check_has_words(name, text, f" at index {index}")
     return checked

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pandas
 import pytest
 import torch
 from hypothesis import example, given, settings
@@ -103,7 +104,7 @@ def test_a_source_in_passages_scores_as_its_joined_text() -> None:
     expected = scorer.score([summary], [JOINED]).inconsistency.item()
     assert scorer.score([summary], [PASSAGES]).inconsistency.item() == expected
     assert scorer.score_candidates([summary], PASSAGES).inconsistency.item() == expected
-    batch = {"source": [PASSAGES], "summary": [summary]}
+    batch = {"source": pandas.Series([PASSAGES]), "summary": [summary]}
     assert scorer.map_batch(batch)["inconsistency"] == [expected]
 
 

@@ -22,7 +22,7 @@ def demo(
     """Open a web page that shows alarms with their evidence.
 
     You can paste a summary with its source, or compare two summaries of one source. Long texts are
-    refused only if others can reach the page.
+    refused, so that nobody waits for them; 'estime explain' has no limit.
 
     Stop it with Ctrl-C.
 
@@ -47,11 +47,9 @@ def demo(
                     f"cannot listen on {host}, port {port}: {str(error).rstrip('.')}."
                 ) from error
     with needs_extra("demo", "The demo needs Gradio"):
-        from estime_metric.demo.app import LIMITS, launch  # imports Gradio and torch: slow
-    is_private = host in ("127.0.0.1", "::1", "localhost") and not share
+        from estime_metric.demo.app import launch  # imports Gradio and torch: slow
     launch(
         model,
-        limits=None if is_private else LIMITS,
         server_name=host,
         server_port=port,
         inbrowser=browser,

@@ -11,7 +11,7 @@ from gradio.events import api
 from estime_metric._wording import shortened
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.demo import page
-from estime_metric.demo.handlers import EXAMPLES, Handlers, Limits
+from estime_metric.demo.handlers import EXAMPLES, Handlers
 
 #: Index of the example with which the page opens.
 OPENING = 1
@@ -20,9 +20,6 @@ OPENING = 1
 #: page is busy.
 RUNNING, WAITING = 4, 30
 
-#: The limits of one request on a page that others can reach.
-LIMITS = Limits()
-
 #: On a narrow page the result is below the texts: brings it into view.
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('result').scrollIntoView({block: 'start'}); }"
 
@@ -30,12 +27,11 @@ SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('res
 _EVENT: dict[str, Any] = {"concurrency_id": "explain", "concurrency_limit": RUNNING}
 
 
-def launch(model: str = EMBEDDED_MODEL, *, limits: Limits | None = LIMITS, **options: Any) -> None:
+def launch(model: str = EMBEDDED_MODEL, **options: Any) -> None:
     """Serves the page until it is interrupted.
 
     Args:
         model: the encoder, as `EstimeConfig.model`.
-        limits: what one request may ask for; ``None`` for no limits, on a page for one person.
         options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``,
             ``inbrowser``.
 
@@ -43,7 +39,7 @@ def launch(model: str = EMBEDDED_MODEL, *, limits: Limits | None = LIMITS, **opt
         EncoderUnavailableError: the encoder cannot be loaded.
         OSError: the port is in use.
     """
-    blocks = build(Handlers(model, limits))
+    blocks = build(Handlers(model))
     blocks.queue(max_size=WAITING, api_open=False)
     blocks.launch(
         head=page.HEAD,

@@ -83,13 +83,13 @@ class Handlers:
 
     Args:
         model: the encoder, as `EstimeConfig.model`.
-        limits: what one request may ask for; ``None`` for no limits.
+        limits: what one request may ask for.
 
     Raises:
         EncoderUnavailableError: the encoder cannot be loaded.
     """
 
-    def __init__(self, model: str = EMBEDDED_MODEL, limits: Limits | None = None) -> None:
+    def __init__(self, model: str = EMBEDDED_MODEL, limits: Limits = Limits()) -> None:
         self.scorer = EstimeScorer(model=model, cache=CACHE_BYTES)
         self.limits = limits
         result = self.scorer.score(
@@ -183,8 +183,6 @@ class Handlers:
             raise RefusedError(
                 f"The {name} has half of a character (a lone surrogate). Please paste it again."
             ) from None
-        if self.limits is None:
-            return
         is_source = name == "source"
         most = self.limits.max_source_chars if is_source else self.limits.max_summary_chars
         length, unit = len(text), "characters"
@@ -194,6 +192,6 @@ class Handlers:
             length, unit = len(units_of([text], config, encoder.tokenizer)[0].tokens), "tokens"
         if length > most:
             raise RefusedError(
-                f"The {name} has {length:,} {unit}; the limit of this page is {most:,}. On your own machine, "
-                "`estime demo` and `estime explain` have no such limit."
+                f"The {name} has {length:,} {unit}; the limit of this page is {most:,}. The command "
+                "`estime explain` has no limit."
             )

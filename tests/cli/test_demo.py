@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import sys
-from typing import Any
 
 import pytest
 
@@ -34,12 +33,3 @@ def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
         port = taken.getsockname()[1]
         shown = run_command("demo", "--no-browser", "--port", port, status=2).output
     assert f"error: cannot listen on 127.0.0.1, port {port}" in shown
-
-
-def test_only_a_page_for_this_machine_has_no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = pytest.importorskip("estime_metric.demo.app")
-    started: list[dict[str, Any]] = []
-    monkeypatch.setattr(app, "launch", lambda model, **options: started.append(options))
-    for options in ([], ["--share"], ["--host", "0.0.0.0"]):
-        run_command("demo", "--no-browser", *options)
-    assert [options["limits"] for options in started] == [None, app.LIMITS, app.LIMITS]
