@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,6 +52,9 @@ TIES = {
     "cosines": "best_ties",
     "coherence": "best_ties",
 }
+
+#: Statistics that embeddings decide; the texts alone decide the others.
+_OF_EMBEDDINGS = frozenset({*TIES, "graded_alarms"})
 
 #: The constants of `inconsistency`; docs/benchmarks.md says how they were chosen.
 TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
@@ -109,6 +113,11 @@ class Measure:
         return not _OF_EVERY_UNIT.isdisjoint(self.needs)
 
     @property
+    def is_of_texts(self) -> bool:
+        """Whether the texts alone decide the measure, so that no batch and no precision changes it."""
+        return _OF_EMBEDDINGS.isdisjoint(self.needs)
+
+    @property
     def decimals(self) -> int:
         """Digits after the point of a mean that is printed."""
         return 4 if self.high == 1 and self.kind != "count" else 2
@@ -139,25 +148,24 @@ Formula = Callable[..., "Tensor"]
 
 
 def _measure(**fields: Any) -> Callable[[Formula], Formula]:
-    """Registers a formula as the measure with the function's name and these fields of `Measure`."""
+    """Registers a formula as the measure with the function's name, which needs the statistics that are its
+    arguments, and with these fields of `Measure`.
+    """
 
     def register(formula: Formula) -> Formula:
-        MEASURES[formula.__name__] = Measure(formula.__name__, formula, **fields)
+        needs = tuple(signature(formula).parameters)
+        MEASURES[formula.__name__] = Measure(formula.__name__, formula, needs, **fields)
         return formula
 
     return register
 
 
+def _statistic(name: str, **fields: Any) -> None:
+    """Registers a statistic as a measure, with these fields of `Measure`."""
+    MEASURES[name] = Measure(name, lambda **statistics: statistics[name], (name,), **fields)
+
+
 @_measure(
-    needs=(
-        "new_words",
-        "graded_alarms",
-        "tokens",
-        "new_trigrams",
-        "new_numbers",
-        "missing",
-        "overlap",
-    ),
     kind="share",
     low=0,
     high=1,
@@ -187,8 +195,8 @@ def inconsistency(
     return (1 - supported).where(overlap > 0, 1.0)
 
 
-@_measure(
-    needs=("graded_alarms",),
+_statistic(
+    "graded_alarms",
     kind="count",
     low=0,
     high="tokens",
@@ -200,13 +208,10 @@ def inconsistency(
     source="this package",
     checked_only=True,
 )
-def graded_alarms(graded_alarms: Tensor) -> Tensor:
-    """Alarms without a step at a margin of 0."""
-    return graded_alarms
 
 
-@_measure(
-    needs=("new_words",),
+_statistic(
+    "new_words",
     kind="share",
     low=0,
     high=1,
@@ -214,13 +219,10 @@ def graded_alarms(graded_alarms: Tensor) -> Tensor:
     meaning="share of the words that the source does not have",
     source="this package",
 )
-def new_words(new_words: Tensor) -> Tensor:
-    """See `estime_metric.novelty`."""
-    return new_words
 
 
-@_measure(
-    needs=("new_bigrams",),
+_statistic(
+    "new_bigrams",
     kind="share",
     low=0,
     high=1,
@@ -228,13 +230,10 @@ def new_words(new_words: Tensor) -> Tensor:
     meaning="share of the word bigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
-def new_bigrams(new_bigrams: Tensor) -> Tensor:
-    """See `estime_metric.novelty`."""
-    return new_bigrams
 
 
-@_measure(
-    needs=("new_trigrams",),
+_statistic(
+    "new_trigrams",
     kind="share",
     low=0,
     high=1,
@@ -242,13 +241,10 @@ def new_bigrams(new_bigrams: Tensor) -> Tensor:
     meaning="share of the word trigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
 )
-def new_trigrams(new_trigrams: Tensor) -> Tensor:
-    """See `estime_metric.novelty`."""
-    return new_trigrams
 
 
-@_measure(
-    needs=("copied_density",),
+_statistic(
+    "copied_density",
     kind="share",
     low=0,
     high=None,
@@ -256,13 +252,10 @@ def new_trigrams(new_trigrams: Tensor) -> Tensor:
     meaning="mean over the words of the length, in words, of the copied run that the word belongs to",
     source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
 )
-def copied_density(copied_density: Tensor) -> Tensor:
-    """See `estime_metric.novelty`."""
-    return copied_density
 
 
-@_measure(
-    needs=("new_names",),
+_statistic(
+    "new_names",
     kind="count",
     low=0,
     high=None,
@@ -270,13 +263,10 @@ def copied_density(copied_density: Tensor) -> Tensor:
     meaning="names that the source has in no written form, each once; undefined if capitals say nothing in the summary",
     source="this package",
 )
-def new_names(new_names: Tensor) -> Tensor:
-    """See `estime_metric.novelty`."""
-    return new_names
 
 
-@_measure(
-    needs=("new_numbers",),
+_statistic(
+    "new_numbers",
     kind="count",
     low=0,
     high=None,
@@ -284,13 +274,10 @@ def new_names(new_names: Tensor) -> Tensor:
     meaning="numbers, in digits or words, that the source has in no written form, each once",
     source="this package",
 )
-def new_numbers(new_numbers: Tensor) -> Tensor:
-    """See `estime_metric.novelty`."""
-    return new_numbers
 
 
-@_measure(
-    needs=("alarms",),
+_statistic(
+    "alarms",
     kind="count",
     low=0,
     high="tokens",
@@ -301,13 +288,9 @@ def new_numbers(new_numbers: Tensor) -> Tensor:
     ),
     checked_only=True,
 )
-def alarms(alarms: Tensor) -> Tensor:
-    """The paper's score."""
-    return alarms
 
 
 @_measure(
-    needs=("alarms", "overlap"),
     kind="rate",
     low=0,
     high=1,
@@ -322,7 +305,6 @@ def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
 
 
 @_measure(
-    needs=("alarms", "overlap", "tokens"),
     kind="count",
     low=0,
     high="tokens",
@@ -336,8 +318,8 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     return (alarms * tokens / overlap).where(overlap > 0, tokens)
 
 
-@_measure(
-    needs=("winners",),
+_statistic(
+    "winners",
     kind="count",
     low=0,
     high=None,
@@ -346,13 +328,9 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     source="Vasilyev & Bohannon 2021, Eq. 3",
     checked_only=True,
 )
-def winners(winners: Tensor) -> Tensor:
-    """The paper's second count."""
-    return winners
 
 
 @_measure(
-    needs=("alarms", "overlap", "tokens"),
     kind="count",
     low=0,
     high="tokens",
@@ -366,7 +344,6 @@ def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
 
 
 @_measure(
-    needs=("alarms", "overlap", "tokens"),
     kind="share",
     low=0,
     high=1,
@@ -379,8 +356,8 @@ def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     return unsupported(alarms, overlap, tokens) / tokens
 
 
-@_measure(
-    needs=("overlap",),
+_statistic(
+    "overlap",
     kind="count",
     low=0,
     high="tokens",
@@ -388,13 +365,10 @@ def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     meaning="tokens that occur in the source; only these are checked",
     source="Vasilyev & Bohannon 2021, section 2",
 )
-def overlap(overlap: Tensor) -> Tensor:
-    """How many tokens are checked."""
-    return overlap
 
 
-@_measure(
-    needs=("tokens",),
+_statistic(
+    "tokens",
     kind="count",
     low=0,
     high=None,
@@ -402,13 +376,9 @@ def overlap(overlap: Tensor) -> Tensor:
     meaning="tokens of the summary",
     source="Vasilyev & Bohannon 2021, section 2",
 )
-def tokens(tokens: Tensor) -> Tensor:
-    """The length of the summary."""
-    return tokens
 
 
 @_measure(
-    needs=("overlap", "tokens"),
     kind="share",
     low=0,
     high=1,
@@ -422,7 +392,6 @@ def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
 
 
 @_measure(
-    needs=("tokens",),
     kind="count",
     low=0,
     high=1,
@@ -435,8 +404,8 @@ def blank(tokens: Tensor) -> Tensor:
     return (tokens == 0).to(tokens)
 
 
-@_measure(
-    needs=("alarms_alltokens",),
+_statistic(
+    "alarms_alltokens",
     kind="count",
     low=0,
     high="tokens",
@@ -444,13 +413,9 @@ def blank(tokens: Tensor) -> Tensor:
     meaning="as `unsupported`, but all tokens are masked, not only those that the source has, which changes some alarms",
     source="blanc 0.3.4",
 )
-def alarms_alltokens(alarms_alltokens: Tensor) -> Tensor:
-    """The released code's count over all tokens."""
-    return alarms_alltokens
 
 
 @_measure(
-    needs=("cosines", "tokens"),
     kind="share",
     low=-1,
     high=1,
@@ -463,8 +428,8 @@ def soft(cosines: Tensor, tokens: Tensor) -> Tensor:
     return cosines / tokens
 
 
-@_measure(
-    needs=("coherence",),
+_statistic(
+    "coherence",
     kind="share",
     low=-1,
     high=1,
@@ -475,9 +440,6 @@ def soft(cosines: Tensor, tokens: Tensor) -> Tensor:
     ),
     source="Vasilyev & Bohannon, arXiv 2112.11638",
 )
-def coherence(coherence: Tensor) -> Tensor:
-    """Whether the summary follows the order of its source."""
-    return coherence
 
 
 #: Measures whose means a report shows, in addition to the requested ones.

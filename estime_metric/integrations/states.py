@@ -87,6 +87,7 @@ def each_id_once(rows: Tensor, of_texts: Sequence[int]) -> tuple[Tensor, list[in
     is_first[1:] = ids_of(named)[1:] != ids_of(named)[:-1]
     kept = named[is_first]
     first_of_its_id = kept[is_first.cumsum(0) - 1]
-    differing = values_of(named)[:, of_texts] != values_of(first_of_its_id)[:, of_texts]
-    dropped = [int(number) for number in ids_of(named)[differing.any(1)]]
+    values, first_values = (values_of(part)[:, of_texts] for part in (named, first_of_its_id))
+    are_equal = torch.isclose(values, first_values, rtol=0, atol=0, equal_nan=True)
+    dropped = [int(number) for number in ids_of(named)[~are_equal.all(1)]]
     return torch.cat([kept, rows[without_id]]), dropped

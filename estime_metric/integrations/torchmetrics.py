@@ -64,7 +64,7 @@ _OWN = ("measure", "return_dict", "reduction", "cache")
 _COUNTED = tuple(name for name, measure in MEASURES.items() if not measure.needs_every_unit)
 
 #: Those that depend on the texts alone, whatever the batch and the precision.
-_OF_TEXTS = ("tokens", "overlap", "new_words", "new_bigrams", "new_trigrams", "copied_density")
+_OF_TEXTS = tuple(name for name, measure in MEASURES.items() if measure.is_of_texts)
 
 
 def _check_measure(measure: Any, return_dict: bool) -> None:

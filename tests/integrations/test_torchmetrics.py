@@ -90,6 +90,19 @@ def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
         metric.compute()
 
 
+def test_other_texts_differ_if_a_number_alone_does_and_undefined_names_are_equal(
+    alarms: MakeMetric,
+) -> None:
+    """200 is not in the source, although all its words are; names in capitals cannot be counted."""
+    source = "Two men met a hundred women."
+    metric = alarms()
+    for summary in ("Women two hundred.", "Two women hundred."):
+        metric.update([summary], sources=[source], ids=[3])
+        metric.update(["TWO MEN MET WOMEN."], sources=[source], ids=[4])
+    with pytest.warns(UserWarning, match=r"1 examples have the same id .* \(for example, id 3\)"):
+        metric.compute()
+
+
 def test_an_honest_repeat_is_not_accused_however_it_was_rounded(
     alarms: MakeMetric, pairs: Pairs
 ) -> None:
