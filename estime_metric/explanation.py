@@ -60,4 +60,5 @@ def explain_pair(
             for name, value in zip(STATISTICS, statistics.tolist(), strict=True)
             if name in NOVELTY or not math.isnan(value)
         },
+        wording=pair.source.wording.read(prediction),
     )

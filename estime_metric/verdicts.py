@@ -19,10 +19,8 @@ from estime_metric.engine.splitter import Span, find_splitter, locate_in
 from estime_metric.engine.statistics import graded_alarms
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.passages import Passage
-from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, SourceWording
+from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, SummaryWording
 from estime_metric.wording.tables import FUNCTION_WORDS
-from estime_metric.wording.text import shown
-from estime_metric.wording.words import located_words
 
 #: In the order in which units decide about their word. ``alarm``: the most similar source unit is a different
 #: unit (Eq. 1). ``match``: it is the same unit. ``absent``: the unit does not occur in the source (or the
@@ -96,7 +94,7 @@ class WordVerdict(UnitVerdict):
         best_text: what the source has at ``best``; ``None`` if ``best`` is.
         kind: why the word may be an error: ``"new name"``, ``"new number"`` or ``"new word"`` if the source
             lacks it, otherwise ``"alarm"`` if it raises one, otherwise ``None``. Names and numbers are
-            new if the source has them in no written form, see `SourceWording.new_facts`. Any other
+            new if the source has them in no written form, see `SourceWording.read`. Any other
             word is new if the source lacks this spelling of a part of it ("backed" of "US-backed", "males" if
             it has only "male").
         is_content: whether it is more than punctuation, citations and function words, such as "the".
@@ -138,6 +136,7 @@ class Verdicts:
         signature: as in an `EstimeResult`.
         statistics: the numbers of the pair at this layer from which every measure is computed, as the
             engine counts them: those of `STATISTICS` that the configuration needs.
+        wording: the words of the summary, and which of them the source does not have.
         passages: the passages that the source was joined from; none if it was one text.
     """
 
@@ -148,6 +147,7 @@ class Verdicts:
     layer: int
     signature: str
     statistics: Mapping[str, float]
+    wording: SummaryWording
     passages: tuple[Passage, ...] = ()
 
     @property
@@ -194,13 +194,10 @@ class Verdicts:
         """The verdicts on the words, in the order of the summary. The words do not overlap: units that
         share a character, such as the tokens of a fraction sign, belong to one word.
         """
-        wording = SourceWording(self.source)
-        facts = wording.new_facts(self.prediction)
-        written = wording.written_spans(self.prediction)
-        lacking = [
-            span for span in wording.new_words(self.prediction) if not _is_covered(span, written)
-        ]
-        words_at = _words_at(self.prediction)
+        facts = self.wording.facts
+        kind_at = _by_position((fact.kind, fact.start, fact.end) for fact in facts)
+        word_at = _by_position(self.wording.words)
+        lacking = _by_position(("new word", *span) for span in self.wording.new_words)
         words_of_summary, words_of_source = [], []  # with units that are words, these are the words
         if self.unit == "token":
             words_of_summary, words_of_source = (
@@ -212,9 +209,10 @@ class Verdicts:
         words = []
         for units, (start, end) in _groups(self.units, whole):
             text = self.prediction[start:end]
-            kinds = [fact.kind for fact in facts if _overlap((fact.start, fact.end), (start, end))]
-            is_lacking = any(_overlap(span, (start, end)) for span in lacking)
-            lower_words = {words_at[place] for place in range(start, end) if place in words_at}
+            positions = range(start, end)
+            kinds = [kind_at[position] for position in positions if position in kind_at]
+            lower_words = {word_at[position] for position in positions if position in word_at}
+            is_lacking = not lacking.keys().isdisjoint(positions)
             deciding = _deciding(units)
             best = source_words.widened(deciding.best)
             kinds += ["new word"] * is_lacking + ["alarm"] * (deciding.verdict == "alarm")
@@ -407,24 +405,11 @@ def _deciding(units: Sequence[UnitVerdict]) -> UnitVerdict:
     return min(units, key=rank)
 
 
-def _overlap(span: Span, other: Span) -> bool:
-    return span[0] < other[1] and other[0] < span[1]
-
-
-def _is_covered(span: Span, spans: Sequence[Span]) -> bool:
-    return any(start <= span[0] and span[1] <= end for start, end in spans)
-
-
-def _words_at(text: str) -> dict[int, str]:
-    """The lower-cased word that each character of a text is a part of; none for a mark or a citation.
+def _by_position(spans: Iterable[tuple[str, int, int]]) -> dict[int, str]:
+    """For each character in a span, what is there.
 
     Example:
-        >>> _words_at("It [1]")
+        >>> _by_position([("it", 0, 2)])
         {0: 'it', 1: 'it'}
     """
-    read = shown(text)
-    return {
-        position: word
-        for word, start, end in located_words(read.text)
-        for position in range(*read.span(start, end))
-    }
+    return {position: text for text, start, end in spans for position in range(start, end)}

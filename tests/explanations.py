@@ -19,12 +19,22 @@ def explained(
     signature: str = "ESTIME|",
 ) -> Explanation:
     """An explanation of these verdicts, with the numbers that follow from them and from the texts."""
+    wording = SourceWording(source)
     statistics = {
         "alarms": sum(each.verdict == "alarm" for each in units),
         "graded_alarms": math.fsum(each.graded_alarm for each in units),
         "overlap": sum(each.verdict != "absent" for each in units),
         "tokens": len(units),
         "missing": 0,
-        **SourceWording(source).novelty(prediction),
+        **wording.novelty(prediction),
     }
-    return Explanation(prediction, source, tuple(units), unit, 1, signature, statistics)
+    return Explanation(
+        prediction,
+        source,
+        tuple(units),
+        unit,
+        1,
+        signature,
+        statistics,
+        wording.read(prediction),
+    )

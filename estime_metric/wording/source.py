@@ -64,7 +64,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
         For each measure a list of floats, one per summary, in input order. ``new_words``,
         ``new_bigrams`` and ``new_trigrams`` are between 0 (all occur in the source) and 1 (none
         does). ``copied_density`` is 0 or more; it is 0 for a summary without words. ``new_names``
-        and ``new_numbers`` are counts (see `SourceWording.new_facts`); ``new_names`` is NaN for a
+        and ``new_numbers`` are counts (see `SourceWording.read`); ``new_names`` is NaN for a
         summary whose capitals say nothing, such as one in lower case or in Title Case.
 
     Raises:
@@ -104,6 +104,21 @@ class NewFact:
     start: int
     end: int
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWording:
+    """The words of a summary, and what of them its source does not have.
+
+    Attributes:
+        facts: the names and the numbers that the source has in no written form, each once, in order.
+        words: each word, lower-cased, with its begin and end in the summary.
+        new_words: begin and end of each word that the source has in no form.
+    """
+
+    facts: tuple[NewFact, ...]
+    words: tuple[tuple[str, int, int], ...]
+    new_words: tuple[tuple[int, int], ...]
 
 
 class SourceWording:
@@ -174,18 +189,8 @@ class SourceWording:
             "new_numbers": float(len(self._new_numbers(facts, names))),
         }
 
-    def new_words(self, prediction: str) -> list[tuple[int, int]]:
-        """Begin and end of each word of a summary that ``new_words`` counts."""
-        text = shown(prediction)
-        return [
-            text.span(start, end)
-            for word, start, end in located_words(text.text)
-            if word not in self._runs.words
-        ]
-
-    def new_facts(self, prediction: str) -> list[NewFact]:
-        """The names and the numbers of a summary that the source has in no written form, each once, in
-        the order of the summary. The rules are made for English.
+    def read(self, prediction: str) -> SummaryWording:
+        """The words of a summary, and what of them the source does not have. The rules are made for English.
 
         Forms of a word are the same if they differ in capitals, marks ("Nicolás") and points ("U.S.",
         "US"), or if one is the other's abbreviation ("Jan."). A name is not new if the source has the
@@ -198,12 +203,12 @@ class SourceWording:
 
         A name begins with a capital, and not with a sentence, a line or a quotation; new words that
         follow one another are one name. Numbers in a phrase that announces a summary ("Here is a
-        summary in 79 words:") are not counted.
+        summary in 79 words:") are not counted, and its words are not new.
 
         Example:
             >>> wording = SourceWording("Twelve people from the U.S. met Anna on 4 January.")
             >>> summary = "On Jan. 4th, 12 or 15 Swedes had dinner with Bob Miller."
-            >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.new_facts(summary)]
+            >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.read(summary).facts]
             [('15', 'new number'), ('Swedes', 'new name'), ('Bob Miller', 'new name')]
         """
         text = shown(prediction)
@@ -211,17 +216,24 @@ class SourceWording:
         names = self._new_names(facts)
         spans = [(name, NEW_NAME) for name in _different(facts, names)]
         spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
-        return [
-            NewFact(*text.span(facts.tokens.starts[span[0]], facts.tokens.ends[span[-1]]), kind)
-            for span, kind in sorted(spans, key=lambda span: span[0][0])
-        ]
+        tokens = facts.tokens
+        words = located_words(text.text)
+        written = self._written_positions(facts, names)
+        return SummaryWording(
+            facts=tuple(
+                NewFact(*text.span(tokens.starts[span[0]], tokens.ends[span[-1]]), kind)
+                for span, kind in sorted(spans, key=lambda span: span[0][0])
+            ),
+            words=tuple((word, *text.span(start, end)) for word, start, end in words),
+            new_words=tuple(
+                text.span(start, end)
+                for word, start, end in words
+                if word not in self._runs.words and not written.issuperset(range(start, end))
+            ),
+        )
 
-    def written_spans(self, prediction: str) -> list[tuple[int, int]]:
-        """Begin and end of what the source has in another form, and of phrases that announce a summary:
-        words there are not new, whatever `lower_words` finds.
-        """
-        text = shown(prediction)
-        facts = Facts(text.text)
+    def _written_positions(self, facts: Facts, names: Sequence[range]) -> set[int]:
+        """The characters that the source has in another form, and those of phrases that announce a summary."""
         tokens = facts.tokens
         spans = [
             range(number.first, number.stop) for number in facts.numbers if self._has_number(number)
@@ -233,8 +245,8 @@ class SourceWording:
             if self._has_name(tokens.written[position])
         ]
         written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
-        written += _announcements(facts, self._new_names(facts))
-        return [text.span(start, end) for start, end in written if start < end]
+        written += _announcements(facts, names)
+        return {position for start, end in written for position in range(start, end)}
 
     def _has_capitals(self, facts: Facts) -> bool:
         """Whether the capitals of a summary say something: not if no word has one, if of the words that the source

@@ -10,7 +10,7 @@ from estime_metric.wording.source import NEW_NUMBER, SourceWording
 
 
 def new_numbers(source: str, summary: str) -> list[str]:
-    facts = SourceWording(f"It was {source} there.").new_facts(f"It was {summary} there.")
+    facts = SourceWording(f"It was {source} there.").read(f"It was {summary} there.").facts
     return [
         f"It was {summary} there."[fact.start : fact.end]
         for fact in facts

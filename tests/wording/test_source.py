@@ -41,7 +41,7 @@ NOT_SHOWN = [
 def test_words_do_not_depend_on_characters_that_are_not_shown() -> None:
     for character in NOT_SHOWN:
         assert lower_words(f"re{character}ports") == ["reports"], ascii(character)
-        assert not SourceWording("Venezuela won.").new_facts(f"He left Vene{character}zuela.")
+        assert not SourceWording("Venezuela won.").read(f"He left Vene{character}zuela.").facts
     for separator in "\u202f\u2065":  # a narrow space, a reserved character
         assert lower_words(f"re{separator}ports") == ["re", "ports"], ascii(separator)
 
@@ -131,7 +131,7 @@ def test_the_fragments_are_the_longest_runs(summary: str, source: str) -> None:
 
 
 def new_facts(source: str, summary: str) -> list[str]:
-    return [summary[fact.start : fact.end] for fact in SourceWording(source).new_facts(summary)]
+    return [summary[fact.start : fact.end] for fact in SourceWording(source).read(summary).facts]
 
 
 @pytest.mark.parametrize(
