@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from estime_metric.checks import check_pairs
+from estime_metric.wording.layout import counts_length, headings, opening, remarks, steps
 from estime_metric.wording.names import (
     Facts,
     can_be_name,
@@ -20,7 +21,7 @@ from estime_metric.wording.names import (
 )
 from estime_metric.wording.numbers import Number, Reading, decades_of
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
-from estime_metric.wording.text import counts_length, opening, remarks, shown
+from estime_metric.wording.text import Shown, shown
 from estime_metric.wording.tokens import SPACES
 from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
@@ -130,7 +131,8 @@ class SourceWording:
     """
 
     def __init__(self, text: str) -> None:
-        text = shown(text).text
+        read = shown(text)
+        text = f"{read.text}\n{read.other}"
         self._runs = RunsOfWords(words_of(text))
         facts = Facts(text)
         written = frozenset(facts.tokens.written)
@@ -173,13 +175,14 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        prediction = shown(prediction).text
-        words = words_of(prediction)
+        text = shown(prediction)
+        words = words_of(text.text)
         new_words, new_bigrams, new_trigrams = self._runs.new_shares(words)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
-        facts = Facts(prediction)
-        names = self._new_names(facts)
-        is_defined = not words or self._has_capitals(facts)
+        facts = Facts(text.text)
+        titles = self._titles(prediction, text, facts)
+        names = self._new_names(facts, titles)
+        is_defined = not words or self._has_capitals(facts, titles)
         return {
             "new_words": new_words,
             "new_bigrams": new_bigrams,
@@ -213,7 +216,7 @@ class SourceWording:
         """
         text = shown(prediction)
         facts = Facts(text.text)
-        names = self._new_names(facts)
+        names = self._new_names(facts, self._titles(prediction, text, facts))
         spans = [(name, NEW_NAME) for name in _different(facts, names)]
         spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
         tokens = facts.tokens
@@ -248,25 +251,46 @@ class SourceWording:
         written += _announcements(facts, names)
         return {position for start, end in written for position in range(start, end)}
 
-    def _has_capitals(self, facts: Facts) -> bool:
+    def _has_capitals(self, facts: Facts, titles: set[str]) -> bool:
         """Whether the capitals of a summary say something: not if no word has one, if of the words that the source
         has only with a capital more than three in four have none, or if most of those that it has only
-        without one have one. First words of sentences and function words are not counted. Of a summary
-        without such words, most have no capital.
+        without one have one. First words of sentences, words of titles and function words are not counted.
+        Of a summary without such words, most have no capital.
         """
+        within = facts.within - titles
         names, others = self._only_with_capital, self._only_lower
-        own = facts.within | facts.lower
+        own = within | facts.lower
         if names.isdisjoint(own) and others.isdisjoint(own):
-            return facts.has_capitals and len(facts.within) <= len(facts.lower)
+            return facts.has_capitals and len(within) <= len(facts.lower)
         return (
             facts.has_capitals
-            and len(names & facts.lower) <= _BY_CHANCE * len(names & facts.within)
-            and len(others & facts.within) <= len(others & facts.lower)
+            and len(names & facts.lower) <= _BY_CHANCE * len(names & within)
+            and len(others & within) <= len(others & facts.lower)
         )
 
-    def _new_names(self, facts: Facts) -> list[range]:
+    def _titles(self, prediction: str, text: Shown, facts: Facts) -> set[str]:
+        """Forms of the words that have a capital only in headings of a summary and in labels of its items. A label
+        behind no number may be a name if the source has no word of it.
+        """
+        characters = {
+            character
+            for start, end, is_certain in headings(prediction)
+            if is_certain
+            or not self._runs.words.isdisjoint({*words_of(prediction[start:end])} - FUNCTION_WORDS)
+            for character in range(start, end)
+        }
+        if not characters:
+            return set()
+        tokens = facts.tokens
+        forms: tuple[set[str], set[str]] = set(), set()  # elsewhere, in titles
+        for position in facts.names:
+            start, _ = text.span(tokens.starts[position], tokens.ends[position])
+            forms[start in characters].add(plain(tokens.written[position]))
+        return forms[True] - forms[False]
+
+    def _new_names(self, facts: Facts, titles: set[str]) -> list[range]:
         """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
-        if not self._has_capitals(facts):
+        if not self._has_capitals(facts, titles):
             return []
         spelled_out = {position for name in self._spelled_out(facts) for position in name}
         is_new = {
@@ -283,6 +307,7 @@ class SourceWording:
             if (
                 not is_new[facts.tokens.written[position]]
                 or position in spelled_out
+                or plain(facts.tokens.written[position]) in titles
                 or _is_within(facts.tokens.starts[position], without_names)
                 or facts.begins_sentence(position)
             ):
@@ -364,19 +389,21 @@ def _different(facts: Facts, names: Sequence[range]) -> list[range]:
 
 
 def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself: remarks on its length, and how it begins if that has
-    no new name and no number but a length.
+    """Begin and end of what a summary says of itself: remarks on its length, what counts its steps, and how it
+    begins if that has no new name and no number but a length or a step.
     """
     tokens = facts.tokens
+    of_itself = remarks(tokens.text) + steps(tokens.text)
     others = [name[0] for name in names]
     others += [
         number.first
         for number in facts.numbers
         if not counts_length(tokens.text, tokens.ends[number.stop - 1])
+        and not _is_within(tokens.starts[number.first], of_itself)
     ]
     first = opening(tokens.text)
     is_announcement = not any(_is_within(tokens.starts[position], [first]) for position in others)
-    return [first] * is_announcement + remarks(tokens.text)
+    return [first] * is_announcement + of_itself
 
 
 def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:

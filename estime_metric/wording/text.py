@@ -9,10 +9,11 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from html.entities import html5
 from operator import itemgetter
+from typing import TypeAlias
 
 import regex
 
@@ -20,8 +21,9 @@ from estime_metric.wording.tables import FUNCTION_WORDS
 
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
+Match: TypeAlias = "re.Match[str] | regex.Match[str]"
 #: What is written for a match.
-Replacement = str | Callable[[regex.Match[str]], str]
+Replacement = str | Callable[[Match], str]
 #: For each edit of a text, in order, its begin and end after it, and before it.
 Moves = list[tuple[int, int, int, int]]
 
@@ -35,10 +37,12 @@ class Shown:
             separators, no citations, no bullets and no numbers of items, words and numbers as they were
             before a tokenizer split them.
         moves: how the given text became ``text``, step by step.
+        other: what else it can be read as: the text with the numbers of items within lines, if it has such.
     """
 
     text: str
     moves: tuple[Moves, ...] = ()
+    other: str = ""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Begin and end of ``text[start:end]``, which is not empty, in the text as it was given.
@@ -77,11 +81,13 @@ def shown(text: str) -> Shown:
         for signs, pattern, replacement in _REPLACED:
             if any(sign in result.text for sign in signs):
                 result = _edited(result, _each(pattern, result.text, replacement))
-    if _CITED.search(result.text):
-        result = _edited(result, _each(_CITATION, result.text, _space_between_words))
     if _is_tokenized(result.text):
         result = _edited(result, _each(_joints(result.text), result.text, ""))
-    return _edited(result, _items(result.text))
+    if not (_FIRST.search(f"\n{result.text}") or _SECOND.search(result.text)):
+        return result
+    numbered = _edited(result, _items(result.text, within_lines=False))
+    listed = _edited(result, _items(result.text, within_lines=True))
+    return listed if listed.text == numbered.text else replace(listed, other=numbered.text)
 
 
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
@@ -112,7 +118,9 @@ def _before(moves: Moves, position: int) -> tuple[int, int]:
     return unchanged, unchanged + 1
 
 
-def _each(pattern: regex.Pattern[str], text: str, replacement: Replacement) -> Iterator[Edit]:
+def _each(
+    pattern: re.Pattern[str] | regex.Pattern[str], text: str, replacement: Replacement
+) -> Iterator[Edit]:
     for match in pattern.finditer(text):
         yield *match.span(), replacement if isinstance(replacement, str) else replacement(match)
 
@@ -140,7 +148,7 @@ _LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
 #: A space within a number, at which no line breaks.
-_THOUSANDS = regex.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
+_THOUSANDS = re.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 #: Letters of Korean that make a syllable, or a character that is not ASCII, with its marks.
 _CHARACTER = regex.compile(r"(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*")
@@ -195,53 +203,41 @@ _SEPARATORS = (
 _INLINE = "b|i|u|em|strong|span|a|small|sup|sub|font|mark|code|abbr|cite"
 _ATTRIBUTES = r"(?:\s+[\w:-]+\s*=[^<>]{0,500})?"
 
-#: Raised digits are a power behind 10 and a part of the word behind a single letter, otherwise a note.
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 _AS_RAISED = str.maketrans("0123456789", _RAISED)
+#: Raised digits, unless they are a power, behind 10, or a part of the word, behind a single letter. Behind a unit,
+#: they and other digits are left out too, like "sq", because units are not compared.
 _NOTE = (
-    rf"(?<![{_RAISED}\u207a\u207b])(?<!(?<![\d.,])10)(?<!(?<![\w'\u2019])[^\W\d_])"
-    rf"[{_RAISED}]+(?:[,;\u207b\u2013-][{_RAISED}]+)*+"
+    r"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])"
+    r"[\u2070-\u2079\xb2\xb3\xb9]+(?:[,;\u2013-]?[\u2070-\u207b\xb2\xb3\xb9]+)*+"
+    r"|(?<=(?<![^\W\d_])(?:[kcm]m|ft|(?:\d ?|per )m))[23]\b|\bsq\.? (?=(?:[kcm]?m|ft)\b)"
 )
-#: A unit of area or volume; if its digit is not raised, m2 is one only behind a number.
-_UNIT = r"(?<![^\W\d_])([kcm]?m|ft)(?:(\u00b2)|\u00b3|(?:(?<=[a-z]{2})|(?<=\d ?m)|(?<=per m))(?:(2)|3)\b)"
-
-#: What a citation calls its source.
-_LABEL = (
-    r"(?i:sources?|doc(?:ument)?s?|citations?|cite|ref(?:erence)?s?|passages?|snippets?|chunks?|(?:foot)?notes?|fn"
-    r"|web|search(?: result)?|oaicite)[ .:_#-]{0,2}"
-)
-_NUMBERS = r"\d{1,3}(?: ?(?:[,;&\u2013\u2014-]|and|to) ?\d{1,3})*+"
-_LABELED = rf"{_LABEL}{_NUMBERS}(?: ?(?:[,;&]|and) ?{_LABEL}{_NUMBERS})*+"
-_FUNCTION_WORD = rf"(?:{'|'.join(sorted(FUNCTION_WORDS))})\b"
 
 #: A reference to a source, which is no fact of the text. Digits alone are one behind a word or a mark, and behind a
 #: space if a mark, a capital, a function word or the end follows: not "[5] children", nor a[3].
-_CITATION = regex.compile(
-    r"(?<![\w'\u2019])[a-z](?:\[\d+\])++(*SKIP)(*FAIL)| ?(?:"
-    rf"\[{{1,2}} ?(?:{_LABELED}|[#^]{_NUMBERS}\^?|{_NUMBERS}\]?\u2020[^\[\]\n]*+) ?\]{{1,2}}"
-    rf"|\[\[{_NUMBERS}\]\]"
-    r"|\u3010\d{1,3}(?::\d{1,3})?(?:\u2020[^\u3010\u3011\n]*+)?\u3011"
-    rf"|\( ?{_LABELED} ?\)|\((?:{_LABEL})?(?: ?[,;]? ?\[ ?{_NUMBERS} ?\])++ ?\)"
-    rf"|(?<=[^\s(\[{{\"'\u201c\u2018\u00ab]|[^\s(\[][\"'])\[ ?{_NUMBERS} ?\]"
-    rf"|\[ ?{_NUMBERS} ?\](?= ?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{{Lu}}|{_FUNCTION_WORD})))",
-    regex.MULTILINE,
-)
-#: What a citation begins with, which is found faster.
-_CITED = regex.compile(rf"[\[\u3010] ?[\[^#\d]|[\[(] ?{_LABEL}[\[\d]")
+_CITATION = r"""(?xm)
+    (?<=(?<![\w'\u2019])[a-z])(?:\[\d+\])++(*SKIP)(*FAIL)
+    |(?=[(\[\u3010])(?:
+        \[{1,2}[ ]?(?:(?&named)|[\#^](?&numbers)\^?|(?&numbers)\u2020[^\[\]\n]*+)[ ]?\]{1,2}(?&address)?
+        |\[(?:(?&numbers)|\[(?&numbers)\])\](?&address)
+        |\[\[(?&numbers)\](?&address)?\]
+        |\u3010\d{1,3}(?::\d{1,3})?(?:\u2020[^\u3010\u3011\n]*+)?\u3011
+        |\([ ]?(?&named)[ ]?\)
+        |\((?&label)?(?:[ ]?[,;]?[ ]?\[[ ]?(?&numbers)[ ]?\])++[ ]?\)
+        |(?<=[^\s(\[{"'\u201c\u2018\u00ab]|[^\s(\[]["'])\[[ ]?(?&numbers)[ ]?\]
+        |(?<!\S)\[[ ]?(?&numbers)[ ]?\](?=[ ]?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{Lu}|(?:FUNCTION_WORDS)\b))
+    )
+    (?(DEFINE)
+        (?P<label>(?i:sources?|doc(?:ument)?s?|citations?|cite|ref(?:erence)?s?|passages?|snippets?|chunks?
+            |(?:foot)?notes?|fn|web|search(?:[ ]result)?|oaicite)[ .:_\#-]{0,2})
+        (?P<numbers>\d{1,3}(?:[ ]?(?:[,;&\u2013\u2014-]|and|to)[ ]?\d{1,3})*+)
+        (?P<named>(?&label)(?&numbers)(?:[ ]?(?:[,;&]|and)[ ]?(?&label)(?&numbers))*+)
+        (?P<address>\((?=[^()\s]*[:\#/.])[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\))
+    )""".replace("FUNCTION_WORDS", "|".join(sorted(FUNCTION_WORDS)))
 
-
-def _area_or_volume(match: regex.Match[str]) -> str:
-    return f"{'sq' if match[2] or match[3] else 'cu'} {match[1]}"
-
-
-def _space_between_words(match: regex.Match[str]) -> str:
-    return " " if match.string[match.end() : match.end() + 1].isalnum() else ""
-
-
-#: What is replaced, and by what, in this order; before it what each has one of, because that is found fast.
 _REPLACEMENTS: list[tuple[Iterable[str], str, Replacement]] = [
     # a fence around code, with the word behind it
-    (["```", "~~~"], r"(?m)^ {0,3}(?:`{3,}+|~{3,}+)[\w+#.-]*+[ \t]*$\n?", ""),
+    (["```"], r"(?m)^ {0,3}`{3,}+[\w+#.-]*+[ \t]*$\n?", ""),
     ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
     (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
     ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
@@ -258,27 +254,23 @@ _REPLACEMENTS: list[tuple[Iterable[str], str, Replacement]] = [
         lambda match: match[1].translate(_AS_RAISED),
     ),
     ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-    (["\u00b2", "\u00b3", "m2", "m3", "t2", "t3"], _UNIT, _area_or_volume),
-    (_RAISED, _NOTE, ""),
+    ([*_RAISED, "m2", "m3", "sq"], _NOTE, ""),
     ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
     ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
     ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
     ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
+    (["\n>"], r"(?m)^(?:> ?)++", ""),  # a quotation
     ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
     (["  ", "\t"], r"[ \t]{2,}|\t", " "),
-    # [1](http://...) as [1\u2020], [shown](http://...)
-    (
-        ["]("],
-        rf"(?<=\[(?:{_LABEL}|\^)?\d{{1,3}}\]?)\]\((?=[^()\s]*[:#/.])[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\)",
-        "\u2020]",
-    ),
+    ("[(\u3010", _CITATION, "\u2060"),
+    ("\u2060", r"(?<=\S)\u2060++(?=\w)", " "),
+    ("\u2060", r" ?\u2060++(?!\w)|\u2060++", ""),
+    # [shown](http://...)
     ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
     ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
     ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
-    (["RB-", "CB-", "rb-", "cb-"], "(?i)-L[RC]B-", "("),
-    (["RB-", "CB-", "rb-", "cb-"], "(?i)-R[RC]B-", ")"),
-    (["SB-", "sb-"], "(?i)-LSB-", "["),
-    (["SB-", "sb-"], "(?i)-RSB-", "]"),
+    (["B-", "b-"], "(?i)-L[RSC]B-", "("),
+    (["B-", "b-"], "(?i)-R[RSC]B-", ")"),
     ("`", "`` ?", '"'),
     (["''"], " ?''", '"'),
     ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
@@ -325,7 +317,7 @@ _SPLIT = [
 #: The same within numbers and times: 235 , 000; 10 : 30; 122 . 5, but not "2015 . 20 people", "20 . 46-year-old".
 _SPLIT_NUMBERS = [
     (r"(?<!\d\d\d)\d ,", r"\d{3}(?!\d)"),
-    (r"(?<!\n)(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?!-)"),
+    (r"(?<!\n)(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?![-)])"),
 ]
 _SPLIT_TIMES = [(r"(?<!\d\d)\d :", r"\d\d(?!\d)")]
 #: The same within words: twenty - one, F - 16, km / s.
@@ -337,7 +329,7 @@ _IN_TIME = re.compile(r":(?:(?<=\d.)\d|(?<=\d .) \d)")
 _IN_WORD = re.compile(rf"{_HYPHEN}(?:(?<=\w.)\w|(?<=\w .) \w)")
 
 
-def _joints(text: str) -> regex.Pattern[str]:
+def _joints(text: str) -> re.Pattern[str]:
     """The spaces that a tokenizer put into a text. It separates each kind of mark always or never."""
     return _spaces(*(_are_apart(mark, text) for mark in (_IN_NUMBER, _IN_TIME, _IN_WORD)))
 
@@ -349,11 +341,11 @@ def _are_apart(mark: re.Pattern[str], text: str) -> bool:
 
 
 @cache
-def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> regex.Pattern[str]:
+def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> re.Pattern[str]:
     split = _SPLIT + in_numbers * _SPLIT_NUMBERS + in_times * _SPLIT_TIMES
     split += in_words * _SPLIT_WORDS
     joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in split)
-    return regex.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
+    return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
 
 
 _BULLET = (
@@ -362,10 +354,16 @@ _BULLET = (
 )
 _BULLETS = rf"(?:(?:{_BULLET})[ \t]++)++"
 _NUMBER = r"(?P<number>\(?(?P<value>\d{1,3})(?:[.)] ++(?=\S)|[.):] ?(?=[^\W\d])))"
+#: The same behind a word or a comma, where "2." may be a number that ends a sentence, and "(2)" one of a section.
+_NUMBER_IN_LINE = (
+    r"(?P<number>\(?(?P<value>\d{1,3})(?:\) ?(?=[^\W\d])(?!(?:and|or|to|of)\b)|\. (?=\p{Ll})))"
+)
 
-#: Bullets and the number of an item, at the beginning of a line or behind a sentence.
+#: Bullets and the number of an item, at the beginning of a line, behind a sentence or within one.
 _ITEM = regex.compile(
-    rf"(?P<line>^[ \t]*+)(?:(?P<bullets>{_BULLETS}){_NUMBER}?|{_NUMBER})|(?<=[.!?:;] ){_NUMBER}",
+    rf"(?P<line>^[ \t]*+)(?:(?P<bullets>{_BULLETS}){_NUMBER}?|{_NUMBER})"
+    rf"|(?<=[.!?:;] ){_NUMBER}|(?<=[\w,\"'\u201d\u2019)] ){_NUMBER_IN_LINE}"
+    r"|(?<=: ?1\. [^\n]{1,300} )(?P<number>(?P<value>\d{1,3})\. (?=\p{Lu}))",
     regex.MULTILINE,
 )
 
@@ -374,10 +372,8 @@ _FIRST = re.compile(rf"\n[ \t]*(?:\(?\d{{1,3}}[.):]|(?:{_BULLET})[ \t])")
 _SECOND = re.compile(r"2[.):]")
 
 
-def _items(text: str) -> Iterator[Edit]:
+def _items(text: str, *, within_lines: bool) -> Iterator[Edit]:
     """Bullets, and the numbers of lists that count up from 1, are not a part of the text."""
-    if not (_FIRST.search(f"\n{text}") or _SECOND.search(text)):
-        return
     items = list(_ITEM.finditer(text))
     second = any(item["line"] is None and item["value"] == "2" for item in items)
     following = {1}
@@ -387,62 +383,5 @@ def _items(text: str) -> Iterator[Edit]:
         is_listed = second or item["line"] is not None
         if item["number"] and is_listed and int(item["value"]) in following:
             following.add(int(item["value"]) + 1)
-            yield *item.span("number"), ""
-
-
-_COUNT = r"\d[\d,]{0,9}(?: ?(?:-|\u2013|to|or) ?\d[\d,]{0,9})?[ -]words?\b"
-_OF_LENGTH = (
-    r"(?:(?:word|words|count|total|length|summary|text|note|this|the|is|are|has|in|of|at|or|than|a|with|only|just|long"
-    r"|exactly|approximately|approx|about|around|roughly|under|over|within|most|least|less|more|fewer)\b[ :.,]*){0,9}"
-)
-
-#: What an answer begins with: "Sure! Here is a summary in 79 words:".
-_OPENING = re.compile(
-    r"\s*+(?:[^\n:.!]{1,40}[.!]\s+)?"
-    rf"(?=[^\n:]{{0,200}}(?i:\bsummar|{_COUNT}))(?:[^\n:.!?]|[.!?](?! +[A-Z])){{0,250}}:(?!(?<=\d:)\d)"
-)
-#: What is behind a number that is a length.
-_LENGTH = re.compile(
-    r"(?: ?(?:-|\u2013|to|or) ?[\w,]+)?[ -](?:words?|sentences?|paragraphs?|(?:bullet|key|main) points?)\b",
-    re.IGNORECASE,
-)
-#: A remark on the length: "(79 words)", "Word count: 79".
-_REMARK = re.compile(
-    rf"[(\[]{_OF_LENGTH}~?{_COUNT}[ :.,]*{_OF_LENGTH}[)\]]"
-    r"|\bword count:? ?~?\d[\d,]{0,9}|\b(?:total )?words: ?~?\d[\d,]{0,9}|^[ \t]*\d[\d,]{0,9} words[.]?[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def opening(text: str) -> tuple[int, int]:
-    """Begin and end of what may announce a summary at the beginning of a text that is `shown`; 0, 0 if
-    nothing does. With a new name, or a number of anything but words, it is not an announcement.
-
-    Example:
-        >>> opening("Here is a summary in 9 words: The dog sat.")
-        (0, 29)
-    """
-    match = _OPENING.match(text)
-    return match.span() if match else (0, 0)
-
-
-def counts_length(text: str, end: int) -> bool:
-    """Whether a number that ends there is the length of a summary, as in "50 to 60 words".
-
-    Example:
-        >>> counts_length("A summary in 3 sentences:", 14), counts_length("2 cities", 1)
-        (True, False)
-    """
-    return _LENGTH.match(text, end) is not None
-
-
-def remarks(text: str) -> list[tuple[int, int]]:
-    """Begin and end of what a summary, as `shown`, says of its length.
-
-    Example:
-        >>> remarks("The dog sat (3 words).")
-        [(12, 21)]
-    """
-    if "word" not in text.lower():
-        return []
-    return [match.span() for match in _REMARK.finditer(text)]
+            if within_lines or item["line"] is not None:
+                yield *item.span("number"), ""
