@@ -130,14 +130,17 @@ def check_pairs(
     return summaries, texts
 
 
-def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Raises ValueError if a value is not one of ``choices``; the message suggests a similar one."""
+def check_choice(name: str, value: Any, choices: Collection[Any]) -> Any:
+    """Returns a value. Raises ValueError if it is not one of ``choices``; the message suggests a similar
+    one.
+    """
     if value not in tuple(choices):  # a value that cannot be hashed is not in a dict either
         listed = ", ".join(map(str, choices))
         raise ValueError(
             f"Expected argument `{name}` to be one of {listed}, but got {value!r}."
             f"{did_you_mean(value, choices)}"
         )
+    return value
 
 
 def did_you_mean(
@@ -163,21 +166,30 @@ def did_you_mean(
     return f" Did you mean {form.format(similar[0])}?" if similar else ""
 
 
-def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Raises ValueError if a value is neither callable nor one of ``choices``."""
+def check_callable(name: str, value: Any, choices: Sequence[str]) -> Any:
+    """Returns a value. Raises ValueError if it is neither callable nor one of ``choices``."""
     if not callable(value) and value not in choices:
         listed = ", ".join(choices)
         raise ValueError(
             f"Expected argument `{name}` to be one of {listed} or a callable, but got {value!r}."
         )
+    return value
 
 
-def check_name(name: str, value: Any) -> None:
-    """Raises TypeError if a value is not a string, ValueError if it is blank."""
+def check_name(name: str, value: Any) -> str:
+    """Returns a value. Raises TypeError if it is not a string, ValueError if it is blank."""
     if not isinstance(value, str):
         raise TypeError(f"Expected argument `{name}` to be a str, but got {type(value).__name__}.")
     if not value.strip():
         raise ValueError(f"Expected argument `{name}` not to be blank, but got {value!r}.")
+    return value
+
+
+def boolean(name: str, value: Any) -> bool:
+    """Returns a bool. Raises TypeError for any other value."""
+    if not isinstance(value, bool):
+        raise TypeError(f"Expected argument `{name}` to be a bool, but got {value!r}.")
+    return value
 
 
 def integer(name: str, value: Any, least: int | None = None) -> int:
@@ -192,27 +204,21 @@ def integer(name: str, value: Any, least: int | None = None) -> int:
     return number
 
 
-def check_schedule(window: Any, margin: Any, distance: Any) -> dict[str, int | None]:
-    """Returns the three by name as integers; ``None`` stays. Raises ValueError unless ``window`` is more
-    than twice ``margin``, because otherwise some positions could never be masked.
+def check_window(window: int | None, margin: int | None) -> None:
+    """Raises ValueError unless ``window`` is more than twice ``margin``, because otherwise some positions
+    could never be masked; ``None`` is not known yet.
     """
-    values = {"window": (window, 1), "margin": (margin, 0), "distance": (distance, 1)}
-    schedule = {
-        name: None if value is None else integer(name, value, least)
-        for name, (value, least) in values.items()
-    }
     if window is not None and margin is not None and window <= 2 * margin:
         raise ValueError(
             f"Expected argument `window` to be more than twice `margin` ({margin}), but got {window}."
         )
-    return schedule
 
 
-def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
-    """Returns one or several layers as a tuple, ``None`` and ``"all"`` unchanged. Any other value raises
-    TypeError or ValueError.
+def layer_tuple(name: str, layers: Any) -> tuple[int, ...] | str:
+    """Returns one or several layers as a tuple, ``"all"`` unchanged. Any other value raises TypeError or
+    ValueError.
     """
-    if layers is None or (isinstance(layers, str) and layers == "all"):
+    if isinstance(layers, str) and layers == "all":
         return layers
     several = (
         isinstance(layers, Iterable)
@@ -223,16 +229,16 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     named = tuple(number for number in numbers if number is not None)
     if len(named) < len(numbers):
         raise TypeError(
-            f"Expected argument `layers` to be one or more integers, but got {layers!r}."
+            f"Expected argument `{name}` to be one or more integers, but got {layers!r}."
         )
     if not named:
-        raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
+        raise ValueError(f"Expected argument `{name}` to name at least one layer, but got none.")
     if min(named) < 0:
         raise ValueError(
-            f"Expected argument `layers` to contain only non-negative integers, but got {layers!r}."
+            f"Expected argument `{name}` to contain only non-negative integers, but got {layers!r}."
         )
     if len(set(named)) < len(named):
-        raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
+        raise ValueError(f"Expected argument `{name}` to name each layer once, but got {layers!r}.")
     return named
 
 
@@ -265,13 +271,13 @@ def listed_names(argument: str, names: Any) -> tuple[str, ...]:
     return listed
 
 
-def measure_tuple(measures: Any, choices: Collection[str]) -> tuple[str, ...]:
+def measure_tuple(name: str, measures: Any, choices: Collection[str]) -> tuple[str, ...]:
     """Returns the `listed_names` of measures without repetitions. Raises ValueError unless each is one of
     ``choices``.
     """
-    names = listed_names("measures", measures)
-    for name in names:
-        check_choice("measures", name, choices)
+    names = listed_names(name, measures)
+    for measure in names:
+        check_choice(name, measure, choices)
     return tuple(dict.fromkeys(names))
 
 
@@ -286,13 +292,12 @@ def tag_set(name: str, tags: Any) -> frozenset[str]:
     return checked
 
 
-def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
+def dtype_name(name: str, dtype: Any, choices: Sequence[str]) -> str:
     """Returns the name of a dtype, which may be torch's or a string. Raises ValueError unless it is one of
     ``choices``. Does not import torch, because that is slow.
     """
-    name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
-    check_choice("dtype", name, choices)
-    return str(name)
+    named = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
+    return str(check_choice(name, named, choices))
 
 
 def _as_integer(value: Any) -> int | None:

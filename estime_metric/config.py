@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -59,6 +60,17 @@ class EstimeOptions(TypedDict, total=False):
     dtype: Literal["float32", "bfloat16", "float16", "auto"] | str | torch.dtype
     device: str | torch.device | None
     token_budget: int | None
+
+
+def _option(default: Any, check: Callable[[str, Any], Any], **parameter: Any) -> Any:
+    """A field with its ``check``, a function from the name and a value to the value that is kept, for any
+    value but the default ``None``; and with the parameter of the command line that sets it.
+    """
+    return field(default=default, metadata={"check": check, "parameter": parameter})
+
+
+def _model_name(name: str, model: Any) -> str:
+    return PAPER_MODEL if model == PAPER else checks.check_name(name, model)
 
 
 @dataclass(frozen=True)
@@ -132,104 +144,85 @@ class EstimeConfig:
         ValueError: Expected argument `window` to be more than twice `margin` (50), but got 90.
     """
 
-    model: str = field(
-        default=EMBEDDED_MODEL,
-        metadata={
-            "help": "Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
-            "folder, or 'paper' for the paper's setting. (default: embedded)",
-            "alias": "-m",
-        },
+    model: str = _option(
+        EMBEDDED_MODEL,
+        _model_name,
+        help="Encoder: a bundled encoder ('embedded' or 'embedded-small'), a Hub name, a local "
+        "folder, or 'paper' for the paper's setting. (default: embedded)",
+        alias="-m",
     )
-    revision: str | None = field(
-        default=None, metadata={"help": "Commit, tag or branch of a Hub model."}
+    revision: str | None = _option(
+        None, checks.check_name, help="Commit, tag or branch of a Hub model."
     )
-    layers: int | tuple[int, ...] | str | None = field(
-        default=None,
-        metadata={
-            "help": "Hidden layers: 21, 12,21,24 or 'all'. (default: by model)",
-            "alias": "-l",
-        },
+    layers: int | tuple[int, ...] | str | None = _option(
+        None,
+        checks.layer_tuple,
+        help="Hidden layers: 21, 12,21,24 or 'all'. (default: by model)",
+        alias="-l",
     )
-    unit: str = field(
-        default="token",
-        metadata={"help": f"What is compared: {', '.join(UNITS)}. (default: token)"},
+    unit: str = _option(
+        "token",
+        partial(checks.check_choice, choices=UNITS),
+        help=f"What is compared: {', '.join(UNITS)}. (default: token)",
     )
-    window: int | None = None
-    margin: int | None = None
-    distance: int | None = field(
-        default=None,
-        metadata={
-            "help": "Minimum distance between two units masked in the same pass. (default: 2 for a "
-            "bundled encoder, otherwise 8)"
-        },
+    window: int | None = _option(None, partial(checks.integer, least=1))
+    margin: int | None = _option(None, partial(checks.integer, least=0))
+    distance: int | None = _option(
+        None,
+        partial(checks.integer, least=1),
+        help="Minimum distance between two units masked in the same pass. (default: 2 for a "
+        "bundled encoder, otherwise 8)",
     )
-    normalize: bool = False
-    splitter: str | Callable[[str], Sequence[str]] = "regex"
-    tagger: str | Callable[[list[str]], Sequence[Any]] | None = None
-    keep_tags: frozenset[str] | None = None
-    drop_tags: frozenset[str] | None = None
-    min_tokens: int | None = field(
-        default=None,
-        metadata={
-            "help": "Each token that a summary has fewer counts as a new word in inconsistency. (default: none)"
-        },
+    normalize: bool = _option(False, checks.boolean)
+    splitter: str | Callable[[str], Sequence[str]] = _option(  # noqa: RUF009 - a field
+        "regex", partial(checks.check_callable, choices=SPLITTERS)
     )
-    measures: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": f"Measures to report in addition to {', '.join(REPORTED)}, comma-separated: "
-            f"{', '.join(name for name in MEASURES if name not in REPORTED)}. (default: none)"
-        },
+    tagger: str | Callable[[list[str]], Sequence[Any]] | None = _option(  # noqa: RUF009 - a field
+        None, partial(checks.check_callable, choices=TAGGERS)
     )
-    soft_model: str | None = None
-    soft_revision: str | None = None
-    dtype: str = field(
-        default="float32", metadata={"help": f"{', '.join(DTYPES)}. (default: float32)"}
+    keep_tags: frozenset[str] | None = _option(None, checks.tag_set)
+    drop_tags: frozenset[str] | None = _option(None, checks.tag_set)
+    min_tokens: int | None = _option(
+        None,
+        partial(checks.integer, least=1),
+        help="Each token that a summary has fewer counts as a new word in inconsistency. (default: none)",
     )
-    device: str | None = field(
-        default=None,
-        metadata={"help": "cpu, cuda, cuda:1, mps ... (default: cuda if available, otherwise cpu)"},
+    measures: tuple[str, ...] = _option(
+        (),
+        partial(checks.measure_tuple, choices=MEASURES),
+        help=f"Measures to report in addition to {', '.join(REPORTED)}, comma-separated: "
+        f"{', '.join(name for name in MEASURES if name not in REPORTED)}. (default: none)",
     )
-    token_budget: int | None = None
+    soft_model: str | None = _option(None, _model_name)
+    soft_revision: str | None = _option(None, checks.check_name)
+    dtype: str = _option(
+        "float32",
+        partial(checks.dtype_name, choices=DTYPES),
+        help=f"{', '.join(DTYPES)}. (default: float32)",
+    )
+    device: str | None = _option(
+        None,
+        lambda _, device: str(device),
+        help="cpu, cuda, cuda:1, mps ... (default: cuda if available, otherwise cpu)",
+    )
+    token_budget: int | None = _option(None, partial(checks.integer, least=1))
 
     def __post_init__(self) -> None:
-        for name in ("model", "soft_model"):
-            if getattr(self, name) == PAPER:
-                self._set(name, PAPER_MODEL)
-        checks.check_name("model", self.model)
-        for name in ("revision", "soft_model", "soft_revision"):
-            if (value := getattr(self, name)) is not None:
-                checks.check_name(name, value)
-        self._set("layers", checks.layer_tuple(self.layers))
-        checks.check_choice("unit", self.unit, UNITS)
-        for name, value in checks.check_schedule(**self.schedule).items():
-            self._set(name, value)
-        if not isinstance(self.normalize, bool):
-            raise TypeError(
-                f"Expected argument `normalize` to be a bool, but got {self.normalize!r}."
-            )
-        checks.check_callable("splitter", self.splitter, SPLITTERS)
-        if self.tagger is not None:
-            checks.check_callable("tagger", self.tagger, TAGGERS)
+        for option in dataclasses.fields(self):
+            value = getattr(self, option.name)
+            if value is not None or option.default is not None:
+                self._set(option.name, option.metadata["check"](option.name, value))
+        checks.check_window(self.window, self.margin)
         if self.splitter != SPLITTERS[0] and not self.splits_words:
             raise ValueError(
                 f"Expected argument `unit` to be 'word' or `tagger` to be set if `splitter` is "
                 f"{callable_name(self.splitter)!r}, but got unit 'token' and no tagger, so nothing would be split."
             )
         for name in ("keep_tags", "drop_tags"):
-            if (value := getattr(self, name)) is not None:
-                self._set(name, checks.tag_set(name, value))
-                if self.tagger is None:
-                    raise ValueError(
-                        f"Expected argument `tagger` to be set if `{name}` is set, but got None."
-                    )
-        self._set("measures", checks.measure_tuple(self.measures, MEASURES))
-        self._set("dtype", checks.dtype_name(self.dtype, DTYPES))
-        if self.device is not None:
-            self._set("device", str(self.device))
-        for name in ("min_tokens", "token_budget"):
-            if (value := getattr(self, name)) is not None:
-                self._set(name, checks.integer(name, value, least=1))
+            if self.tagger is None and getattr(self, name) is not None:
+                raise ValueError(
+                    f"Expected argument `tagger` to be set if `{name}` is set, but got None."
+                )
 
     def __getstate__(self) -> dict[str, Any]:
         # A set is pickled in another order in each process: `datasets` looks results up by a hash of this.

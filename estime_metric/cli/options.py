@@ -93,13 +93,13 @@ class TextOptions(Layout):
 
 def _options_of_metric(group: Group) -> Callable[[type], type]:
     """Puts the options of a class into a panel of the help, with the texts of `EstimeConfig`."""
-    texts = {field.name: field.metadata for field in fields(EstimeConfig) if field.metadata}
+    parameters = {field.name: field.metadata["parameter"] for field in fields(EstimeConfig)}
 
     def decorate(options: type) -> type:
         options.__annotations__ |= {
-            name: Annotated[kind, Parameter(group=group, **texts[name])]
+            name: Annotated[kind, Parameter(group=group, **parameters[name])]
             for name, kind in options.__annotations__.items()
-            if name in texts
+            if parameters.get(name)
         }
         return options
 

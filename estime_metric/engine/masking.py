@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from estime_metric.checks import check_schedule
+from estime_metric.checks import check_window
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.units import IntArray, Units
 
@@ -78,7 +78,7 @@ def plan_token_windows(
         0 6 (1, 4)
         1 6 (2, 5)
     """
-    check_schedule(window, margin, distance)
+    check_window(window, margin)
     windows: list[Window] = []
     done = bytearray(len(wanted))
     first = 0
@@ -139,7 +139,7 @@ def plan_word_windows(
         0 5 (0, 1, 3, 4) (0, 3)
         1 5 (2,) (2,)
     """
-    check_schedule(window, margin, distance)
+    check_window(window, margin)
     windows = []
     for group in _groups_apart(indices, distance):
         while group:

@@ -69,7 +69,7 @@ def estime(
     from estime_metric.engine.cache import DEFAULT_CACHE
     from estime_metric.scorer import EstimeScorer
 
-    logged = dict.fromkeys((*measure_tuple(measures, MEASURES), "blank"))
+    logged = dict.fromkeys((*measure_tuple("measures", measures, MEASURES), "blank"))
     scorer = EstimeScorer(measures=measures, **{"cache": DEFAULT_CACHE, **options})
     check_one_layer(scorer.config.layers)
 
