@@ -200,15 +200,14 @@ class EstimeResult:
         return f"EstimeResult({counted(len(self), 'pair')}, {self.signature})"
 
     def __str__(self) -> str:
-        from estime_metric.show.tables import mean_cells  # imports rich: slow
+        import pandas  # slow
+
+        from estime_metric.show.tables import means_table  # imports rich: slow
 
         summary = self._summary()
-        lines = []
-        for layer in self.layers:
-            lines.append(f"{counted(len(self), 'pair')}, layer {layer}: means, 95% intervals")
-            for name in REPORTED:
-                mean = summary.means[reported_name(name, layer, self.layers)]
-                lines.append(f"{name:16}{'  '.join(mean_cells(name, mean))}")
+        measures = tuple(dict.fromkeys((*REPORTED, *self.config.measures)))
+        means = pandas.DataFrame(means_table(summary.means, measures, self.layers))
+        lines = [counted(len(self), "pair"), means.to_string(index=False)]
         foreign = sorted(set(self.unchecked_indices) - set(self.blank_indices))
         for meaning, indices in (
             (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank_indices),

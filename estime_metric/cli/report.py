@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from estime_metric._wording import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Report
-from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, RECOMMENDED, REPORTED, reported_name
-from estime_metric.show.tables import mean_cells, print_columns, screen
+from estime_metric.measures import MEASURES, RECOMMENDED, REPORTED, reported_name
+from estime_metric.show.tables import mean_cells, means_table, print_columns, screen
 from estime_metric.table.table import FILE, FLAG, LINE, plain
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def print_report(report: Report) -> None:
         f"{counted(summary.pairs, 'pair')} scored, {counted(report.skipped, 'row')} skipped, "
         f"{counted(summary.blank, 'blank summary')}\n"
     )
-    _print_means(report)
+    measures = tuple(dict.fromkeys((*REPORTED, *report.config.measures)))
+    means = means_table(summary.means, measures, report.config.layer_tuple)
+    print_columns(means, texts=("measure", "better is"))
     if report.files and len(report.config.layer_tuple) == 1:
         _print_means_of_files(report.files)
     if summary.few_sources == 1:
@@ -124,24 +126,6 @@ def worst_as_dicts(report: Report, explained: Sequence[Explained]) -> list[dict[
         }
         for position, explanation in explained
     ]
-
-
-def _print_means(report: Report) -> None:
-    layers = report.config.layer_tuple
-    names = tuple(dict.fromkeys((*REPORTED, *report.config.measures)))
-    places = [(layer, name) for layer in layers for name in names]
-    cells = [mean_cells(name, report.interval(name, layer)) for layer, name in places]
-    better = {True: "higher", False: "lower", None: ""}
-    print_columns(
-        {
-            "measure": [name for _, name in places],
-            **({"layer": [layer for layer, _ in places]} if len(layers) > 1 else {}),
-            "mean": [mean for mean, _ in cells],
-            "95% interval": [interval for _, interval in cells],
-            "better is": [better[HIGHER_IS_BETTER.get(name)] for _, name in places],
-        },
-        texts=("measure", "better is"),
-    )
 
 
 def _print_means_of_files(files: Mapping[str, Summary]) -> None:

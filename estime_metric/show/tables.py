@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from estime_metric._wording import printable
-from estime_metric.measures import MEASURES, measure_of
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of, reported_name
 
 if TYPE_CHECKING:
     from estime_metric.table.intervals import Interval
@@ -24,6 +24,9 @@ Cell = str | int | float | None
 
 #: Printed if there is no value (``None`` or NaN).
 EMPTY = "–"
+
+#: Direction of a measure -> which values are better.
+BETTER = {True: "higher", False: "lower", None: ""}
 
 _SMALL, _LARGE = 1e-4, 1e6  # numbers of others outside these have an exponent
 _LOG = 120  # columns of an output that is not a terminal
@@ -82,6 +85,23 @@ def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
         return fixed(mean.mean, decimals), interval_cell(mean.low, mean.high, decimals)
     ends = f"[{significant(mean.low)}, {significant(mean.high)}]"
     return significant(mean.mean), EMPTY if math.isnan(mean.low) else ends
+
+
+def means_table(
+    means: Mapping[str, Interval], measures: Sequence[str], layers: Sequence[int]
+) -> dict[str, list[Cell]]:
+    """The columns of a table with a row for each of some measures at each layer.
+
+    ``means`` are by `reported_name`, as in `Summary`.
+    """
+    names = [reported_name(measure, layer, layers) for layer in layers for measure in measures]
+    cells = [mean_cells(name, means[name]) for name in names]
+    return {
+        "measure": names,
+        "mean": [mean for mean, _ in cells],
+        "95% interval": [interval for _, interval in cells],
+        "better is": [BETTER[HIGHER_IS_BETTER.get(measure_of(name))] for name in names],
+    }
 
 
 def p_value(value: float) -> str:
