@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
@@ -163,10 +163,11 @@ def _fragment(
     summaries = [
         {
             "name": name,
-            "text": explanation.prediction,
+            "explanation": explanation,
             "remark": sentences.remark(explanation),
-            "pieces": list(_summary_pieces(explanation)),
-            "surest": _surest(explanation),
+            "pieces": list(sentences.pieces(explanation)),
+            "indices": {word.start: index for index, word in enumerate(explanation.words)},
+            "kinds": _by_kind(explanation.surest_words(function_words=True)),
         }
         for name, explanation in zip(names, explanations, strict=True)
     ]
@@ -180,28 +181,26 @@ def _fragment(
         source_pieces=list(_source_pieces(explanations)),
         passages={passage.start: passage.id for passage in explanations[0].passages},
         hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
+        attributes=_attributes,
+        evidence=_evidence,
         **_LEGEND,
         with_key=with_key,
         signature=explanations[0].signature if with_signature else "",
     )
 
 
-def _surest(explanation: Verdicts) -> dict[str, list[dict[str, Any]]]:
-    """Kind -> its words, the likeliest errors first: the index and the text of each, and its evidence: the
-    word that the source has instead of an alarm, and the passage.
-    """
-    indices = {word.start: index for index, word in enumerate(explanation.words)}
-    kinds: dict[str, list[dict[str, Any]]] = {}
-    for word in explanation.surest_words(function_words=True):
-        instead = f"source: {word.best_text or ''}" if word.kind == "alarm" else ""
-        entry = {
-            "index": indices[word.start],
-            "text": word.text,
-            "evidence": ", ".join(filter(None, [instead, sentences.passage(word)])),
-            "is_minor": word.is_minor,
-        }
-        kinds.setdefault(sentences.KIND_HEADINGS[word.kind or ""], []).append(entry)
+def _by_kind(words: Iterable[WordVerdict]) -> dict[str, list[WordVerdict]]:
+    """Heading of a kind -> its words."""
+    kinds: dict[str, list[WordVerdict]] = {}
+    for word in words:
+        kinds.setdefault(sentences.KIND_HEADINGS[word.kind or ""], []).append(word)
     return kinds
+
+
+def _evidence(word: WordVerdict) -> str:
+    """The word that the source has instead of an alarm, and the passage."""
+    instead = f"source: {word.best_text or ''}" if word.kind == "alarm" else ""
+    return ", ".join(filter(None, [instead, sentences.passage(word)]))
 
 
 def _index_row(heading: str, explanation: Verdicts) -> dict[str, Any]:
@@ -232,20 +231,7 @@ def _displayable(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _summary_pieces(explanation: Verdicts) -> Iterator[tuple[str, dict[str, str]]]:
-    """The summary in pieces: each word with the attributes of its element, the text between words
-    without.
-    """
-    surest = set(explanation.surest_words())
-    cursor = 0
-    for word in explanation.words:
-        yield explanation.prediction[cursor : word.start], {}
-        yield word.text, _attributes(word, explanation.unit, is_sure=word in surest)
-        cursor = word.end
-    yield explanation.prediction[cursor:], {}
-
-
-def _attributes(word: WordVerdict, unit: str, *, is_sure: bool) -> dict[str, str]:
+def _attributes(word: WordVerdict, unit: str) -> dict[str, str]:
     strength = sentences.strength(word)
     classes = ["estime-unit", f"estime-{word.verdict}"]
     if strength:
@@ -255,7 +241,7 @@ def _attributes(word: WordVerdict, unit: str, *, is_sure: bool) -> dict[str, str
     attributes = {
         "class": " ".join(classes),
         "role": "button",
-        "tabindex": "0" if is_sure else "-1",
+        "tabindex": "0" if word.kind and not word.is_minor else "-1",
         "aria-label": sentences.note(word, unit),
     }
     for name, evidence in (("data-best", word.best), ("data-same", word.same)):

@@ -65,15 +65,13 @@ def _counts(explanation: Verdicts) -> Table:
 
 def _summary(explanation: Verdicts, surest: Sequence[WordVerdict], *, function_words: bool) -> Text:
     numbers = {word.start: number for number, word in enumerate(surest, start=1)}
-    shown, cursor = Text(), 0
-    for word in explanation.words:
-        is_colored = function_words or not word.is_minor
-        shown.append(_safe(explanation.prediction[cursor : word.start]))
-        shown.append(_safe(word.text), _style(word) if is_colored else "")
-        if word.start in numbers:
-            shown.append(f"[{numbers[word.start]}]", "red")
-        cursor = word.end
-    return shown.append(_safe(explanation.prediction[cursor:]))
+    summary = Text()
+    for text, word in sentences.pieces(explanation):
+        is_colored = word is not None and (function_words or not word.is_minor)
+        summary.append(_safe(text), _style(word) if word is not None and is_colored else "")
+        if word is not None and word.start in numbers:
+            summary.append(f"[{numbers[word.start]}]", "red")
+    return summary
 
 
 def _table(explanation: Verdicts, surest: Sequence[WordVerdict], width: int) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from estime_metric._wording import counted
@@ -39,6 +40,16 @@ class Count:
     shown: str
     meaning: str
     alarming: bool = False
+
+
+def pieces(explanation: Verdicts) -> Iterator[tuple[str, WordVerdict | None]]:
+    """The summary in pieces: each word with its verdict, the text between words without."""
+    cursor = 0
+    for word in explanation.words:
+        yield explanation.prediction[cursor : word.start], None
+        yield word.text, word
+        cursor = word.end
+    yield explanation.prediction[cursor:], None
 
 
 def strength(word: WordVerdict) -> float:
