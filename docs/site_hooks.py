@@ -38,8 +38,8 @@ REFERENCE = {
     "Comparison": ("compare", "show.plot.plot_copying"),
     "Toolkits": (
         "integrations.torchmetrics.ESTIME",
-        "integrations.evaluate.metric.Estime",
-        "integrations.evaluate.script.register",
+        "integrations.evaluate.Estime",
+        "integrations.evaluate.register",
         "integrations.ray.BatchScorer",
         "integrations.inspect.estime",
         "integrations.trl.estime_reward",

@@ -9,7 +9,7 @@ from torch import Tensor
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import MatchedPair
 from estime_metric.measures import STATISTICS
-from estime_metric.show import html, sentences
+from estime_metric.show import captions, html
 from estime_metric.verdicts import Verdicts, unit_verdicts
 from estime_metric.wording.source import NOVELTY
 
@@ -34,7 +34,7 @@ class Explanation(Verdicts):
         return f"Explanation(alarms={self.alarms}, overlap={self.overlap}, tokens={self.tokens}, {self.signature})"
 
     def __str__(self) -> str:
-        return sentences.plain_text(self)
+        return captions.plain_text(self)
 
 
 def explain_pair(

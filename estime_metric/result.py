@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.checks import check_choice, did_you_mean, integer
 from estime_metric.config import EstimeConfig
 from estime_metric.measures import (
@@ -202,7 +202,7 @@ class EstimeResult:
     def __str__(self) -> str:
         import pandas  # slow
 
-        from estime_metric.show.tables import means_table  # imports rich: slow
+        from estime_metric.show.cells import means_table  # imports rich: slow
 
         summary = self._summary()
         measures = tuple(dict.fromkeys((*REPORTED, *self.config.measures)))

@@ -23,7 +23,7 @@ from estime_metric import EstimeScorer, Explanation
 from estime_metric.checks import has_words
 from estime_metric.config import UNITS
 from estime_metric.engine.splitter import locate_words, split_words
-from estime_metric.show.sentences import note, strength
+from estime_metric.show.captions import note, strength
 from estime_metric.verdicts import Evidence, UnitVerdict
 from tests.explanations import explained
 from tests.families import SENTENCES, TOKENIZERS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 from tests.command import run_python, write_jsonl
 
 

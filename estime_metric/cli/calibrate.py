@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.checks import did_you_mean
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn, warn_of_rows

@@ -18,7 +18,7 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.show.tables import EMPTY, fixed, mean_cells, p_value, print_columns
+from estime_metric.show.cells import EMPTY, fixed, mean_cells, p_value, print_columns
 from estime_metric.table.output import (
     check_different,
     check_writable,

@@ -24,8 +24,8 @@ from cyclopts import (
 from rich.console import Console
 from rich.text import Text
 
+from estime_metric._messages import counted, printable
 from estime_metric._progress import Bar
-from estime_metric._wording import counted, printable
 from estime_metric.config import OTHER_NAMES
 from estime_metric.table.output import is_standard
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 from estime_metric.config import EMBEDDED_MODEL
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn_of_rows

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
 from estime_metric.cli.console import Named, note, say, say_wrote, warn
-from estime_metric.cli.report import (
+from estime_metric.cli.printed_scores import (
     Explained,
     print_pairs,
     print_report,

@@ -6,7 +6,7 @@ import json
 from importlib.metadata import version
 from typing import Any
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.compare.differences import LAST_DIGIT, Comparison, differences
 from estime_metric.compare.examples import OF_TEXTS, Examples
 from estime_metric.measures import MEASURES, measure_of
-from estime_metric.show.tables import mean_cells
+from estime_metric.show.cells import mean_cells
 from estime_metric.table.intervals import Interval
 from estime_metric.table.significance import LEAST_GROUPS, is_difference
 

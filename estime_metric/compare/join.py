@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric._wording import shortened
+from estime_metric._messages import shortened
 from estime_metric.table.intervals import source_id
 from estime_metric.table.table import SIGNATURE, SOURCE_ID
 

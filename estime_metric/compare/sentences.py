@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.compare.differences import Comparison
 from estime_metric.compare.examples import PROPERTIES
 from estime_metric.measures import MEASURES, RECOMMENDED, measure_of

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from estime_metric._wording import shortened
+from estime_metric._messages import shortened
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.demo import page
 from estime_metric.demo.handlers import EXAMPLES, Handlers

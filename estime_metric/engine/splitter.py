@@ -12,7 +12,7 @@ from typing import Any
 
 import regex
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 
 #: Text -> its words, in order. A word may differ from the text if the splitter rewrites it (NLTK's
 #: quotes).

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 
 with needs_extra("inspect", "ESTIME in Inspect needs inspect-ai"):
     from anyio.to_thread import run_sync

@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 import torch
 from torch import Tensor
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 from estime_metric.checks import check_choice, check_pairs
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from estime_metric.show import sentences
+from estime_metric.show import captions
 from estime_metric.verdicts import Verdicts, WordVerdict
 
 
@@ -39,18 +39,18 @@ _SAMPLES = (
         "estime-alarm estime-colored",
         "0.80",
         "alarm: a different word of the source fits better "
-        f"(graded alarm over {sentences.ALARM_FROM:g})",
+        f"(graded alarm over {captions.ALARM_FROM:g})",
     ),
     (
         "estime-match estime-colored",
         "0.30",
         "match, but a different word fits nearly as well "
-        f"(graded alarm {sentences.LEAST_COLORED:g} to {sentences.ALARM_FROM:g})",
+        f"(graded alarm {captions.LEAST_COLORED:g} to {captions.ALARM_FROM:g})",
     ),
     ("estime-best", None, "best match"),
     ("estime-same", None, "closest occurrence of the same word"),
 )
-_LEGEND = {"legend": _SAMPLES, "colors": sentences.COLORS}
+_LEGEND = {"legend": _SAMPLES, "colors": captions.COLORS}
 
 #: Characters that HTML cannot contain, or only in another form.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
@@ -102,7 +102,7 @@ def to_html(
         for number, (heading, explanation) in enumerate(worst_first, start=1)
     ]
     if several:
-        counts, signature = sentences.counts(shown[0]), shown[0].signature if is_common else ""
+        counts, signature = captions.counts(shown[0]), shown[0].signature if is_common else ""
         parts.insert(0, _render("key", counts=counts, **_LEGEND, signature=signature))
     return _render(
         "page",
@@ -159,13 +159,13 @@ def _fragment(
     with_key: bool = True,
     with_signature: bool = True,
 ) -> str:
-    counts = [sentences.counts(explanation) for explanation in explanations]
+    counts = [captions.counts(explanation) for explanation in explanations]
     summaries = [
         {
             "name": name,
             "explanation": explanation,
-            "remark": sentences.remark(explanation),
-            "pieces": list(sentences.pieces(explanation)),
+            "remark": captions.remark(explanation),
+            "pieces": list(captions.pieces(explanation)),
             "indices": {word.start: index for index, word in enumerate(explanation.words)},
             "kinds": _by_kind(explanation.surest_words(function_words=True)),
         }
@@ -193,14 +193,14 @@ def _by_kind(words: Iterable[WordVerdict]) -> dict[str, list[WordVerdict]]:
     """Heading of a kind -> its words."""
     kinds: dict[str, list[WordVerdict]] = {}
     for word in words:
-        kinds.setdefault(sentences.KIND_HEADINGS[word.kind or ""], []).append(word)
+        kinds.setdefault(captions.KIND_HEADINGS[word.kind or ""], []).append(word)
     return kinds
 
 
 def _evidence(word: WordVerdict) -> str:
     """The word that the source has instead of an alarm, and the passage."""
     instead = f"source: {word.best_text or ''}" if word.kind == "alarm" else ""
-    return ", ".join(filter(None, [instead, sentences.passage(word)]))
+    return ", ".join(filter(None, [instead, captions.passage(word)]))
 
 
 def _index_row(heading: str, explanation: Verdicts) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _index_row(heading: str, explanation: Verdicts) -> dict[str, Any]:
         "heading": heading,
         "alarms": explanation.alarms,
         "checked": f"{explanation.overlap} of {explanation.tokens}",
-        "inconsistency": sentences.share(explanation.inconsistency),
+        "inconsistency": captions.share(explanation.inconsistency),
         "beginning": " ".join(explanation.prediction[:300].split()),
     }
 
@@ -232,7 +232,7 @@ def _displayable(value: object) -> Markup:
 
 
 def _attributes(word: WordVerdict, unit: str) -> dict[str, str]:
-    strength = sentences.strength(word)
+    strength = captions.strength(word)
     classes = ["estime-unit", f"estime-{word.verdict}"]
     if strength:
         classes.append("estime-colored")
@@ -242,7 +242,7 @@ def _attributes(word: WordVerdict, unit: str) -> dict[str, str]:
         "class": " ".join(classes),
         "role": "button",
         "tabindex": "0" if word.kind and not word.is_minor else "-1",
-        "aria-label": sentences.note(word, unit),
+        "aria-label": captions.note(word, unit),
     }
     for name, evidence in (("data-best", word.best), ("data-same", word.same)):
         if evidence is not None:

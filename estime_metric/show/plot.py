@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.table.arrays import Floats
 from estime_metric.table.output import is_standard, replaced

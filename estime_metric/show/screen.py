@@ -10,8 +10,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric._wording import counted, printable
-from estime_metric.show import sentences
+from estime_metric._messages import counted, printable
+from estime_metric.show import captions
 from estime_metric.verdicts import Evidence, Verdicts, WordVerdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
@@ -38,12 +38,12 @@ def to_terminal(
     console = console or Console()
     surest = explanation.surest_words(function_words=function_words)
     console.print(_counts(explanation))
-    if remark := sentences.remark(explanation):
+    if remark := captions.remark(explanation):
         console.print(Text(f"\n{remark}"))
     console.print(Rule("summary", style=QUIET, align="left"))
     console.print(_summary(explanation, surest, function_words=function_words))
-    if any(sentences.strength(word) for word in explanation.words):
-        console.print(Text(f"\n{sentences.COLORS}", style=QUIET))
+    if any(captions.strength(word) for word in explanation.words):
+        console.print(Text(f"\n{captions.COLORS}", style=QUIET))
     if surest:
         console.print(Rule("the surest words first", style=QUIET, align="left"))
         console.print(_table(explanation, surest, console.width))
@@ -58,15 +58,15 @@ def _counts(explanation: Verdicts) -> Table:
     grid.add_column(justify="right", style="bold", no_wrap=True)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(style=QUIET)
-    for count in sentences.counts(explanation):
-        grid.add_row(count.shown, count.name, count.meaning)
+    for count in captions.counts(explanation):
+        grid.add_row(count.value, count.name, count.meaning)
     return grid
 
 
 def _summary(explanation: Verdicts, surest: Sequence[WordVerdict], *, function_words: bool) -> Text:
     numbers = {word.start: number for number, word in enumerate(surest, start=1)}
     summary = Text()
-    for text, word in sentences.pieces(explanation):
+    for text, word in captions.pieces(explanation):
         is_colored = word is not None and (function_words or not word.is_minor)
         summary.append(_safe(text), _style(word) if word is not None and is_colored else "")
         if word is not None and word.start in numbers:
@@ -95,7 +95,7 @@ def _table(explanation: Verdicts, surest: Sequence[WordVerdict], width: int) -> 
         table.add_row(
             str(number),
             Text(_line(word.text), _style(word)),
-            f"alarm {sentences.margin(word)}" if word.kind == "alarm" else word.kind,
+            f"alarm {captions.margin(word)}" if word.kind == "alarm" else word.kind,
             _in_context(explanation.source, word.best, context_width, BEST),
             _in_context(explanation.source, word.same, context_width, SAME),
             *([Text(_line("" if word.passage is None else str(word.passage)))] if ids else []),
@@ -105,10 +105,10 @@ def _table(explanation: Verdicts, surest: Sequence[WordVerdict], width: int) -> 
 
 def _style(word: WordVerdict) -> str:
     """The color of a word: the larger its graded alarm, the stronger."""
-    strength = sentences.strength(word)
+    strength = captions.strength(word)
     if not strength:
         return ""
-    weight = "bold " if strength > BOLD_FROM else "" if strength > sentences.ALARM_FROM else "dim "
+    weight = "bold " if strength > BOLD_FROM else "" if strength > captions.ALARM_FROM else "dim "
     return f"{weight}{STYLES[word.verdict]}red"
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 
 PARQUET = ".parquet"
 STANDARD = ".jsonl"  # the format of standard output

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.cli import options
-from estime_metric.show.tables import p_value
+from estime_metric.show.cells import p_value
 from estime_metric.studies.meta.ranks import ratio
 from estime_metric.studies.meta.significance import p_of_sign
 from estime_metric.table.arrays import Floats

@@ -26,7 +26,7 @@ from estime_metric.jobs import score_files
 from estime_metric.jobs.job import Job
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
 from estime_metric.scorer import EstimeScorer
-from estime_metric.show.tables import fixed, interval_cell, print_columns
+from estime_metric.show.cells import fixed, interval_cell, print_columns
 from estime_metric.studies.columns import NOT_MEASURES
 from estime_metric.studies.keyed import by_summary, numeric_columns, read_keyed
 from estime_metric.studies.meta.resampling import draw_items

@@ -11,8 +11,8 @@ import pytest
 from estime_metric import Explanation
 from estime_metric.passages import Passage
 from estime_metric.show import html
+from estime_metric.show.captions import ALARM_FROM, LEAST_COLORED, counts
 from estime_metric.show.html import comparison, fragment, to_html
-from estime_metric.show.sentences import ALARM_FROM, LEAST_COLORED, counts
 from estime_metric.verdicts import Evidence, UnitVerdict
 from tests.explanations import explained
 

@@ -4,7 +4,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions

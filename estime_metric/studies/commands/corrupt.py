@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
 from estime_metric.passages import joined

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.studies.meta import Grid
-    from estime_metric.studies.report import Table
+    from estime_metric.studies.printed import Table
 
 
 def meta_evaluate(
@@ -126,7 +126,7 @@ def meta_evaluate(
         differences = meta.compare_all(grids, test=significance, **of_test, **chosen)
         _write(differences, "differences", output)
         tables.append(_differences_table(differences, significance))
-    from estime_metric.studies.report import print_tables
+    from estime_metric.studies.printed import print_tables
 
     print_tables(tables)
     if output is not None:
@@ -151,7 +151,7 @@ def _agreement_table(frame: DataFrame, grids: list[Grid], n: int, resample: str)
     import pandas as pd
 
     from estime_metric.studies.meta import LEVELS
-    from estime_metric.studies.report import Table, intervals
+    from estime_metric.studies.printed import Table, intervals
 
     parts = {}
     for names, part in frame.groupby(["judgement", "method"], sort=False):
@@ -195,7 +195,7 @@ def _size_of(grid: Grid) -> str:
 
 def _differences_table(frame: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a part for each judgement, level and method."""
-    from estime_metric.studies.report import Table, intervals, p_values
+    from estime_metric.studies.printed import Table, intervals, p_values
 
     shown = frame[["first", "second", "first_value", "second_value", "difference"]]
     ends = {"95%": intervals(frame)} if test == "bootstrap" else {}

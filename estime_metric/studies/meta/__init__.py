@@ -8,7 +8,7 @@ came.
 
 from __future__ import annotations
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 
 with needs_extra("meta", "The meta-evaluation needs scipy"):
     import scipy as _scipy  # noqa: F401

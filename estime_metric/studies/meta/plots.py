@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 from estime_metric.show.plot import (
     GRAY,
     LABEL,

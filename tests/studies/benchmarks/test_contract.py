@@ -18,7 +18,7 @@ from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.running import Benchmark, Results, run
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
 from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
-from estime_metric.studies.report import to_markdown
+from estime_metric.studies.printed import to_markdown
 from tests.families import SENTENCES
 from tests.studies.made import DATA, made_folder
 

@@ -17,7 +17,7 @@ from estime_metric.studies.benchmarks.coherence_scores.statistics import (
 from estime_metric.studies.benchmarks.shared.blocks import OWN
 from estime_metric.studies.benchmarks.shared.running import Frames
 from estime_metric.studies.benchmarks.shared.scored import Scored
-from estime_metric.studies.report import Table, intervals
+from estime_metric.studies.printed import Table, intervals
 
 _SYSTEMS = (
     "Computed from the published scores on the 16 systems whose judgements are available; "

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from estime_metric._extras import needs_extra
+from estime_metric._messages import needs_extra
 
 
 def load_dataset(name: str, *edition: str, split: str, revision: str | None, advice: str) -> Any:

@@ -12,7 +12,7 @@ import pandas as pd
 from estime_metric.studies.benchmarks.shared.blocks import Block
 from estime_metric.studies.benchmarks.shared.data import Data
 from estime_metric.studies.benchmarks.shared.scored import Scored, score
-from estime_metric.studies.report import Table, to_markdown
+from estime_metric.studies.printed import Table, to_markdown
 from estime_metric.table.output import write_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.shared.baselines import (
     divergence_block,
@@ -27,7 +27,7 @@ from estime_metric.studies.meta import (
     bootstrap_difference,
     shuffle_accuracy,
 )
-from estime_metric.studies.report import Table, intervals, p_values
+from estime_metric.studies.printed import Table, intervals, p_values
 from estime_metric.table.arrays import Floats
 
 AGREEMENT = "agreement.csv"

@@ -14,7 +14,7 @@ from estime_metric.studies.benchmarks.shared.running import Frames
 from estime_metric.studies.benchmarks.shared.scored import Scored
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES
-from estime_metric.studies.report import Table, intervals, p_values
+from estime_metric.studies.printed import Table, intervals, p_values
 
 SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
 

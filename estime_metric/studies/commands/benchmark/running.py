@@ -110,7 +110,7 @@ class RunOptions:
         be computed; returns the exit status.
         """
         from estime_metric.studies.benchmarks.shared.running import run
-        from estime_metric.studies.report import print_tables
+        from estime_metric.studies.printed import print_tables
 
         results = run(
             benchmark,

@@ -23,7 +23,7 @@ from estime_metric.studies.benchmarks.shared.running import Frames, run
 from estime_metric.studies.benchmarks.shared.scored import Scored, score
 from estime_metric.studies.benchmarks.summeval import BENCHMARK
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.report import Table
+from estime_metric.studies.printed import Table
 from tests.studies.meta import oracle
 
 COLUMNS = (

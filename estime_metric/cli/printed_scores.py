@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estime_metric._wording import counted, shortened
+from estime_metric._messages import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Report
 from estime_metric.measures import MEASURES, RECOMMENDED, REPORTED, reported_name
-from estime_metric.show.tables import mean_cells, means_table, print_columns, screen
+from estime_metric.show.cells import mean_cells, means_table, print_columns, screen
 from estime_metric.table.table import FILE, FLAG, LINE, plain
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def print_pairs(report: Report) -> None:
         columns["layer"] = [str(layer) for layer in layers for _ in pairs.index]
     for name in dict.fromkeys((*_LISTED_MEASURES, *report.config.measures)):
         columns[name] = [
-            _shown(name, value)
+            _value_cell(name, value)
             for layer in layers
             for value in pairs[reported_name(name, layer, layers)]
         ]
@@ -148,7 +148,7 @@ def _print_means_of_files(files: Mapping[str, Summary]) -> None:
     )
 
 
-def _shown(measure: str, value: float) -> str:
+def _value_cell(measure: str, value: float) -> str:
     if math.isnan(value):
         return ""
     return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"

@@ -1,8 +1,10 @@
-"""Small pieces of messages."""
+"""Small pieces of messages, and the one about a package that is missing."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def counted(number: int, noun: str) -> str:
@@ -42,3 +44,17 @@ def printable(text: str) -> str:
         lambda match: f"\\x{ord(match[0]):02x}",
         text,
     )
+
+
+@contextmanager
+def needs_extra(extra: str, need: str) -> Iterator[None]:
+    """Imports within it that fail raise an ImportError that says how to install the extra.
+
+    Args:
+        extra: the name of the extra.
+        need: the sentence before the command, such as ``"Plots need matplotlib"``.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{need}: pip install 'estime-metric[{extra}]'.") from error

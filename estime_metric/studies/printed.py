@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from estime_metric.cli.console import say
-from estime_metric.show.tables import EMPTY, fixed, interval_cell, print_columns
+from estime_metric.show.cells import EMPTY, fixed, interval_cell, p_value, print_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,9 @@ class Table:
 
     def cells(self, rows: pd.DataFrame) -> dict[str, list[str]]:
         """The rows of a section as they are read, by heading; ``–`` for what is missing."""
-        return {name: [self._shown(cell) for cell in rows[name]] for name in rows}
+        return {name: [self._text_of(cell) for cell in rows[name]] for name in rows}
 
-    def _shown(self, cell: Any) -> str:
+    def _text_of(self, cell: Any) -> str:
         if pd.isna(cell):
             return EMPTY
         return fixed(cell, self.decimals) if isinstance(cell, float) else str(cell)
@@ -52,8 +52,8 @@ def intervals(rows: pd.DataFrame, name: str = "", decimals: int = 2) -> list[str
 
 
 def p_values(values: Iterable[float]) -> list[str]:
-    """P-values as cells: ``<0.0001`` below that."""
-    return ["<0.0001" if value < 1e-4 else fixed(value, 4) for value in values]
+    """P-values as cells."""
+    return [p_value(value) for value in values]
 
 
 def print_table(table: Table) -> None:

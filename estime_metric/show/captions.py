@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from estime_metric._wording import counted
+from estime_metric._messages import counted
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.measures import RECOMMENDED
 from estime_metric.verdicts import Verdicts, WordVerdict
@@ -34,10 +34,10 @@ KIND_HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is shown, what it means, and whether it has the color of alarms."""
+    """A number: how it is written, what it means, and whether it has the color of alarms."""
 
     name: str
-    shown: str
+    value: str
     meaning: str
     alarming: bool = False
 
@@ -155,7 +155,7 @@ def plain_text(explanation: Verdicts) -> str:
     """An explanation as a few lines of text: the counts, the surest words, alarms with their best
     matches, the signature.
     """
-    lines = [", ".join(f"{count.name} {count.shown}" for count in counts(explanation))]
+    lines = [", ".join(f"{count.name} {count.value}" for count in counts(explanation))]
     lines += filter(None, [remark(explanation)])
     for word in explanation.surest_words():
         why = word.kind

@@ -1,13 +1,15 @@
-"""The metric itself, as ``evaluate.load("estime")`` gives it."""
+"""ESTIME as a module of Hugging Face ``evaluate`` (extra ``evaluate``), and the script with which
+``evaluate.load("estime")`` finds it. Importing it loads no encoder.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+from pathlib import Path
 from typing import Any
 
-import datasets
-import evaluate
-
+from estime_metric._messages import needs_extra
 from estime_metric.checks import check_pairs, check_source, check_text
 from estime_metric.citation import bibtex
 from estime_metric.config import EstimeConfig
@@ -16,6 +18,12 @@ from estime_metric.engine.embedding import unload_encoders
 from estime_metric.measures import PAPER_MEASURE, RECOMMENDED, reported_name
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer, warn_of_input
+from estime_metric.table.output import write_text
+
+with needs_extra("evaluate", "ESTIME in `evaluate` needs that package"):
+    import datasets
+    import evaluate
+    from evaluate.loading import init_dynamic_modules
 
 _DESCRIPTION = """\
 ESTIME scores a summary against its source, without a reference and without a large language model. Pass the source texts
@@ -63,6 +71,15 @@ Examples:
     >>> list(scores)[:4]
     ['inconsistency', 'graded_alarms', 'new_words', 'new_trigrams']
 """
+
+#: What `register` installs, word for word ``hub_space/estime.py``.
+SCRIPT = '''\
+"""ESTIME for `evaluate.load`; the metric itself is in the package estime-metric."""
+
+from estime_metric.integrations.evaluate import Estime  # From: estime-metric[evaluate]
+
+__all__ = ["Estime"]
+'''
 
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the metric.
 _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).parameters) - {
@@ -242,3 +259,24 @@ def reported(result: EstimeResult) -> dict[str, Any]:
             scores[f"{reported_name(measure, layer, layers)}_scores"] = values
     scores["signature"] = result.signature
     return scores
+
+
+def register() -> Path:
+    """Installs the module script in evaluate's cache of modules, so that
+    ``evaluate.load("estime")`` finds it.
+
+    The cache is in the user's home folder, or in the folder that ``HF_HOME`` or
+    ``HF_MODULES_CACHE`` sets. Returns the path of the script.
+
+    Raises:
+        OSError: the cache cannot be written.
+    """
+    # The folder in which `evaluate` looks for one of its own modules that it cannot get from the Hub.
+    home = Path(init_dynamic_modules(), "metrics", "evaluate-metric--estime")
+    script = home / hashlib.sha256(SCRIPT.encode()).hexdigest() / "estime.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    # In one step: a process that loads it at that moment sees all of it or nothing.
+    write_text(script, SCRIPT)
+    for folder in (home.parent, home, script.parent):
+        (folder / "__init__.py").touch()
+    return script

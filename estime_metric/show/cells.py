@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric._wording import printable
+from estime_metric._messages import printable
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, measure_of, reported_name
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
 
 def means_table(
     means: Mapping[str, Interval], measures: Sequence[str], layers: Sequence[int]
-) -> dict[str, list[Cell]]:
+) -> dict[str, list[str]]:
     """The columns of a table with a row for each of some measures at each layer.
 
     ``means`` are by `reported_name`, as in `Summary`.
@@ -128,10 +128,10 @@ def print_columns(
         console: where to print. (default: `screen`)
     """
     console = console or screen()
-    shown = {name: [_shown(cell) for cell in cells] for name, cells in columns.items()}
+    cells_of = {name: [_text_of(cell) for cell in cells] for name, cells in columns.items()}
     widths = {
         name: max(map(cell_len, [*printable(name).split(), *cells]), default=0)
-        for name, cells in shown.items()
+        for name, cells in cells_of.items()
     }
     least = sum(min(width, _LEAST) if name in texts else width for name, width in widths.items())
     gap = 2 if least + 2 * len(widths) <= console.width else 1
@@ -144,7 +144,7 @@ def print_columns(
             vertical="bottom",
             width=None if is_text else width,
         )
-    for cells in zip(*shown.values(), strict=True):
+    for cells in zip(*cells_of.values(), strict=True):
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
     if title:
         console.print(Text(printable(title), style="bold"))
@@ -153,7 +153,7 @@ def print_columns(
     console.print()
 
 
-def _shown(cell: Cell) -> str:
+def _text_of(cell: Cell) -> str:
     """A cell in one line."""
     if cell is None:
         return EMPTY

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from estime_metric.show import tables
-from estime_metric.show.tables import Cell, print_columns
+from estime_metric.show import cells
+from estime_metric.show.cells import Cell, print_columns
 
 COLUMNS: dict[str, list[Cell]] = {
     "system": ["[bold]a_system_with_a_long_name", "b"],
@@ -43,9 +43,9 @@ def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
 
 
 def test_a_number_is_shown_rounded() -> None:
-    rounded = [tables.fixed(number, 3) for number in (0.0006, -0.0001, float("nan"))]
+    rounded = [cells.fixed(number, 3) for number in (0.0006, -0.0001, float("nan"))]
     assert rounded == ["0.001", "0.000", "–"]
-    assert tables.interval_cell(-0.001, 0.999) == "[0.00, 1.00]"
-    assert tables.interval_cell(float("nan"), 1.0) == "–"
-    assert [tables.p_value(value) for value in (0.00009, 0.0123)] == ["<0.0001", "0.0123"]
-    assert [tables.decimals_of(name) for name in ("alarms_layer3", "soft", "mine")] == [2, 4, 4]
+    assert cells.interval_cell(-0.001, 0.999) == "[0.00, 1.00]"
+    assert cells.interval_cell(float("nan"), 1.0) == "–"
+    assert [cells.p_value(value) for value in (0.00009, 0.0123)] == ["<0.0001", "0.0123"]
+    assert [cells.decimals_of(name) for name in ("alarms_layer3", "soft", "mine")] == [2, 4, 4]
