@@ -239,9 +239,8 @@ class Verdicts:
     def _passage(self, evidence: Evidence | None) -> int | str | None:
         if evidence is None or not self.passages:
             return None
-        return self.passages[
-            bisect_right(self.passages, evidence.start, key=attrgetter("start")) - 1
-        ].id
+        index = bisect_right(self.passages, evidence.start, key=attrgetter("start")) - 1
+        return self.passages[index].id
 
     def surest_words(self, *, function_words: bool = False) -> tuple[WordVerdict, ...]:
         """The words with a kind, the likeliest errors first: new names, new numbers, other new words, then
