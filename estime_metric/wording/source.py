@@ -19,10 +19,10 @@ from estime_metric.wording.names import (
     plain,
     related_forms,
 )
-from estime_metric.wording.numbers import Number, Reading, decades_of
+from estime_metric.wording.numbers import Number, Reading, decades_of, numbers_of
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.text import Shown, shown
-from estime_metric.wording.tokens import SPACES
+from estime_metric.wording.tokens import SPACES, Tokens
 from estime_metric.wording.words import RunsOfWords, located_words, words_of
 
 #: The measures that the texts alone decide, in this order.
@@ -132,16 +132,16 @@ class SourceWording:
 
     def __init__(self, text: str) -> None:
         read = shown(text)
-        text = f"{read.text}\n{read.other}"
-        self._runs = RunsOfWords(words_of(text))
-        facts = Facts(text)
+        self._runs = RunsOfWords(words_of(f"{read.text}\n{read.other}"))
+        facts = Facts(read.text)
         written = frozenset(facts.tokens.written)
         self._other_forms = frozenset(
             form
             for form in map(form_of, written)
             if form in AMBIGUOUS or form not in self._runs.words
         )
-        values = frozenset(value for number in facts.numbers for value in number.values)
+        numbers = facts.numbers + numbers_of(Tokens(read.other))
+        values = frozenset(value for number in numbers for value in number.values)
         self._values = values.union(
             decades_of(values),
             (ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)),
@@ -175,7 +175,7 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        text = shown(prediction)
+        text = shown(prediction, self._runs.words)
         words = words_of(text.text)
         new_words, new_bigrams, new_trigrams = self._runs.new_shares(words)
         squares = sum(length**2 for length in self._runs.fragment_lengths(words))
@@ -214,7 +214,7 @@ class SourceWording:
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.read(summary).facts]
             [('15', 'new number'), ('Swedes', 'new name'), ('Bob Miller', 'new name')]
         """
-        text = shown(prediction)
+        text = shown(prediction, self._runs.words)
         facts = Facts(text.text)
         names = self._new_names(facts, self._titles(prediction, text, facts))
         spans = [(name, NEW_NAME) for name in _different(facts, names)]

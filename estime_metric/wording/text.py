@@ -8,7 +8,7 @@ import html
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from html.entities import html5
@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import regex
 
-from estime_metric.wording.tables import FUNCTION_WORDS
+from estime_metric.wording.tables import CARDINALS, FUNCTION_WORDS, TENS
 
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
@@ -37,7 +37,8 @@ class Shown:
             separators, no citations, no bullets and no numbers of items, words and numbers as they were
             before a tokenizer split them.
         moves: how the given text became ``text``, step by step.
-        other: what else it can be read as: the text with the numbers of items within lines, if it has such.
+        other: what else it can be read as, as further lines: glued words apart, words that a line break divides with
+            a hyphen, and the text with the numbers of items within lines, if it has such.
     """
 
     text: str
@@ -63,9 +64,14 @@ class Shown:
         return start, end
 
 
-def shown(text: str) -> Shown:
+def shown(text: str, known: Set[str] = frozenset()) -> Shown:
     """What a text shows a reader: the text itself, unless something that is listed in this module is done
     to it. The time is linear in the length of the text.
+
+    Args:
+        text: the text.
+        known: the words of a source, which decide whether glued words, and words that a line break divides,
+            are read as two.
 
     Example:
         >>> shown("1. It &quot;did n&#x27;t&quot; .<br>2. Bob , too .").text
@@ -81,13 +87,21 @@ def shown(text: str) -> Shown:
         for signs, pattern, replacement in _REPLACED:
             if any(sign in result.text for sign in signs):
                 result = _edited(result, _each(pattern, result.text, replacement))
+    if _MAY_DIVIDE.search(result.text):
+        apart = _DIVIDED.sub("\0", f" {result.text} ")
+        places = [match.start() for match in re.finditer("\0", apart)]
+        around = [apart[max(0, place - 40) : place + 40] for place in places]
+        whole = [text.partition(" ")[2].rpartition(" ")[0].replace("\0", " ") for text in around]
+        result = replace(_edited(result, _rejoined(result.text, known)), other="\n".join(whole))
     if _is_tokenized(result.text):
         result = _edited(result, _each(_joints(result.text), result.text, ""))
     if not (_FIRST.search(f"\n{result.text}") or _SECOND.search(result.text)):
         return result
     numbered = _edited(result, _items(result.text, within_lines=False))
     listed = _edited(result, _items(result.text, within_lines=True))
-    return listed if listed.text == numbered.text else replace(listed, other=numbered.text)
+    if listed.text == numbered.text:
+        return listed
+    return replace(listed, other=f"{listed.other}\n{numbered.text}")
 
 
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
@@ -103,7 +117,7 @@ def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
         stop = end
     if not moves:
         return before
-    return Shown("".join(pieces) + before.text[stop:], (*before.moves, moves))
+    return Shown("".join(pieces) + before.text[stop:], (*before.moves, moves), before.other)
 
 
 def _before(moves: Moves, position: int) -> tuple[int, int]:
@@ -254,11 +268,16 @@ _REPLACEMENTS: list[tuple[Iterable[str], str, Replacement]] = [
         lambda match: match[1].translate(_AS_RAISED),
     ),
     ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-    ([*_RAISED, "m2", "m3", "sq"], _NOTE, ""),
+    ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
     ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
     ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
     ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
     ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
+    (
+        ["-\n", "- "],
+        rf"(?i)(?<=\b(?:{'|'.join(TENS)}))-\s+(?=(?:{'|'.join([*CARDINALS][1:10])})\b)",
+        "-",
+    ),
     (["\n>"], r"(?m)^(?:> ?)++", ""),  # a quotation
     ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
     (["  ", "\t"], r"[ \t]{2,}|\t", " "),
@@ -280,6 +299,28 @@ _REPLACED = [
     (signs, regex.compile(pattern), replacement) for signs, pattern, replacement in _REPLACEMENTS
 ]
 _SIGN = re.compile("|".join({re.escape(sign) for signs, _, _ in _REPLACED for sign in signs}))
+
+#: What may divide two words: nothing but a capital, a "_", or a hyphen at the end of a line.
+_DIVIDED = regex.compile(
+    r"(?=[A-Z_-])(?:(?<=(?<!\w)(?P<behind>\w{0,50}(?P<first>[A-Z]?\p{Ll}{2,50}|\d{1,50})))(?<!\b(?:Mac|Van|Fitz))"
+    r"(?=(?P<ahead>(?P<second>[A-Z]\p{Ll}+)\w{0,50}))"
+    r"|(?=_)(?<=(?<!\w)(?P<behind>\w{0,50}(?<![^\W_])(?P<first>[^\W_]{1,50})))_(?=(?P<ahead>(?P<second>[^\W_]+)\w{0,50}))"
+    r"|(?=-)(?<=\b(?P<behind>(?P<first>\p{L}{2,50})))-(?: |[ \t]*\n[ \t]*)(?!(?:and|or|to)\b)(?=(?P<ahead>(?P<second>\p{Ll}{2,}))))"
+)
+#: The same, less exactly and found faster.
+_MAY_DIVIDE = re.compile(r"[A-Z_-](?:(?<=[a-z\d][A-Z])[a-z]|(?<=_)|(?<=[a-z]-)\s)")
+
+
+def _rejoined(text: str, known: Set[str]) -> Iterator[Edit]:
+    """Words are two only if the known words have both and not the one."""
+    for match in _DIVIDED.finditer(text):
+        is_hyphen = match[0].startswith("-")
+        whole = match["behind"] + match[0] * (not is_hyphen) + match["ahead"]
+        parts = {match["first"].lower(), match["second"].lower()}
+        are_two = whole.lower() not in known and parts <= known
+        if are_two or is_hyphen:
+            yield *match.span(), ("-" if is_hyphen else " ") if are_two else ""
+
 
 #: A comma or a period behind a word, or an ending such as ``n't``: with a space before it, and without.
 _APART = re.compile(

@@ -234,3 +234,41 @@ def test_facts_are_found_where_they_are_written() -> None:
 def test_what_a_summary_says_of_itself_is_not_new(summary: str, expected: list[str]) -> None:
     facts = SourceWording("the dog sat").read(summary).facts
     assert [summary[fact.start : fact.end] for fact in facts] == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "other"),
+    [
+        ("They like OutdoorSeating now", "They like Outdoor Seating now"),
+        ("They saw OutdoorSeatingArea now", "They saw Outdoor Seating Area now"),
+        ("The ISBN_NUMBER is 5", "The ISBN NUMBER is 5"),
+        ("On #BlackFriday he ran", "On Black Friday he ran"),
+        ("We met Alan_Bean there", "We met Alan Bean there"),
+        ("At Box 826880Sacramento it is", "At Box 826880, Sacramento it is"),
+        ("They like LendingClub now", "They like Lending Club now"),
+        ("They like lendingclub now", "They like LendingClub now"),
+        ("They are in Johan-\nnesburg now", "They are in Johannesburg now"),
+        ("They are in Johan- nesburg now", "They are in Johannesburg now"),
+        ("> They saw twenty-\n> five men", "They saw twenty-five men"),
+        ("They are well-\nknown now", "They are well-known now"),
+    ],
+)
+def test_glued_and_divided_words_are_the_same_in_both_directions(form: str, other: str) -> None:
+    for summary, source in ((form, other), (other, form), (form, form)):
+        values = novelty([summary], [source])
+        assert values["new_words"] == values["new_numbers"] == [0]
+        assert not values["new_names"][0] > 0  # undefined without capitals
+
+
+@pytest.mark.parametrize(
+    ("summary", "source", "expected"),
+    [
+        ("They like Indoor Seating", "They like OutdoorSeating now", ["Indoor"]),
+        ("They met Alan Shepard", "They met Alan_Bean there", ["Shepard"]),
+        ("They met DiCaprio", "They met Di Caprio there", ["DiCaprio"]),
+        ("They met MacDonald", "They met Mac Donald there", ["MacDonald"]),
+    ],
+)
+def test_other_parts_are_new(summary: str, source: str, expected: list[str]) -> None:
+    facts = SourceWording(source).read(summary).facts
+    assert [summary[fact.start : fact.end] for fact in facts] == expected
