@@ -8,12 +8,11 @@ import html
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from html.entities import html5
 from operator import itemgetter
-from typing import TypeAlias
 
 import regex
 
@@ -21,9 +20,6 @@ from estime_metric.wording.tables import CARDINALS, FUNCTION_WORDS, TENS
 
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
-Match: TypeAlias = "re.Match[str] | regex.Match[str]"
-#: What is written for a match.
-Replacement = str | Callable[[Match], str]
 #: For each edit of a text, in order, its begin and end after it, and before it.
 Moves = list[tuple[int, int, int, int]]
 
@@ -88,11 +84,9 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
             if any(sign in result.text for sign in signs):
                 result = _edited(result, _each(pattern, result.text, replacement))
     if _MAY_DIVIDE.search(result.text):
-        apart = _DIVIDED.sub("\0", f" {result.text} ")
-        places = [match.start() for match in re.finditer("\0", apart)]
-        around = [apart[max(0, place - 40) : place + 40] for place in places]
-        whole = [text.partition(" ")[2].rpartition(" ")[0].replace("\0", " ") for text in around]
-        result = replace(_edited(result, _rejoined(result.text, known)), other="\n".join(whole))
+        apart = _DIVIDED.sub("\0", result.text)
+        other = " ".join(part for part in apart.split(". ") if "\0" in part).replace("\0", " ")
+        result = replace(_edited(result, _rejoined(result.text, known)), other=other)
     if _is_tokenized(result.text):
         result = _edited(result, _each(_joints(result.text), result.text, ""))
     if not (_FIRST.search(f"\n{result.text}") or _SECOND.search(result.text)):
@@ -133,10 +127,9 @@ def _before(moves: Moves, position: int) -> tuple[int, int]:
 
 
 def _each(
-    pattern: re.Pattern[str] | regex.Pattern[str], text: str, replacement: Replacement
+    pattern: re.Pattern[str] | regex.Pattern[str], text: str, replacement: str
 ) -> Iterator[Edit]:
-    for match in pattern.finditer(text):
-        yield *match.span(), replacement if isinstance(replacement, str) else replacement(match)
+    return ((*match.span(), replacement) for match in pattern.finditer(text))
 
 
 #: A character as web pages write it, escaped twice, or split by a tokenizer.
@@ -218,7 +211,6 @@ _INLINE = "b|i|u|em|strong|span|a|small|sup|sub|font|mark|code|abbr|cite"
 _ATTRIBUTES = r"(?:\s+[\w:-]+\s*=[^<>]{0,500})?"
 
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
-_AS_RAISED = str.maketrans("0123456789", _RAISED)
 #: Raised digits, unless they are a power, behind 10, or a part of the word, behind a single letter. Behind a unit,
 #: they and other digits are left out too, like "sq", because units are not compared.
 _NOTE = (
@@ -249,54 +241,57 @@ _CITATION = r"""(?xm)
         (?P<address>\((?=[^()\s]*[:\#/.])[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\))
     )""".replace("FUNCTION_WORDS", "|".join(sorted(FUNCTION_WORDS)))
 
-_REPLACEMENTS: list[tuple[Iterable[str], str, Replacement]] = [
-    # a fence around code, with the word behind it
-    (["```"], r"(?m)^ {0,3}`{3,}+[\w+#.-]*+[ \t]*$\n?", ""),
-    ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
-    (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
-    ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
-    # $5$ in LaTeX
-    ("$", r"\$(?=\d[\d.,:%]*+\$(?!\d))|(?<=\$\d[\d.,:%]*)\$(?!\d)", ""),
-    (
-        "<",
-        rf"(?i)</?(?:{_SEPARATORS}){_ATTRIBUTES}\s?/?>|< (?:/ )?(?:br|n|q|s|p) (?:/ )?>",
-        "\n",
-    ),
-    (
-        ["<sup", "<SUP"],
-        rf"(?i)<sup{_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?([\d ,;\u2013-]{{1,20}})(?:</a>)?</sup>",
-        lambda match: match[1].translate(_AS_RAISED),
-    ),
-    ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-    ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
-    ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
-    ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
-    ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
-    ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
-    (
-        ["-\n", "- "],
-        rf"(?i)(?<=\b(?:{'|'.join(TENS)}))-\s+(?=(?:{'|'.join([*CARDINALS][1:10])})\b)",
-        "-",
-    ),
-    (["\n>"], r"(?m)^(?:> ?)++", ""),  # a quotation
-    ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
-    (["  ", "\t"], r"[ \t]{2,}|\t", " "),
-    ("[(\u3010", _CITATION, "\u2060"),
-    ("\u2060", r"(?<=\S)\u2060++(?=\w)", " "),
-    ("\u2060", r" ?\u2060++(?!\w)|\u2060++", ""),
-    # [shown](http://...)
-    ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
-    ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
-    ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
-    (["B-", "b-"], "(?i)-L[RSC]B-", "("),
-    (["B-", "b-"], "(?i)-R[RSC]B-", ")"),
-    ("`", "`` ?", '"'),
-    (["''"], " ?''", '"'),
-    ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
-    ("@#", r"(?<=\w)(?:@@ | ##)(?=\w)", ""),  # pieces of words
-]
+#: What is replaced, and by what, in this order; before it what each has one of, because that is found fast. A
+#: citation is a mark without width until the space at it is known.
 _REPLACED = [
-    (signs, regex.compile(pattern), replacement) for signs, pattern, replacement in _REPLACEMENTS
+    (signs, regex.compile(pattern), replacement)
+    for signs, pattern, replacement in [
+        # a fence around code, with the word behind it
+        (["```"], r"(?m)^ {0,3}`{3,}+[\w+#.-]*+[ \t]*$\n?", ""),
+        ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
+        (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
+        ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
+        # $5$ in LaTeX
+        ("$", r"\$(?=\d[\d.,:%]*+\$(?!\d))|(?<=\$\d[\d.,:%]*)\$(?!\d)", ""),
+        (
+            "<",
+            rf"(?i)</?(?:{_SEPARATORS}){_ATTRIBUTES}\s?/?>|< (?:/ )?(?:br|n|q|s|p) (?:/ )?>",
+            "\n",
+        ),
+        (["<sup", "<SUP"], rf"(?i)(?<=(?<![\d.,])10)<sup{_ATTRIBUTES}>(?=[\u2212-]?\d)", "^"),
+        (
+            ["<sup", "<SUP"],
+            rf"(?i)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])<sup{_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</sup>",
+            "",
+        ),
+        ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
+        ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
+        ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
+        ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
+        ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
+        ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
+        (
+            ["-\n", "- "],
+            rf"(?i)(?<=\b(?:{'|'.join(TENS)}))-\s+(?=(?:{'|'.join([*CARDINALS][1:10])})\b)",
+            "-",
+        ),
+        (["\n>"], r"(?m)^(?:> ?)++", ""),  # a quotation
+        ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
+        (["  ", "\t"], r"[ \t]{2,}|\t", " "),
+        ("[(\u3010", _CITATION, "\u2060"),
+        ("\u2060", r"(?<=\S)\u2060++(?=\w)", " "),
+        ("\u2060", r" ?\u2060++(?!\w)|\u2060++", ""),
+        # [shown](http://...)
+        ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
+        ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
+        ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
+        (["B-", "b-"], "(?i)-L[RSC]B-", "("),
+        (["B-", "b-"], "(?i)-R[RSC]B-", ")"),
+        ("`", "`` ?", '"'),
+        (["''"], " ?''", '"'),
+        ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
+        ("@#", r"(?<=\w)(?:@@ | ##)(?=\w)", ""),  # pieces of words
+    ]
 ]
 _SIGN = re.compile("|".join({re.escape(sign) for signs, _, _ in _REPLACED for sign in signs}))
 
