@@ -198,7 +198,7 @@ def test_of_a_summary_only_what_occurs_in_its_source_is_encoded(
     scorer.score(["the cat zzz"], ["the dog"])
     ((source, summary),) = encoded
     assert source.wanted == len(token_ids(scorer, "the dog"))
-    assert [window.masked for window in summary.windows] == [(0,)]
+    assert [[*window.masked] for window in summary.windows] == [[0]]
 
 
 def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(

@@ -18,15 +18,15 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.units import IntArray, Units
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Window:
     """One input of the encoder, in positions of the text: from ``start`` to one before ``stop``."""
 
     start: int
     stop: int
-    masked: tuple[int, ...]  # ascending
-    read: tuple[int, ...]  # the masked positions with a hidden state that is read, ascending
-    rows: tuple[int, ...]  # for each of ``read``, its index among the wanted positions
+    masked: IntArray  # ascending
+    read: IntArray  # the masked positions with a hidden state that is read, ascending
+    rows: IntArray  # for each of ``read``, its index among the wanted positions
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -74,33 +74,43 @@ def plan_token_windows(
     Example:
         >>> for w in plan_token_windows(6, range(6), window=6, margin=1, distance=3):
         ...     print(w.start, w.stop, w.masked)
-        0 6 (0, 3)
-        0 6 (1, 4)
-        1 6 (2, 5)
+        0 6 [0 3]
+        0 6 [1 4]
+        1 6 [2 5]
     """
     check_window(window, margin)
     windows: list[Window] = []
-    done = bytearray(len(wanted))
+    positions = np.asarray(wanted, dtype=np.int64)
+    done = np.zeros(len(positions), dtype=np.bool_)
     first = 0
-    while first < len(wanted):
-        start = max(0, wanted[first] - margin)
+    while first < len(positions):
+        start = max(0, int(positions[first]) - margin)
         stop = min(length, start + window)
         limit = stop if stop == length else stop - margin
-        rows = []
-        free = wanted[first]  # the leftmost position that is far enough from the last one masked
-        for row in range(first, len(wanted)):
-            position = wanted[row]
-            if position >= limit:
-                break
-            if not done[row] and position >= free:
-                done[row] = 1
-                rows.append(row)
-                free = position + distance
-        masked = tuple(wanted[row] for row in rows)
-        windows.append(Window(start, stop, masked, masked, tuple(rows)))
-        while first < len(wanted) and done[first]:
-            first += 1
+        end = int(np.searchsorted(positions, limit))
+        left = first + np.flatnonzero(~done[first:end])
+        rows = left[_apart(positions[left], distance)]
+        done[rows] = True
+        windows.append(Window(start, stop, positions[rows], positions[rows], rows))
+        # No window before reached further than this one.
+        first = next(iter(left[~done[left]]), end)
     return windows
+
+
+def _apart(positions: IntArray, distance: int) -> slice | list[int]:
+    """The first of some ascending positions, and from left to right each that is at least ``distance``
+    after the last one chosen; their indices.
+    """
+    gaps = np.diff(positions)
+    if gaps.size and (gaps == gaps[0]).all():  # all tokens of a text, or what one pass has left
+        return slice(None, None, -(-distance // int(gaps[0])))
+    following = np.searchsorted(positions, positions + distance).tolist()
+    chosen = []
+    index = 0
+    while index < len(following):
+        chosen.append(index)
+        index = following[index]
+    return chosen
 
 
 def plan_word_windows(
@@ -136,8 +146,8 @@ def plan_word_windows(
     Example:
         >>> for w in plan_word_windows(5, [(0, 2), (2, 3), (3, 5)], [0, 1, 2], window=5, margin=1, distance=2):
         ...     print(w.start, w.stop, w.masked, w.read)
-        0 5 (0, 1, 3, 4) (0, 3)
-        1 5 (2,) (2,)
+        0 5 [0 1 3 4] [0 3]
+        1 5 [2] [2]
     """
     check_window(window, margin)
     windows = []
@@ -149,12 +159,11 @@ def plan_word_windows(
             last = start + window - max(margin, 1)  # the last token that may be masked
             taken = next((i for i, row in enumerate(group) if words[row][1] - 1 > last), len(group))
             rows, group = group[: max(taken, 1)], group[max(taken, 1) :]
-            masked = tuple(
+            masked = [
                 token for row in rows for token in range(words[row][0], min(words[row][1], stop))
-            )
-            windows.append(
-                Window(start, stop, masked, tuple(words[row][0] for row in rows), tuple(rows))
-            )
+            ]
+            read = [words[row][0] for row in rows]
+            windows.append(Window(start, stop, *map(np.array, (masked, read, rows))))
     return windows
 
 
@@ -286,10 +295,7 @@ def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBat
     longest = max(map(len, windows)) + special.around
     ids = np.full((len(windows), longest), special.padding, dtype=np.int64)
     attended = np.zeros((len(windows), longest), dtype=np.bool_)
-    row: list[int] = []
-    column: list[int] = []
-    slot: list[int] = []
-    target: list[int] = []
+    columns, targets = [], []
     for number, text_window in enumerate(windows):
         window = text_window.window
         shift = len(special.before) - window.start  # a position of the text -> its column
@@ -300,15 +306,17 @@ def assemble(windows: Sequence[TextWindow], special: SpecialTokens) -> WindowBat
         ids[number, :begin] = special.before
         ids[number, begin:end] = tokens
         ids[number, end:stop] = special.after
-        ids[number, [shift + position for position in window.masked]] = special.mask
+        ids[number, shift + window.masked] = special.mask
         attended[number, :stop] = True
-        row += [number] * len(window.read)
-        column += [shift + position for position in window.read]
-        slot += range(len(window.read))
-        target += [text_window.offset + wanted for wanted in window.rows]
+        columns.append(shift + window.read)
+        targets.append(text_window.offset + window.rows)
+    sizes = [len(column) for column in columns]
+    row = np.repeat(np.arange(len(windows)), sizes)
+    slot = np.concatenate([np.arange(size) for size in sizes])
+    positions = np.array([row, np.concatenate(columns), slot, np.concatenate(targets)])
     return WindowBatch(
         ids=torch.from_numpy(ids),
         attended=None if attended.all() else torch.from_numpy(attended),
-        positions=torch.from_numpy(np.array([row, column, slot, target], dtype=np.int64)),
-        most=max(len(text_window.window.read) for text_window in windows),
+        positions=torch.from_numpy(positions),
+        most=max(sizes),
     )

@@ -43,12 +43,12 @@ def test_every_plan_is_that_of_figure_1(plan: tuple[int, list[int], int, int, in
     expected = schedule(length, set(wanted), window, margin, distance)
     assert [(w.start, w.stop, list(w.masked)) for w in windows] == expected
     for w in windows:
-        assert w.read == w.masked == tuple(wanted[row] for row in w.rows)
+        assert [*w.read] == [*w.masked] == [wanted[row] for row in w.rows]
 
 
 def test_a_text_of_one_window_takes_as_many_passes_as_the_distance() -> None:
     planned = plan_token_windows(450, range(450))
-    assert [w.masked[:2] for w in planned] == [(first, first + 8) for first in range(8)]
+    assert [[*w.masked[:2]] for w in planned] == [[first, first + 8] for first in range(8)]
     assert {w.stop for w in planned} == {450}
 
 
@@ -134,10 +134,10 @@ def test_every_plan_of_words_keeps_its_promises_and_is_that_of_the_released_code
         words, indices = ([case[name][row] for row in window.rows] for name in ("words", "indices"))
         assert words  # so there are no more windows than words
         assert {*window.read} <= {*window.masked}
-        assert window.read == tuple(first for first, _ in words)
-        assert window.masked == tuple(
+        assert [*window.read] == [first for first, _ in words]
+        assert [*window.masked] == [
             token for first, stop in words for token in range(first, min(stop, window.stop))
-        )
+        ]
         assert window.start == max(0, window.read[0] - case["margin"])
         assert window.stop == min(window.start + case["window"], case["length"])
         assert window.masked[-1] < window.stop
@@ -177,7 +177,8 @@ def test_large_batches_end_where_padding_would_grow() -> None:
 
 def test_special_tokens_may_be_missing() -> None:
     bare = SpecialTokens(before=(), after=(), mask=104, padding=0)  # none on either side
-    window = Window(0, 5, masked=(2,), read=(2,), rows=(0,))
+    masked = np.array([2])
+    window = Window(0, 5, masked=masked, read=masked, rows=np.array([0]))
     batch = assemble([TextWindow(np.arange(1000, 1005), window, 0)], bare)
     assert batch.ids.tolist() == [[1000, 1001, 104, 1003, 1004]]
     assert (batch.row.tolist(), batch.column.tolist()) == ([0], [2])

@@ -208,17 +208,22 @@ def in_flight() -> Iterator[None]:
 
 
 @contextmanager
-def one_thread_after_fork() -> Iterator[None]:
-    """One thread while somebody is inside, in a process that was forked from one that had imported
-    this package. Any code of that process may have computed.
+def threads_for(device: torch.device) -> Iterator[None]:
+    """One thread of the CPU while somebody is inside, if another device calculates, or in a process
+    that was forked from one that had imported this package. Any code of that process may have
+    computed.
 
     The threads of OpenMP do not survive a fork, and a product that waits for them waits forever.
+    Next to a GPU they have nothing to do but copies, and wait for the next one actively, each on a
+    core.
     """
     threads = torch.get_num_threads()
-    if os.getpid() == IMPORTED_IN or threads == 1:
+    is_forked = os.getpid() != IMPORTED_IN
+    if threads == 1 or (device.type == "cpu" and not is_forked):
         yield
         return
-    _warn_of_fork()
+    if is_forked:
+        _warn_of_fork()
     torch.set_num_threads(1)
     try:
         yield
@@ -305,7 +310,7 @@ def _without_cudnn_attention(device_type: str) -> list[Callable[[], None]]:
 @contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
     """No gradients, no autocast, float32 products in float32, no attention of cuDNN, new tensors on the
-    CPU, whatever the code around has set; one thread in a process that was forked.
+    CPU, whatever the code around has set; `threads_for` the device.
 
     Of several CUDA devices ``device`` is the one in use, for memory that is pinned too.
     """
@@ -314,7 +319,7 @@ def inference_context(device: torch.device) -> Iterator[None]:
         in_use = torch.cuda.device(device)
     autocast = torch.autocast(device.type, enabled=False)
     with (
-        one_thread_after_fork(),
+        threads_for(device),
         _settings_held(device.type),
         torch.inference_mode(),
         autocast,

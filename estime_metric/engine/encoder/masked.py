@@ -85,7 +85,7 @@ class MaskedEncoder:
         assert config.revision is not None, "resolved"
         bundled = is_bundled(config.model)
         load = load_bundled if bundled else load_commit
-        with devices.one_thread_after_fork(), devices.cpu_by_default():
+        with devices.threads_for(torch.device("cpu")), devices.cpu_by_default():
             pretrained = load(config.model, config.revision, getattr(torch, config.dtype))
         depth = max(pretrained.info.resolve(config).layer_tuple)
         try:
@@ -186,8 +186,8 @@ def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
     ids = np.array([*ordinary[:: max(1, len(ordinary) // 20)][:20], special.mask])
 
     def window(length: int) -> TextWindow:
-        read = tuple(range(length))
-        return TextWindow(ids, Window(0, length, masked=(), read=read, rows=read), offset=0)
+        read = np.arange(length)
+        return TextWindow(ids, Window(0, length, masked=read[:0], read=read, rows=read), offset=0)
 
     return window(len(ids)), window(len(ids) // 2)
 

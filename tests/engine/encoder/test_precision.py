@@ -68,6 +68,18 @@ def test_overlapping_calls_leave_the_setting_of_the_user(setting: Any) -> None:
         setting.write(before)
 
 
+def test_a_gpu_needs_one_thread_of_the_cpu() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for kind, threads in (("cuda", 1), ("cpu", 2)):
+            with inference_context(torch.device(kind)):
+                assert torch.get_num_threads() == threads
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_attention_of_cudnn_is_off_in_a_call_for_a_gpu_alone() -> None:
     for kind, is_on in (("cuda", False), ("cpu", True)):
         with inference_context(torch.device(kind)):
