@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+
+os.environ.pop("HF_HUB_OFFLINE", None)  # tests set it; read by the first import of transformers
+
 import transformers
 
 from tests.command import json_rows

@@ -242,7 +242,7 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str) -> None
 def test_each_missing_token_counts_as_a_new_word_in_inconsistency_alone(
     bert_folder: str, unit: str
 ) -> None:
-    options = {"model": bert_folder, "unit": unit, "layers": [1, 2]}
+    options = {"model": bert_folder, "unit": unit, "layers": [1, 2], "device": "cpu"}
     source = " ".join(SENTENCES)
     summaries = [SENTENCES[0], " ".join(SENTENCES[:2]), SENTENCES[3].split()[0], ""]
     free = EstimeScorer(**options).score(summaries, [source] * 4)  # type: ignore[arg-type]

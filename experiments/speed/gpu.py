@@ -7,18 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import torch
 import transformers
 from torch.profiler import ProfilerActivity, profile
 
 from estime_metric import ESTIME, embedded
-from experiments.benchmarks.common import records, show
+from experiments.benchmarks.common import records
 from experiments.speed.common import DATA, Pairs, frank_pairs
 from experiments.speed.host import BATCH, epoch, first_epoch
 from experiments.speed.programs import SHAPES, bertscore, model_of, ours, saved
 
-PAIRS, DETECTOR_BATCH = 2000, 32
+PAIRS, DETECTOR_BATCH, DEVICE = 2000, 32, "cuda:0"
 
 #: Encoders of detectors; the last one is ModernBERT-large.
 DETECTORS = {
@@ -41,10 +40,11 @@ def gpu(*, data: Path = DATA, pairs: int = PAIRS) -> None:
         return
     print(torch.cuda.get_device_name())
     texts = frank_and_cliff(data, pairs)
-    table = pd.DataFrame(
-        {name: _measured(run, len(texts[0])) for name, run in _programs(texts).items()}
-    ).T
-    show(f"{len(texts[0])} pairs of FRANK and CLIFF", table, 2)
+    print(f"{len(texts[0])} pairs of FRANK and CLIFF: per second, CPU seconds, busy share")
+    with saved("embedded") as (folder, layer):
+        for name, run in _programs(texts, folder, layer).items():
+            per_second, cpu_seconds, busy = _measured(run, len(texts[0]))
+            print(f"{name:54}{per_second:8.0f}{cpu_seconds:8.1f}{busy:8.2f}", flush=True)
 
 
 def frank_and_cliff(data: Path, number: int) -> Pairs:
@@ -54,7 +54,7 @@ def frank_and_cliff(data: Path, number: int) -> Pairs:
     return [*cliff["summary"], *summaries], [*cliff["source"], *sources]
 
 
-def _programs(pairs: Pairs) -> dict[str, Callable[[], object]]:
+def _programs(pairs: Pairs, folder: str, layer: int) -> dict[str, Callable[[], object]]:
     runs: dict[str, Callable[[], object]] = {}
 
     def add(name: str, program: Callable[[Pairs], object]) -> None:
@@ -66,12 +66,11 @@ def _programs(pairs: Pairs) -> dict[str, Callable[[], object]]:
         ("distance 8, float32", {"distance": 8}),
         ("distance 8, bfloat16", {"distance": 8, "dtype": "bfloat16"}),
     ):
-        add(f"ESTIME, {name}", ours("embedded", device="cuda", **options))
-    with saved("embedded") as (folder, layer):
-        add("BERTScore of TorchMetrics, same encoder", bertscore(folder, layer, device="cuda"))
+        add(f"ESTIME, {name}", ours("embedded", device=DEVICE, **options))
+    add("BERTScore of TorchMetrics, same encoder", bertscore(folder, layer, device=DEVICE))
     for name, config in DETECTORS.items():
         add(f"{name}, bfloat16, batches of {DETECTOR_BATCH}", _in_batches(config))
-    metric = ESTIME(device="cuda", dtype="bfloat16", cache=10**10)
+    metric = ESTIME(device=DEVICE, dtype="bfloat16", cache=10**10)
     name = f"ESTIME, bfloat16, updates with {BATCH} pairs"
     add(f"{name}, first epoch", lambda pairs: first_epoch(metric, pairs))
     add(f"{name}, later epochs", lambda pairs: epoch(metric, pairs))
@@ -80,7 +79,7 @@ def _programs(pairs: Pairs) -> dict[str, Callable[[], object]]:
 
 def _in_batches(config: transformers.PretrainedConfig) -> Callable[[Pairs], object]:
     """An encoder of this shape that reads each summary with its source, several together."""
-    model: Any = model_of(config).to("cuda", torch.bfloat16)
+    model: Any = model_of(config).to(DEVICE, torch.bfloat16)
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
 
     def run(pairs: Pairs) -> None:
@@ -88,14 +87,14 @@ def _in_batches(config: transformers.PretrainedConfig) -> Callable[[Pairs], obje
         for start in range(0, len(order), DETECTOR_BATCH):
             rows = order[start : start + DETECTOR_BATCH]
             both = [[texts[row] for row in rows] for texts in pairs[::-1]]
-            inputs = tokenizer(*both, padding=True, return_tensors="pt").to("cuda")
+            inputs = tokenizer(*both, padding=True, return_tensors="pt").to(DEVICE)
             with torch.inference_mode():
                 model(inputs["input_ids"], attention_mask=inputs["attention_mask"])
 
     return run
 
 
-def _measured(run: Callable[[], object], pairs: int) -> dict[str, float]:
+def _measured(run: Callable[[], object], pairs: int) -> tuple[float, float, float]:
     """Pairs per second, CPU seconds, and the share of the time in which kernels run."""
     run()
     seconds, cpu_seconds = _timed(run)
@@ -106,11 +105,7 @@ def _measured(run: Callable[[], object], pairs: int) -> dict[str, float]:
         for event in profiler.events() or ()
         if event.device_type.name == "CUDA"
     )
-    return {
-        "pairs per second": pairs / seconds,
-        "CPU seconds": cpu_seconds,
-        "busy share": kernels / 1e6 / profiled,
-    }
+    return pairs / seconds, cpu_seconds, kernels / 1e6 / profiled
 
 
 def _timed(run: Callable[[], object]) -> tuple[float, float]:

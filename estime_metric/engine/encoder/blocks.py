@@ -182,8 +182,9 @@ def _mask_at(mask: Tensor, only: WindowBatch, windows: int) -> Tensor:
     return chosen.transpose(1, 2)
 
 
-#: The vendors of processors on which linear maps are packed (experiments/speed/README.md). Packing gains
-#: nothing on Intel's: on a Xeon with AVX512-BF16, oneDNN and MKL multiplied float32 equally fast.
+#: The vendors of processors on which linear maps are packed if they have AVX-512
+#: (experiments/speed/README.md). Packing gains nothing on Intel's: on a Xeon with AVX512-BF16, oneDNN and
+#: MKL multiplied float32 equally fast. Without AVX-512, oneDNN is slower on AMD's, and packs no bfloat16.
 VENDORS = (AMD,)
 
 #: The largest difference from `linear` that is rounding, for results of about one, by the
@@ -227,6 +228,7 @@ def can_pack(module: nn.Module, device: torch.device) -> bool:
         type(module) is nn.Linear  # not a layer made from it, such as one with an adapter
         and device.type == "cpu"
         and vendor() in VENDORS
+        and torch.backends.cpu.get_cpu_capability() == "AVX512"
         and _works(module.weight.dtype)
     )
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import itertools
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
+from torch.profiler import ProfilerActivity
 
-from experiments.speed import common, host, programs
+from estime_metric import embedded
+from experiments.speed import common, gpu, host, programs
 from experiments.speed.__main__ import app
 from experiments.tests.benchmarks.made import bump_folder, real
+from tests.engine.encoder.pretended_device import pretended_device
 
 
 @pytest.fixture
@@ -53,14 +58,18 @@ def test_peers(
 ) -> None:
     if programs.released_code() is None:
         pytest.skip("blanc 0.3.4 is not installed: pip install --no-deps blanc==0.3.4")
-    small = {"num_layers": 1, "num_hidden_layers": 1}
-    for name, config in programs.SHAPES.items():
-        changed = {**config.to_dict(), **small, "layer_types": None}
-        monkeypatch.setitem(programs.SHAPES, name, type(config)(**changed))
+    one_block(programs.SHAPES, monkeypatch)
     app(["peers", "--data", str(data)])
     printed = capsys.readouterr().out
     for name in (*programs.MODELS, programs.BLANC, programs.BERTSCORE, *programs.SHAPES):
         assert name in printed
+
+
+def one_block(shapes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes encoders of one block of them."""
+    small = {"num_layers": 1, "num_hidden_layers": 1, "layer_types": None}
+    for name, config in shapes.items():
+        monkeypatch.setitem(shapes, name, type(config)(**{**config.to_dict(), **small}))
 
 
 def test_epochs(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,6 +89,26 @@ def test_host(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 def test_operations_are_counted_without_views() -> None:
     ones = torch.ones(2, 3)
     assert host.count_operations(lambda: (ones.T[0] + 1).sum()) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # PyTorch and its profiler miss the device
+def test_gpu_prints_a_row_for_each_program(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_block(gpu.DETECTORS, monkeypatch)
+    monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)
+    monkeypatch.setattr(gpu, "ProfilerActivity", SimpleNamespace(CUDA=ProfilerActivity.CPU))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a device")
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    pairs = common.pairs_of(data, articles=2, each=1)
+    monkeypatch.setattr(gpu, "frank_and_cliff", lambda *_: pairs)
+    with pretended_device(monkeypatch):
+        app(["gpu"])
+    device, title, *rows = capsys.readouterr().out.splitlines()
+    assert (device, title[:7]) == ("a device", "2 pairs")
+    assert len(rows) == 7 + len(gpu.DETECTORS)
+    assert {row.split()[-1] for row in rows} == {"0.00"}  # no kernel runs there
 
 
 def test_gpu_says_that_there_is_none(

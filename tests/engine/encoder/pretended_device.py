@@ -146,7 +146,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     # Positions on the CPU may index a tensor on a GPU, for torch copies them: not in the engine,
     # which would wait.
     in_engine = _calling_module().startswith("estime_metric.engine")
-    indexed_by_other = packet is aten.index and not in_engine
+    indexed_by_other = packet in (aten.index, aten.index_put_) and not in_engine
     if not moved and on_device and not indexed_by_other:
         left = [
             tuple(tensor.shape)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.engine.encoder import blocks, device
+from estime_metric.engine.encoder import blocks
 from estime_metric.engine.encoder.blocks import FusedBlock, PackedLinear, can_pack, is_gelu
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.engine.encoder.masked import EncoderStore, MaskedEncoder
@@ -27,7 +27,7 @@ if torch.ops.mkldnn._is_mkldnn_bf16_supported():  # not on every processor
     PRECISIONS[torch.bfloat16] = 2**-6
 
 needs_packing = pytest.mark.skipif(
-    device.vendor() not in blocks.VENDORS or not torch.backends.mkldnn.is_available(),
+    not can_pack(nn.Linear(3, 3), CPU),
     reason="linear maps are not packed on this processor",
 )
 
@@ -133,6 +133,9 @@ def test_what_is_no_plain_map_of_a_known_precision_on_a_cpu_stays(
     assert all(can_pack(nn.Linear(3, 3, dtype=dtype), CPU) for dtype in PRECISIONS)
     assert not can_pack(nn.Linear(3, 3).half(), CPU)
     assert not can_pack(nn.Linear(3, 3), torch.device("cuda", 0))
+    with monkeypatch.context() as without:
+        without.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+        assert not can_pack(nn.Linear(3, 3), CPU)
     monkeypatch.setattr(blocks, "vendor", lambda: "AnotherVendor")
     assert not can_pack(nn.Linear(3, 3), CPU)
 

@@ -24,7 +24,7 @@ def test_the_parent_has_imported_the_package_and_others_have_computed(
         def score():
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                result = estime_metric.estime([sys.argv[1]], [sys.argv[2]], model="embedded-small")
+                result = estime_metric.estime([sys.argv[1]], [sys.argv[2]], model="embedded-small", device="cpu")
             print(int(result.tokens), [str(warning.message)[:23] for warning in caught], flush=True)
 
         torch.set_num_threads(2)
@@ -43,7 +43,7 @@ def test_the_parent_is_loading_or_scoring() -> None:
         from estime_metric import EstimeScorer
         from estime_metric.engine.encoder.device import in_flight
 
-        loaded, other = EstimeScorer(model="embedded-small"), EstimeScorer(model="embedded-small")
+        loaded, other = (EstimeScorer(model="embedded-small", device="cpu") for _ in range(2))
         def score():
             print(loaded.score(["A cat."], ["A cat sat."]).alarms.tolist(), flush=True)
 

@@ -89,11 +89,12 @@ def test_any_split_gives_the_same(
     bert_folder: str, texts: dict[str, list[str]], tmp_path: Path, keep_in_memory: bool
 ) -> None:
     own = {"cache_dir": str(tmp_path), "keep_in_memory": keep_in_memory}
-    metric = Estime(model=bert_folder, cache=None, **own)
+    own |= {"model": bert_folder, "device": "cpu", "cache": None}
+    metric = Estime(**own)
     expected = metric.compute(**texts)
     summaries, sources = texts["predictions"], texts["sources"]
     metric.add(prediction=summaries[0], sources=sources[0])
-    other = Estime(model=bert_folder, cache=None, **own)  # another job in the same folder
+    other = Estime(**own)  # another job in the same folder
     other.add_batch(predictions=summaries[:2], sources=sources[:2])
     metric.add_batch(predictions=summaries[1:5], sources=sources[1:5])
     assert metric.compute(predictions=summaries[5:], sources=sources[5:]) == expected
