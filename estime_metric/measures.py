@@ -92,6 +92,7 @@ class Measure:
         meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for
             "tokens".
         source: where it is defined.
+        can_be_undefined: whether the value can be NaN.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Measure:
     meaning: str
     source: str
     checked_only: bool = False
+    can_be_undefined: bool = False
 
     @property
     def needs_every_unit(self) -> bool:
@@ -262,6 +264,7 @@ _statistic(
     higher_is_better=False,
     meaning="names that the source has in no written form, each once; undefined if capitals say nothing in the summary",
     source="this package",
+    can_be_undefined=True,
 )
 
 
@@ -298,6 +301,7 @@ _statistic(
     meaning="`alarms / overlap`: share of the checked tokens that raise an alarm",
     source="this package",
     checked_only=True,
+    can_be_undefined=True,
 )
 def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     """Undefined if nothing was checked."""

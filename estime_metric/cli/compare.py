@@ -86,6 +86,8 @@ def compare(
     plot: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json")] = False,
     fail_if_worse: bool = False,
+    tolerance: float = 0.0,
+    allow_shorter: bool = False,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
@@ -104,9 +106,10 @@ def compare(
     Columns of other metrics need neither an encoder nor a signature.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
-    read, 2 on failure. With --fail-if-worse also 1 if values or texts are missing, 2 if it cannot be
-    decided whether the second system is worse, 3 if it is significantly worse or has significantly more
-    blank summaries, 4 if its copied_density is significantly higher by more than a tenth.
+    read, 2 on failure. With --fail-if-worse also 1 if values or texts are missing, 3 if the second system
+    is significantly worse or has significantly more blank summaries, 4 if its copied_density is
+    significantly higher by more than a tenth, 5 if it cannot be decided whether it is worse, for example
+    because its summaries have less than half of the words. The last line names the reason.
 
     Example: estime compare a.jsonl b.jsonl
 
@@ -120,6 +123,8 @@ def compare(
         fail_if_worse: Also say with the exit status whether the second of two systems (the one that is
             not the baseline) is worse by the first measure, or copies more.
     """
+    if not fail_if_worse and (tolerance or allow_shorter):
+        raise ValueError("Expected --tolerance and --allow-shorter with --fail-if-worse.")
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
     # These import pandas: slow.
@@ -161,7 +166,7 @@ def compare(
     status = 1 if any(compared.skipped.values()) else 0
     reasons: list[str] = []
     if fail_if_worse:
-        verdict, reasons = judge(compared)
+        verdict, reasons = judge(compared, tolerance=tolerance, allow_shorter=allow_shorter)
         status = int(verdict)
         content |= {"verdict": verdict.name.lower(), "status": status, "reasons": reasons}
     _write(compared, content, output, plot)
@@ -173,8 +178,10 @@ def compare(
             say_wrote("the comparison", output)
         if plot is not None:
             say_wrote("the plot", plot)
-    for reason in reasons:
+    for reason in reasons[1:]:
         (warn if status else note)(reason)
+    if reasons:
+        (warn if status else note)(f"exit status {status}: {reasons[0]}")
     return status
 
 

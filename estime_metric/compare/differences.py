@@ -170,12 +170,12 @@ def compare_scores(
     for measure, is_higher_better in examples.higher_is_better.items():
         scores = examples.values[measure]
         scores = scores.where(scores.notna().all(axis=1))
-        tolerance = _tolerance(measure, examples)
-        decimals = None if tolerance is None else DECIMALS
+        rounding = _rounding(measure, examples)
+        decimals = None if rounding is None else DECIMALS
         around = intervals(examples.units, dict(scores.items()), decimals=decimals)
         for name, mean in around.items():
             means.append({"measure": measure, "system": name, **vars(mean)})
-        for row in differences(examples, scores, is_higher_better, tolerance):
+        for row in differences(examples, scores, is_higher_better, rounding):
             first, second = row["system_a"], row["system_b"]
             leader = first if (row["difference"] > 0) == is_higher_better else second
             is_clear = is_difference(row["low"], row["high"], row["p_holm"])
@@ -195,7 +195,7 @@ def differences(
     examples: Examples,
     scores: pd.DataFrame,
     is_higher_better: bool | None,
-    tolerance: Floats | float | None,
+    rounding: Floats | float | None,
 ) -> list[dict[str, Any]]:
     """The rows of `Comparison.pairs` for one measure, without its name and without a verdict.
 
@@ -203,19 +203,19 @@ def differences(
         examples: what the scores are of.
         scores: one column per system; an example has a value of each of them or of none.
         is_higher_better: the direction.
-        tolerance: how far two equal scores of each example can differ, (examples,), if they have six
+        rounding: how far two equal scores of each example can differ, (examples,), if they have six
             decimals; ``None`` for numbers of others, which can have any size.
     """
     # The largest numbers cannot be added: numbers are divided by a power of two, which is exact.
-    largest = np.nan_to_num(scores.abs().max(axis=None)) if tolerance is None else 0.0
+    largest = np.nan_to_num(scores.abs().max(axis=None)) if rounding is None else 0.0
     exponent = math.frexp(largest)[1]
     values = {name: np.ldexp(scores[name].to_numpy(), -exponent) for name in scores}
     by_pair = {}
     for first, second in examples.compared:
         a, b = values[first], values[second]
-        limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b)) if tolerance is None else tolerance
+        limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b)) if rounding is None else rounding
         by_pair[first, second] = np.where(np.abs(a - b) <= limit, 0.0, a - b)
-    decimals = None if tolerance is None else DECIMALS
+    decimals = None if rounding is None else DECIMALS
     around = intervals(examples.units, by_pair, decimals=decimals)
     known = scores.notna().all(axis=1).to_numpy()
     codes = group_codes(np.asarray(examples.units)[known], int(known.sum()))
@@ -276,7 +276,7 @@ def _described(examples: Examples) -> pd.DataFrame:
     )
 
 
-def _tolerance(measure: str, examples: Examples) -> Floats | None:
+def _rounding(measure: str, examples: Examples) -> Floats | None:
     """How far two equal scores of each example can differ by rounding, (examples,); ``None`` for a
     column of others.
     """

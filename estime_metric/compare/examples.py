@@ -45,6 +45,8 @@ class Examples:
             value.
         properties: ``blank``, ``tokens``, ``coverage`` and ``copied_density`` in the same format; NaN if
             they are not known.
+        summaries: the texts of the systems, one row per example and one column per system; ``None`` or NaN if a
+            text is not known.
         units: the `source_id` of each example; if the sources are not known, each has another one.
         sources: how many different sources there are; ``None`` if they are not known.
         matched_by: the column by which the rows were joined.
@@ -58,6 +60,7 @@ class Examples:
 
     values: pd.DataFrame
     properties: pd.DataFrame
+    summaries: pd.DataFrame
     units: list[str]
     sources: int | None
     matched_by: str
@@ -132,6 +135,12 @@ def match_examples(
     return Examples(
         values=of_examples(compared),
         properties=of_examples(described),
+        summaries=of_examples(
+            {
+                name: table.reindex(columns=[summary_column]).astype(object)
+                for name, table in systems.items()
+            }
+        )[summary_column],
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,

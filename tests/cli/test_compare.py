@@ -289,8 +289,11 @@ def system(path: Path, alarms: float, examples: int = 12, **further: Any) -> Pat
         ({"alarms": 1, "copied_density": [50.0] + [5.0] * 11}, 0),  # not significantly
         ({"alarms": 5, "copied_density": 9.0}, 3),  # 3 before 4
         ({"alarms": 1, "tokens": [0] * 6 + [20] * 6, "blank": [1] * 6 + [0] * 6}, 3),
-        ({"alarms": 1, "tokens": [0] * 5 + [20] * 7, "blank": [1] * 5 + [0] * 7}, 2),
-        ({"alarms": 1, "coverage": 0.1}, 2),  # cannot be compared
+        ({"alarms": 1, "tokens": [0] * 5 + [20] * 7, "blank": [1] * 5 + [0] * 7}, 5),
+        ({"alarms": 1, "coverage": 0.1}, 5),  # cannot be compared
+        ({"alarms": 1, "tokens": [9] * 12}, 5),  # less than half as long
+        ({"alarms": 1, "tokens": [11] * 12}, 0),
+        ({"alarms": 1, "blank": [0] * 6 + [None] * 6}, 1),
         ({"alarms": 5, "examples": 9}, 2),
         ({"alarms": 3, "examples": 11}, 1),
         ({"alarms": 5, "examples": 11}, 3),  # 3 before 1
@@ -332,7 +335,7 @@ def replaced(values: list[Any], number: int, by: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("changed", "status", "reason"),
     [
-        ({}, 0, "new and base are equal in all 14 examples in hhem."),
+        ({}, 0, "new and base are equal in all 14 examples in hhem \\(higher is better\\)."),
         (
             {"hhem": replaced(GOOD, 1, 0.8)},
             0,
@@ -342,7 +345,7 @@ def replaced(values: list[Any], number: int, by: Any) -> list[Any]:
         (
             {"hhem": [0.5] * 14},
             3,
-            r"new is significantly worse than base in hhem: base minus new is 0\.425 \[",
+            r"new is significantly worse than base in hhem \(higher is better\): base minus new is 0\.425 \[",
         ),
         ({"summary": replaced(SHUT, 6, " ")}, 3, "significantly more blank summaries than base"),
         (
@@ -353,11 +356,11 @@ def replaced(values: list[Any], number: int, by: Any) -> list[Any]:
         ({"hhem": [0.5] * 14, "summary": TOWNS}, 3, "new copies significantly"),  # all are said
         (
             {"hhem": replaced(GOOD, 5, 0.0)},
-            2,
+            5,
             r"apparently worse .* 5 of 14 .* \(significance needs 6\)",
         ),
-        ({"summary": replaced(SHUT, 5, "")}, 2, "apparently more blank summaries"),
-        ({"summary": [*SHUT[:9], *TOWNS[9:]]}, 2, "copies apparently more than base"),
+        ({"summary": replaced(SHUT, 5, "")}, 5, "apparently more blank summaries"),
+        ({"summary": [*SHUT[:9], *TOWNS[9:]]}, 5, "copies apparently more than base"),
         (
             {"hhem": [None] * 7 + GOOD[:7]},
             2,
@@ -392,8 +395,85 @@ def test_a_gate_by_a_column_of_others(
         content = json.loads(run(base, new, *arguments, "--json", status=status).stdout)
         assert content["status"] == status
         assert re.search(reason, "\n".join(content["reasons"]))
-        verdicts = ["passed", "incomplete", "undecided", "worse", "copies"]
+        verdicts = {0: "passed", 1: "incomplete", 3: "worse", 4: "copies", 5: "undecided"}
         assert content["verdict"] == verdicts[status]
+
+
+LONG = ["Nobody may cross the river there until next spring arrives again."] * 7 + [
+    "Cars must take another road into this place for many months."
+] * 7
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "status", "reason"),
+    [
+        # Each summary cut to its first three words.
+        (
+            {"summary": ["Nobody may cross"] * 7 + ["Cars must take"] * 7},
+            [],
+            5,
+            "new has 3.0 words",
+        ),
+        (
+            {"summary": ["Nobody may cross"] * 7 + ["Cars must take"] * 7},
+            ["--allow-shorter"],
+            0,
+            "",
+        ),
+        ({"summary": [text[: len(text) // 2 + 3] for text in LONG]}, [], 0, "equal in all"),
+        # Shorter ones that are worse are worse.
+        ({"summary": ["It is shut."] * 14, "hhem": [0.5] * 14}, [], 3, "significantly worse"),
+        (
+            {"summary": ["I cannot say with certainty what the text says."] * 8 + LONG[6:12]},
+            [],
+            5,
+            "Most summaries of new are one text: 'I cannot say",
+        ),
+        ({"summary": [" ".join([text] * 5) for text in LONG]}, [], 0, "of one text several times"),
+        # A tolerance is for the measure that decides.
+        ({"hhem": [score - 0.03 for score in GOOD]}, [], 3, "significantly worse"),
+        ({"hhem": [score - 0.03 for score in GOOD]}, ["--tolerance", "0.04"], 0, "is 0.0300 ["),
+        (
+            {"hhem": [score - 0.03 for score in GOOD]},
+            ["--tolerance", "0.02"],
+            3,
+            "by more than 0.02",
+        ),
+        ({"hhem": [0.86] * 5 + GOOD[5:]}, ["--tolerance", "0.5"], 0, "not significantly worse"),
+        ({"summary": TOWNS}, ["--tolerance", "1"], 4, "copies significantly more"),
+        # A difference of a millionth is shown as one.
+        ({"hhem": [score - 2e-6 for score in GOOD]}, [], 3, "is 2.00e-06 [2.00e-06, 2.00e-06]"),
+        # Other scales.
+        (
+            {"hhem": [90.0, 95.0] * 7},
+            [],
+            5,
+            "another scale: 95.0 is far outside the values of base",
+        ),
+        ({"hhem": [0.99, 1.02] * 7}, [], 5, "hhem of new is 1.02 in 7 rows"),
+        ({"hhem": [1.04] * 14}, [], 5, "hhem of new is 1.04 in 14 rows"),
+    ],
+)
+def test_what_a_score_cannot_show_is_not_passed(
+    changed: dict[str, Any], options: list[str], status: int, reason: str, tmp_path: Path
+) -> None:
+    base = detected(tmp_path / "base.jsonl", summary=LONG)
+    new = detected(tmp_path / "new.jsonl", **{"summary": LONG, **changed})
+    ran = run(base, new, *HHEM, "--higher", "hhem", "--fail-if-worse", *options, status=status)
+    assert reason in ran.stderr
+    assert ran.stderr.splitlines()[-1].startswith(f"exit status {status}: ")
+
+
+@pytest.mark.parametrize(("measure", "status"), [("inconsistency", 1), ("alarm_rate", 0)])
+def test_a_value_is_missing_if_it_cannot_be_undefined(
+    measure: str, status: int, tmp_path: Path
+) -> None:
+    known = {"alarm_rate": 0.1, "inconsistency": [0.1] * 30}
+    base = system(tmp_path / "base.jsonl", 3, 30, **known)
+    new = system(tmp_path / "new.jsonl", 3, 30, **known | {measure: replaced([0.1] * 30, 5, None)})
+    ran = run(base, new, "--measures", measure, "--fail-if-worse", status=status)
+    assert ("Values of inconsistency are missing: base 0, new 5." in ran.stderr) == bool(status)
+    assert "does not see whether one text is repeated" in ran.stderr  # there are no texts
 
 
 def test_significantly_more_summaries_without_a_value_are_not_passed(tmp_path: Path) -> None:
@@ -401,7 +481,7 @@ def test_significantly_more_summaries_without_a_value_are_not_passed(tmp_path: P
     sources = [f"Town {number} closed its old bridge because of rust." for number in range(40)]
     texts = {"source": sources, "summary": ["It is shut."] * 40}
     base = detected(tmp_path / "base.jsonl", [0.9] * 40, **texts)
-    for bad, status in ((0.0, 3), (None, 2), ("", 2)):
+    for bad, status in ((0.0, 3), (None, 5), ("", 5)):
         new = detected(tmp_path / "new.jsonl", replaced([0.9] * 40, 18, bad), **texts)
         run(base, new, *HHEM, "--higher", "hhem", "--fail-if-worse", status=status)
 
