@@ -25,6 +25,7 @@ from estime_metric.wording.tables import (
     PEOPLES,
     ROMAN_NUMERALS,
     WITH_PERIOD,
+    WITHOUT_DECOMPOSITION,
 )
 from estime_metric.wording.tokens import SPACES, Tokens
 
@@ -49,16 +50,20 @@ _INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
 _KEPT = 2**14
 
 
+_NO_LETTERS = str.maketrans("", "", ". '")
+
+
 @lru_cache(_KEPT)
 def _letters_of(written: str) -> str:
-    """A word without capitals, marks, points and spaces."""
+    """A word without capitals, marks, points, apostrophes and spaces."""
     if written.isascii():
-        return written.lower().replace(".", "").replace(" ", "")
-    letters = unicodedata.normalize("NFKD", written).casefold()
+        return written.lower().translate(_NO_LETTERS)
+    letters = unicodedata.normalize("NFKD", written).casefold().translate(WITHOUT_DECOMPOSITION)
     return "".join(
         letter
         for letter in letters
-        if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf") and letter not in ". "
+        if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf")
+        and letter not in ". '\u2018\u2019"
     )
 
 
@@ -113,7 +118,11 @@ def can_be_name(written: str) -> bool:
 
 @lru_cache(_KEPT)
 def related_forms(form: str) -> frozenset[str]:
-    """A word, and the names that it can belong to: "venezuelans" and "venezuela"."""
+    """A word, and the names that it can belong to: "venezuelans" and "venezuela". If a table says whose
+    a form is, its ending does not: "nigerian" is of "nigeria", not of "niger".
+    """
+    if form in PEOPLES:
+        return frozenset([form, PEOPLES[form]])
     stems = {form.removesuffix(ending) for ending in ENDINGS}
     peoples = stems | {form.removesuffix(ending) for ending in OF_PEOPLES}
     names = {form, *(stem for stem in stems if len(stem) >= LEAST)}
@@ -133,6 +142,7 @@ class Facts:
             "Project Manager: Good morning".
         lower: forms of the words without a capital.
         has_capitals: whether a word begins with a capital.
+        full_names: every name in `FULL_NAMES`, with its initialisms.
     """
 
     def __init__(self, text: str) -> None:
@@ -142,7 +152,9 @@ class Facts:
             position for number in self.numbers for position in range(number.first, number.stop)
         )
         written = self.tokens.written
-        with_capital = [position for position, word in enumerate(written) if word[0].isupper()]
+        different = set(written)
+        capitals = {word for word in different if word[0].isupper()}
+        with_capital = [position for position, word in enumerate(written) if word in capitals]
         self.has_capitals = bool(with_capital)
         self.names = [
             position
@@ -156,14 +168,15 @@ class Facts:
             and not self.begins_sentence(position)
             and not self.tokens.gaps[position + 1].startswith(":")
         )
-        self.lower = frozenset(plain(word) for word in set(written) if word.islower())
+        self.lower = frozenset(plain(word) for word in different if word.islower())
+        self.full_names = list(self._full_names())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
         """Every run of words with capitals, with links such as "of" between them, of which at least two have one;
         with its initials, those of its links and without them. An initialism has all of its letters among
         them. Two letters are the initials of too many names; those in `FULL_NAMES` have them all the same.
         """
-        yield from self._full_names()
+        yield from self.full_names
         names = frozenset(self.names)
         for first in self.names:
             every = short = _initials_of(self.tokens.written[first])
@@ -184,14 +197,12 @@ class Facts:
                         )
 
     def _full_names(self) -> Iterator[tuple[range, set[str]]]:
-        """Every name in `FULL_NAMES`, with its initialisms."""
         words = list(map(str.lower, self.tokens.written))
-        for first, word in enumerate(words):
-            if word in FIRST_WORDS:
-                for stop in range(first + 1, min(first + LONGEST_FULL_NAME, len(words)) + 1):
-                    initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
-                    if initialisms:
-                        yield range(first, stop), set(initialisms)
+        for first in [position for position, word in enumerate(words) if word in FIRST_WORDS]:
+            for stop in range(first + 1, min(first + LONGEST_FULL_NAME, len(words)) + 1):
+                initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
+                if initialisms:
+                    yield range(first, stop), set(initialisms)
 
     def _is_within_name(self, position: int) -> bool:
         """Whether what is before a word can be within a name: "New York", "F. Kennedy"."""

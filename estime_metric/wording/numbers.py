@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import regex
 
@@ -15,8 +16,10 @@ from estime_metric.wording.tables import (
     CARDINALS,
     CURRENCIES,
     DECADES,
+    MONTHS,
     ORDINALS,
     PARTS,
+    ROMAN_NUMERALS,
     SCALE_LETTERS,
     SCALES,
     SHORT_SCALES,
@@ -36,7 +39,7 @@ _FIRST_WORDS = frozenset(
     written
     for word in (*_VALUES, *SCALES, "hundredth", "thousandth", "millionth", "half", "quarter")
     for written in (word, word.capitalize(), word.upper())
-)
+).union("VX")
 
 
 def _any(words: Iterable[str]) -> str:
@@ -63,8 +66,11 @@ _PATTERN = {
         "before_hours": BEFORE_HOURS,
         "currencies": CURRENCIES,
     }.items()
-} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS}
+} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS, "zones": "GMT|BST|UTC"}
 _GRAMMAR = {
+    "raised": r"(?:\^\{?(?P<power>[-\u2212]?\d\d?)|(?P<power>\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,2}))",
+    # between the numbers of a range: "$5 to $7 billion"
+    "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
     "scale": r"(?P<word>%(scales)s)\b",
     "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)\b)",
     "scaled": r"(?:(?:%(below_100)s%(_)s)?%(scale)s(?:%(_)s%(scale)s)*+)",
@@ -75,77 +81,80 @@ _GRAMMAR = {
           | (?P<word>(?:one%(_)s)?(?:half|quarter)|one%(_)s(?:%(parts)s))\b )
         (?:%(_)s(?:of[ ])?an?[ ]%(scale)s)?
         | (?:(?P<century>eighteen|nineteen|twenty)%(_)s)?(?P<word>%(decades)s)\b(?P<decade>)
-        | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)[ ](?=%(large)s)%(below_100)s(?!-)
+        | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)
+          (?:[ ](?=%(large)s)%(below_100)s(?!-)|%(_)shundreds\b(?P<decade>))
         | %(ordinal)s
-        | %(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
         | (?P<word>noon|midnight)\b(?P<clock>)
-        | %(below_100)s""",
-    "in_digits": r"""
+        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<roman>[VX]))(?![\w'\u2019&-]|\.[ ]?\p{Lu})
+        | (?:%(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
+            | %(below_100)s)
+          (?:(?<!\bat[ ]one)%(_)s(?P<word>point(?:%(_)s(?:%(cardinals)s|oh)\b)+))?""",
+    # what is directly behind digits begins with one of :/'\u2019 or is a letter
+    "marked_digits": r"""
         (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
-        | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?![:\d])
-        | (?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d)(?=[ ](?:GMT|BST|UTC)\b)
+        | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?::00)?(?![:\d])
         | (?P<duration>\d+(?::\d\d)+)
         | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{1,3}0)s\b
         | (?P<digits>(?P<decade>\d0|\d{3}0))(?=['\u2019]s\b)
         | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
+        | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)""",
+    "in_digits": r"""
+        (?=\d++[:/'\u2019\p{L}])(?:%(marked_digits)s)
         | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
         | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
-        | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)
-        | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\d)))?(?=[.\d%(fractions)s])
-          (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
-    # between the numbers of a range: "$5 to $7 billion"
-    "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
-    "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]clock|GMT|BST|UTC)\b)",
+        | (?=\d{4}(?!\d))(?P<digits>(?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d))
+          (?:(?<=(?:\bat[ ]|\b0\d{3}%(to)s|\b0(?=\d{3}))\d+)(?![,.]?\d)|(?=[ ]?(?:%(zones)s|h|hrs|hours)\b))
+        | 10%(raised)s
+        | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\.?\d)))?(?=[.\d%(fractions)s])
+          (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?
+          (?:e(?P<power>[+-]?\d\d?)(?!\w)|[ ]?[x*\u00b7\u00d7][ ]?10%(raised)s)?""",
+    "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]?clock|%(zones)s)\b)",
     "and_a_part": r"(?:[ ](?P<word>and[ ](?:an?[ ]|one[ -])?(?:half|quarter))\b)?",
     "period": r"(?P<period>quarters?|half|halves)\b",
     # a number with what surrounds it, in groups by what they mean
     "number": r"""
         (?!(?:third|3rd)%(_)spart(?:y|ies)\b)
         (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
-        (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b))?
+        (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
+        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[][-\u2010\u2011\u2013])\p{Sc}?
+           |(?<!\d[ ])\b(?:minus|negative)[ ])(?P<minus>))?
+        (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>))?
         (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
         (?:(?<=(?P<money>\p{Sc}|\b(?:%(currencies)s))[ ]?)|(?P<money>%(currencies)s))?
         (?: (?=\p{L})(?:%(in_words)s | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
             | [fc]y(?:(?P<digits>\d{4})|(?P<short>\d\d))\b)
           | %(in_digits)s )
-        %(and_a_part)s(?:%(_)s?(?P<word>%(scales_of_digits)s)(?![\w'\u2019]))*+
-        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<shared>%(scale_letters)s))(?![\w'\u2019]))?%(and_a_part)s
-        (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s))?)(?:[ ]?%(clock)s)?
+        %(and_a_part)s(?:%(_)s?(?=[bcdhlmt])(?P<word>%(scales_of_digits)s)(?![\w'\u2019]))*+
+        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<letter>%(scale_letters)s))(?![\w'\u2019]|(?<=[ ].)-)
+          |(?=[ -]?(?P<unit>[kmbt])))?%(and_a_part)s
+        (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s)
+          |(?=(?:%(to)s(?:\w+[ ])?\w+)?%(_)scentur(?:y|ies)\b)(?P<centuries>))?)(?:[ ]?%(clock)s)?
         (?=%(to)s(?:\p{L}+[ ]|[\d.,:]*\d[ ]?)(?:(?P<shared>%(all_scales)s)\b|%(clock)s))?""",
 }
 for _name, _pattern in _GRAMMAR.items():
     _PATTERN[_name] = _pattern % _PATTERN
 _NUMBER = regex.compile(_PATTERN["number"], regex.IGNORECASE | regex.VERBOSE)
 
-#: Words behind a number that can change its value.
-_CONTINUING = frozenset(
-    [
-        "and",
-        "to",
-        "or",
-        "am",
-        "pm",
-        "gmt",
-        "bst",
-        "utc",
-        "o",
-        "s",
-        "fiscal",
-        "hundredth",
-        "thousandth",
-        "millionth",
-        "half",
-        "quarter",
-        "party",
-        "parties",
-    ]
-).union(_VALUES, _ALL_SCALES, (f"{part}s" for part in PARTS))
-_TIGHT = ("'", "\u2019", "-", "\u2010", "\u2011", "\u2013", "\u2014", "/")
+_GROUPS = sorted(_NUMBER.groupindex, key=_NUMBER.groupindex.__getitem__)
 
-#: Words that are numbers alone.
-_ALONE = {word: frozenset([float(value)]) for word, value in CARDINALS.items()} | {
-    word: frozenset([float(value), round(1 / value, 4)]) for word, value in ORDINALS.items()
-}
+#: Different numbers whose readings are kept, for all texts together.
+_KEPT = 2**12
+
+_MONTH = r"(?P<month>(?:0?[1-9]|1[0-2])(?!\d))"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])(?!\d)"
+_IN_DATES = frozenset("-/.")
+
+#: A date in digits: 2024-05-03, 5/3/2024, 03.05.2024, 3/5/24, 5/2024; of two parts each can be the month.
+_DATE = regex.compile(
+    rf"""(?<!\d[-\u2010-\u2014/.,:])
+        (?:[12]\d{{3}}(?P<between>[-/.]){_MONTH}(?P=between){_DAY}
+          | (?:{_MONTH}|{_DAY})(?P<between>[-/.])(?:{_MONTH}|{_DAY})(?P=between)
+            (?:[12]\d{{3}}|(?:(?<=/)|(?<=\b0\d.\d\d?.|\b\d\d?.0\d.))(?P<short>\d\d))
+          | {_MONTH}/[12]\d{{3}})
+        (?!\w|(?P=between)\d|[.,]\d)""",
+    regex.VERBOSE,
+)
+
 _JOINED = str.maketrans("", "", f"{THOUSANDS} ")
 
 
@@ -166,79 +175,108 @@ class Number:
 def numbers_of(tokens: Tokens) -> list[Number]:
     """The numbers of a text, in order."""
     numbers: list[Number] = []
+    of_dates: dict[int, frozenset[Reading]] = {}
     stop = 0
-    candidates = [
-        index
-        for index, written in enumerate(tokens.written)
+    can_begin = {
+        written
+        for written in set(tokens.written)
         if written in _FIRST_WORDS or not (written.isalpha() or written.endswith("."))
-    ]
-    for first in candidates:
+    }
+    for first in [i for i, written in enumerate(tokens.written) if written in can_begin]:
         if first < stop or tokens.continues_word(first):
             continue
-        word = tokens.written[first].casefold().translate(_JOINED)
-        if (word.isdecimal() or word in _ALONE) and _is_alone(tokens, first):
-            if word not in AMBIGUOUS:
-                values = _ALONE.get(word) or frozenset([float(word)])
-                numbers.append(Number(first, first + 1, values))
-            continue
-        match = _NUMBER.match(tokens.text, tokens.starts[first])
+        start = tokens.starts[first]
+        if tokens.gaps[first + 1] in _IN_DATES:
+            of_dates.update(_of_date(tokens.text, start))
+        match = _NUMBER.match(tokens.text, start)
         if match and match[0].casefold() not in AMBIGUOUS:
             stop = max(first + 1, bisect_left(tokens.starts, match.end()))
-            numbers.append(Number(first, stop, _readings(match)))
+            values = _readings(match.groups(), tuple(match.captures("word")))
+            numbers.append(Number(first, stop, values | of_dates.get(start, frozenset())))
     return numbers
 
 
-def _is_alone(tokens: Tokens, position: int) -> bool:
-    """Whether what is around a word adds nothing to its value; a shortcut, since most numbers are such."""
-    around = tokens.written[max(0, position - 1) : position + 2]
-    before, after = around[0].casefold(), around[-1].casefold()
-    is_last = tokens.gaps[position + 1].startswith((",", ".", ")"))
-    return (
-        (is_last or (after.isalpha() and after not in _CONTINUING))
-        and (before not in BEFORE_HOURS or tokens.written[position][2:].isdecimal())
-        and not around[0].isupper()
-        and not tokens.gaps[position].endswith(_TIGHT)
-    )
+def _of_date(text: str, start: int) -> Iterator[tuple[int, frozenset[Reading]]]:
+    """Where a date in digits begins: for each part of it that can be a month or is a short year, where it
+    begins, and what it can be read as.
+    """
+    match = _DATE.match(text, start)
+    if match:
+        for begin, end in match.spans("month"):
+            yield begin, frozenset(MONTHS[int(text[begin:end]) - 1 :][:1])
+        for begin, end in match.spans("short"):
+            yield begin, _years(text[begin:end])
 
 
-def decades_of(values: Iterable[Reading]) -> set[Reading]:
-    """The decades that years, or ages, are in."""
+def _years(short: str) -> frozenset[Reading]:
+    return frozenset([1900 + float(short), 2000 + float(short)])
+
+
+def implied_by(values: Iterable[Reading]) -> set[Reading]:
+    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5."""
+    numbers = [value for value in values if isinstance(value, float)]
+    years = [value for value in numbers if 1000 <= value < 2100]
+    ages = [value for value in numbers if 20 <= value < 100]
     return {
-        f"{value // 10:g}0s"
-        for value in values
-        if isinstance(value, float) and (20 <= value < 100 or 1000 <= value < 2100)
+        *(f"{value // 10:g}0s" for value in years + ages),
+        *(f"{value // 100:g}00s" for value in years),
+        *map(abs, numbers),
     }
 
 
-def _readings(match: regex.Match[str]) -> frozenset[Reading]:
-    captures = match.capturesdict()
-    groups = {name: texts[-1].casefold() for name, texts in captures.items() if texts}
-    value = _value(groups, captures["word"])
+@lru_cache(_KEPT)
+def _readings(captures: Sequence[str | None], words: Sequence[str]) -> frozenset[Reading]:
+    """What a match can be read as.
+
+    Args:
+        captures: what each of the groups captured last.
+        words: all that the group of words captured.
+    """
+    groups = {
+        name: capture.casefold()
+        for name, capture in zip(_GROUPS, captures, strict=True)
+        if capture is not None
+    }
+    value = _value(groups, words)
     readings: set[Reading] = {groups["duration"]} if "duration" in groups else set()
+    if "roman" in groups:
+        return frozenset([float(ROMAN_NUMERALS[groups["roman"]]), groups["roman"]])
     if "period" in groups:
         readings.add(f"{groups['period'][0]}{value:g}")
         if "ordinal" in groups:  # "third quarter" is not three of anything
             return frozenset(readings)
-    if not groups.keys().isdisjoint(["digits", "fraction", "word"]) and (
-        "digits" in groups or "decade" not in groups
+    if (
+        not groups.keys().isdisjoint(["digits", "fraction", "word", "power"])
+        and ("digits" in groups or "decade" not in groups)
+        and "letter" not in groups
     ):
         readings.add(value)
     if "short" in groups:
-        readings |= {1900 + float(groups["short"]), 2000 + float(groups["short"])}
+        readings |= _years(groups["short"])
     if "decade" in groups:
         centuries = ("",) if value >= 100 else ("", 18, 19, 20)
         readings |= {f"{century}{value:02g}s" for century in centuries}
-    if ("minutes" in groups or ("clock" in groups and value % 1 == 0)) and value <= 24:
-        readings.add(f"{int(value) % 12}:{groups.get('minutes', '00')}")
+    if "centuries" in groups:
+        readings.add(f"{value - 1:g}00s")
+    hour = float(groups.get("hour", value))
+    if ("minutes" in groups or ("clock" in groups and value % 1 == 0)) and 0 <= hour <= 24:
+        readings.add(f"{int(hour) % 12}:{groups.get('minutes', '00')}")
     if "letters" in groups and "digits" in groups:
         readings.add(groups["letters"] + groups["digits"])
     if "above" in groups or "below" in groups:
         above, below = (float(groups.get(name) or groups["digits"]) for name in ("above", "below"))
-        readings.add(round(float(groups.get("whole", 0)) + above / below, 4))
+        readings.add(_rounded(float(groups.get("whole", 0)) + above / below))
     if "ordinal" in groups and value:
-        readings.add(round(1 / value, 4))
-    if "shared" in groups:
-        readings.add(round(value * _ALL_SCALES[groups["shared"]], 4))
+        readings.add(_rounded(1 / value))
+    if "shared" in groups or "letter" in groups:
+        scale = groups.get("letter") or groups["shared"]
+        readings.add(_rounded(value * _ALL_SCALES[scale]))
+    if groups.get("digits", "").endswith("0") and value % 1:  # version 2.10 is not 2.1
+        readings.add(groups["digits"])
+        if "version" in groups:
+            readings.discard(value)
+    if "letter" in groups or ("unit" in groups and value in readings):  # 5m, 5 meters
+        readings.add(f"{value:g} {(groups.get('letter') or groups['unit'])[0]}")
     return frozenset(readings)
 
 
@@ -250,6 +288,9 @@ def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
         part += unicodedata.numeric(groups["fraction"])
     if "century" in groups:
         part = 100.0 * CARDINALS[groups["century"]]
+    if "power" in groups:
+        power = unicodedata.normalize("NFKC", groups["power"]).replace("\u2212", "-")
+        part = (part or 1) * 10.0 ** int(power)
     scale = 1.0
     for word in map(str.casefold, words):
         if word in _ALL_SCALES:
@@ -259,7 +300,14 @@ def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
                 total, part = total + part, 0.0
         elif word in _VALUES:
             part += _VALUES[word]
+        elif word.startswith("point"):
+            decimals = regex.split(_SPACE, word)[1:]
+            part += float("." + "".join(str(CARDINALS.get(digit, 0)) for digit in decimals))
         else:
             of_whole = PARTS[regex.split(_SPACE, word)[-1].removesuffix("s")]
             part = part + scale / of_whole if word.startswith("and") else (part or 1) / of_whole
-    return round(total + part, 4)
+    return _rounded(-total - part if "minus" in groups else total + part)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}")

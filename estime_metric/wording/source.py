@@ -19,7 +19,7 @@ from estime_metric.wording.names import (
     plain,
     related_forms,
 )
-from estime_metric.wording.numbers import Number, Reading, decades_of, numbers_of
+from estime_metric.wording.numbers import Number, Reading, implied_by, numbers_of
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.text import Shown, shown
 from estime_metric.wording.tokens import SPACES, Tokens
@@ -143,7 +143,7 @@ class SourceWording:
         numbers = facts.numbers + numbers_of(Tokens(read.other))
         values = frozenset(value for number in numbers for value in number.values)
         self._values = values.union(
-            decades_of(values),
+            implied_by(values),
             (ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)),
         )
         names = {facts.tokens.written[position] for position in facts.names}
@@ -151,6 +151,9 @@ class SourceWording:
         self._initialisms = frozenset(initialisms) - {""}
         self._initials = self._initialisms.union(
             *(initials for _, initials in facts.with_initials())
+        )
+        self._full_names = frozenset(  # two letters are the initials of too many
+            short for _, initials in facts.full_names for short in initials if len(short) > 2
         )
         if facts.has_capitals:
             names = set(filter(can_be_name, names))
@@ -336,6 +339,10 @@ class SourceWording:
                 if not self._has_form(form) and form not in of_names:
                     new.append((range(position, position + 1), frozenset({form})))
         ignored = _announcements(facts, names)
+        if new:  # the 1 of "World War 1"
+            ignored += [
+                (tokens.starts[name[0]], tokens.ends[name[-1]]) for name in self._spelled_out(facts)
+            ]
         numbers: list[range] = []
         seen: set[Reading] = set()
         for span, values in new:
@@ -345,12 +352,10 @@ class SourceWording:
         return numbers
 
     def _has_number(self, number: Number) -> bool:
-        return not (
-            number.values.isdisjoint(self._values) and number.values.isdisjoint(self._runs.words)
-        )
+        return any(map(self._has_form, number.values))
 
     def _spelled_out(self, facts: Facts) -> list[range]:
-        """The names that the source has as initials."""
+        """The names that the source has as initials, or as another full name with these."""
         return [
             name
             for name, initials in facts.with_initials()
@@ -358,9 +363,13 @@ class SourceWording:
                 short in self._initialisms or PEOPLES.get(short, short) in self._names
                 for short in initials
             )
+        ] + [
+            name
+            for name, initialisms in facts.full_names
+            if not self._full_names.isdisjoint(initialisms)
         ]
 
-    def _has_form(self, form: str) -> bool:
+    def _has_form(self, form: Reading) -> bool:
         return (
             form in self._other_forms
             or form in self._values

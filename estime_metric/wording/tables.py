@@ -48,7 +48,12 @@ SCALES = {
 }
 
 #: Abbreviation of a scale behind digits -> its value.
-SHORT_SCALES = {"mn": 1e6, "mln": 1e6, "bn": 1e9, "bln": 1e9, "tn": 1e12, "trn": 1e12}
+SHORT_SCALES = {"mn": 1e6, "mln": 1e6, "bn": 1e9, "bln": 1e9, "tn": 1e12, "trn": 1e12} | {
+    "lakhs": 1e5,
+    "lac": 1e5,
+    "crores": 1e7,
+    "cr": 1e7,
+}
 
 #: The same for letters that can be a unit too, unless the digits are an amount of money.
 SCALE_LETTERS = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
@@ -58,6 +63,21 @@ DECADES = {f"{word[:-1]}ies": CARDINALS[word] for word in TENS}
 
 #: Part of a whole -> how many make a whole.
 PARTS = {"half": 2, "quarter": 4} | {word: value for word, value in ORDINALS.items() if value > 2}
+
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 
 #: Words before a number that can be an hour.
 BEFORE_HOURS = frozenset(
@@ -98,8 +118,10 @@ CURRENCIES = [
     "Rs",
 ]
 
-#: Roman numeral -> its value; single letters are mostly something else.
+#: Roman numeral -> its value; "V" and "X" are numerals behind a name alone, other single letters never.
 ROMAN_NUMERALS = {
+    "v": 5,
+    "x": 10,
     "ii": 2,
     "iii": 3,
     "iv": 4,
@@ -168,6 +190,12 @@ OTHER_FORMS = ABBREVIATIONS | _by_form(
     lgbt lgbti lgbtq lgbtqi lgbtqia, covid covid19
     """
 )
+
+#: Lower-case letters that Unicode does not decompose into a letter and a mark -> how they are written without them.
+WITHOUT_DECOMPOSITION = str.maketrans(
+    "\u00f8\u0142\u0111\u00f0\u0256\u0257\u0127\u0131\u0167\u0138\u0199\u0253\u0180\u01b4\u01e5\u0268\u0259\u0192\u024d\u01b6\u019a",
+    "olddddhitkkbbygiefrzl",
+) | str.maketrans({"\u00e6": "ae", "\u0153": "oe", "\u00fe": "th", "\u014b": "ng"})
 
 #: Abbreviations behind which a period does not end the sentence.
 WITH_PERIOD = frozenset({*ABBREVIATIONS, "mrs", "ms", "no"})
@@ -307,7 +335,8 @@ _FULL_NAMES = """
     united states of america: us usa, university of california los angeles: ucla, utah: ut, vermont: vt,
     veterans affairs: va, vice president: vp, virginia: va, vitro fertilisation: ivf,
     vitro fertilization: ivf, virtual reality: vr, washington: wa, west virginia: wv, wisconsin: wi,
-    world war 1: wwi, world war 2: wwii, world war one: wwi, world war two: wwii, wyoming: wy
+    world war 1: wwi, world war 2: wwii, world war i: wwi, world war ii: wwii, world war one: wwi,
+    world war two: wwii, wyoming: wy
 """
 #: Full name -> its initialisms, if initials do not show them: all with two letters, and those of one word or of
 #: words without a capital.

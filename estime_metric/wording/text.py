@@ -151,6 +151,8 @@ def _entities(text: str) -> Iterator[Edit]:
 _APOSTROPHES = "\u02bc\u02b9\u00b4\u2032\u201b"
 #: Digits below the line.
 _LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
+#: Letters like apostrophes, which are mostly left out: Hawai\u02bbi.
+_LETTERS_LIKE_APOSTROPHES = "\u02bb\u02be\u02bf"
 #: Ligatures, full-width forms, and letters whose font is a part of the character.
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
@@ -188,7 +190,7 @@ def _as_shown(characters: str) -> str:
 
 def _unstyled(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cf":
+    if category == "Cf" or character in _LETTERS_LIKE_APOSTROPHES:
         return ""
     if category == "Zs":
         return " "
@@ -251,6 +253,15 @@ _REPLACED = [
         ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
         (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
         ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
+        ("$", r"\b(?:US|U\.S\.|AU|CA|HK|NZ|SG|[ACRS])(?=\$ ?\d)", ""),
+        ("\u00b7", rf"(?<=\d)\u00b7(?=\d)(?!10[\^{_RAISED}])", "."),
+        # what else is in 2024-05-03T14:30:00.000+02:00
+        (
+            ["T0", "T1", "T2"],
+            r"(?<=T\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)\b",
+            "",
+        ),
+        (["T0", "T1", "T2"], r"(?<=\d{4}-\d\d-\d\d)T(?=[0-2]\d:[0-5]\d)", " "),
         # $5$ in LaTeX
         ("$", r"\$(?=\d[\d.,:%]*+\$(?!\d))|(?<=\$\d[\d.,:%]*)\$(?!\d)", ""),
         (

@@ -25,7 +25,7 @@ FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
 
 #: Digits with thousands joined ("10, 000" too) and decimals, perhaps without a digit before them.
 DIGITS = (
-    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,[ ]000)+(?!\d)|\d+)"
+    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,[ ]000)+(?!\d)|\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d)|\d+)"
     rf"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
 )
 
@@ -37,9 +37,12 @@ _NUMBER = (
     rf"(?:[QqHh]\d\d(?!\w)|[aApP]\.[mM]\b|{_LETTER}*)"
 )
 
-#: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation.
+#: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation;
+#: within O'Brien and Qur'an an apostrophe is a part of the word.
 _WRITTEN = (
     r"\p{L}+(?=[nN]['\u2019][tT]\b)"
+    r"|(?:(?<!\w)(?:[oO]|[DMN](?=.\p{Lu}))|\p{L}{2,})"
+    r"(?:['\u2018\u2019](?!(?i:s|t|re|ve|ll|d|m)(?!\p{Ll}))\p{L}+)+(?![\p{N}\p{M}_])"
     r"|[A-Za-z0-9_]++(?![\p{L}\p{N}\p{M}\p{Cf}])"
     rf"|[{UNSPACED}]\p{{M}}*"
     rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\p{{Cf}}_]--[{UNSPACED}]]*+"
