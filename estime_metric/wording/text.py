@@ -236,8 +236,8 @@ _CITATION = r"""(?xm)
         |(?<!\S)\[[ ]?(?&numbers)[ ]?\](?=[ ]?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{Lu}|(?:FUNCTION_WORDS)\b))
     )
     (?(DEFINE)
-        (?P<label>(?i:sources?|doc(?:ument)?s?|citations?|cite|ref(?:erence)?s?|passages?|snippets?|chunks?
-            |(?:foot)?notes?|fn|web|search(?:[ ]result)?|oaicite)[ .:_\#-]{0,2})
+        (?P<label>(?i:(?:see[ ])?(?:sources?|doc(?:ument)?s?|citations?|cite|ref(?:erence)?s?|passages?|snippets?|chunks?
+            |(?:foot)?notes?|fn|web|search(?:[ ]result)?|oaicite|contexts?|id))[ .:_\#-]{0,2})
         (?P<numbers>\d{1,3}(?:[ ]?(?:[,;&\u2013\u2014-]|and|to)[ ]?\d{1,3})*+)
         (?P<named>(?&label)(?&numbers)(?:[ ]?(?:[,;&]|and)[ ]?(?&label)(?&numbers))*+)
         (?P<address>\((?=[^()\s]*[:\#/.])[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\))

@@ -126,7 +126,7 @@ def test_shown_by_hand(text: str, expected: str) -> None:
             "red, blue; it's so \u201cso\u201d he",
         ),
         ("red [ 1 ] . The ( Source 3 ) man .", "red. The man."),
-        ("A [doc1] b [Source 1] c [citation:1] d (Source 3) e (Doc 3, Doc 4)f", "A b c d e f"),
+        ("A [doc1] b [Source 1] c [citation:1] d (see Source 3) e (Doc 3, Doc 4)f", "A b c d e f"),
         ("a red\u30101\u2020source\u3011 b [7\u2020L1-L5] c [web:2][oaicite:1]", "a red b c"),
         (
             "red [1](https://a.org/b_(c)) b [[2]](#n) c \\[3\\]. ([4], [5]) [6]Red red[7]b",
