@@ -5,6 +5,9 @@
 Changes one operator, number or condition at a time, chosen by a hash of its text, in a copy of the current folder,
 a clone, and runs the tests until one fails. Prints the survivors: each is a gap in the tests or a change without
 consequences. Run it in two clones to compare their tests: code that is equal in both is changed alike.
+
+With ``--cases`` it runs all tests, and prints which of them are enough to notice what all notice; a test outside
+of these may be needed for another change, or state what a page promises.
 """
 
 from __future__ import annotations
@@ -17,8 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 from cyclopts import App
 
@@ -75,8 +80,27 @@ def order(seed: int, file: Path, line: str) -> bytes:
     return hashlib.sha256(f"{seed} {file} {line.partition(':')[2]}".encode()).digest()
 
 
+def cover(noticing: Collection[set[str]]) -> list[str]:
+    """A few tests of which at least one notices each change, as one of ``noticing`` does; chosen greedily."""
+    chosen, left = [], [tests for tests in noticing if tests]
+    while left:
+        ((most, _),) = Counter(test for tests in left for test in sorted(tests)).most_common(1)
+        chosen.append(most)
+        left = [tests for tests in left if most not in tests]
+    return chosen
+
+
+def failed(report: Path) -> set[str]:
+    """The tests that failed, by the file that pytest writes with ``--junit-xml``."""
+    return {
+        f"{case.get('classname')}::{case.get('name')}"
+        for case in ElementTree.parse(report).iter("testcase")
+        if case.find("failure") is not None or case.find("error") is not None
+    }
+
+
 @app.default
-def main(module: Path, *tests: str, number: int = 30, seed: int = 0) -> None:
+def main(module: Path, *tests: str, number: int = 30, seed: int = 0, cases: bool = False) -> None:
     """Print the changes that survive.
 
     Args:
@@ -84,6 +108,7 @@ def main(module: Path, *tests: str, number: int = 30, seed: int = 0) -> None:
         tests: Files and folders of tests, as for pytest, whose options follow ``--``.
         number: How many changes are tried.
         seed: Another seed, other changes.
+        cases: Run all tests for each change, and print those that are enough.
     """
     os.nice(10)
     files = [file.relative_to(ROOT) for file in sorted(ROOT.rglob("estime_metric/**/*.py"))]
@@ -94,11 +119,13 @@ def main(module: Path, *tests: str, number: int = 30, seed: int = 0) -> None:
         for line, changed in mutations((ROOT / file).read_text("utf-8"))
     ]
     changes.sort(key=lambda change: order(seed, *change[:2]))
-    options = ["-qx", "-n", "0", "-p", "no:cacheprovider"]
+    options = ["-q" if cases else "-qx", "-n", "0", "-p", "no:cacheprovider"]
     with tempfile.TemporaryDirectory() as scratch:
         clone = Path(scratch, "clone")
         shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         Path(scratch, "shared").symlink_to(ROOT.parent / "shared")
+        report = Path(scratch, "report.xml")
+        options.append(f"--junit-xml={report}")
         environment = {**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"}
 
         def fails(limit: float) -> bool:
@@ -110,13 +137,18 @@ def main(module: Path, *tests: str, number: int = 30, seed: int = 0) -> None:
         if fails(3600):
             sys.exit("The tests fail without a change.")
         limit = 60 + 3 * (time.monotonic() - start)  # a loop that does not end is noticed
-        survivors = 0
+        survivors, noticing = 0, []
         for file, line, changed in changes[:number]:
             (clone / file).write_text(changed, "utf-8")
+            report.unlink(missing_ok=True)
             if not fails(limit):
                 survivors += 1
                 print(f"{file}:{line}", flush=True)
+            elif report.exists():  # not if a loop did not end
+                noticing.append(failed(report))
             shutil.copy(ROOT / file, clone / file)
+    for test in cover(noticing) if cases else []:
+        print(f"enough: {test}")
     print(f"{survivors} of {len(changes[:number])} survive ({len(changes)} changes, seed {seed})")
 
 

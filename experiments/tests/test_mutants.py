@@ -1,4 +1,4 @@
-from experiments.mutants import mutations
+from experiments.mutants import cover, mutations
 
 TEXT = """
 def share(a, b):
@@ -18,3 +18,8 @@ def test_each_change_is_one_expression_and_leaves_errors() -> None:
     ]
     assert "if not a >= 3:" in made["3: a > 3  ->  a >= 3"]
     assert all("a + 1" in text for text in made.values())
+
+
+def test_a_few_tests_notice_what_all_notice() -> None:
+    noticing = [{"a", "b"}, {"b", "c"}, {"c"}, set(), {"b"}]
+    assert cover(noticing) == ["b", "c"]
