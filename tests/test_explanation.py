@@ -118,19 +118,6 @@ def test_it_has_every_measure_of_its_configuration(bert_folder: str, pairs: Pair
     assert math.isnan(scorer.explain("they left", pairs[3][1]).value("new_names"))
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_cache_and_company_change_nothing(bert_folder: str, pairs: Pairs, unit: str) -> None:
-    pairs = pairs[:9]
-    scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
-    shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
-    assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
-    expected = [verdicts(each) for each in shown[: len(pairs)]]
-    assert [verdicts(scorer.explain(*pair)) for pair in pairs] == expected
-    cached = EstimeScorer(model=bert_folder, unit=unit, cache=10**8, **SHORT)
-    for _ in range(2):
-        assert [verdicts(each) for each in cached.explain_pairs(*split(pairs))] == expected
-
-
 def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=(3, 1), **SHORT)
     result = scorer.score(*split(pairs))
@@ -276,15 +263,6 @@ def test_all_that_is_shown_can_be_written_as_json(bert_folder: str, pairs: Pairs
         assert read[name] == getattr(shown, name)
     assert (len(read["units"]), len(read["words"])) == (shown.tokens, len(shown.words))
     assert read["units"][0]["best"]["similarity"] == shown.units[0].best.similarity
-
-
-def verdicts(shown: Explanation) -> list[tuple[int, int, str]]:
-    """Those that rounding cannot change."""
-    return [
-        (unit.start, unit.end, unit.verdict)
-        for unit in shown.units
-        if unit.margin is not None and abs(unit.margin) > 1e-4 * abs(unit.best.similarity)
-    ]
 
 
 def test_the_surest_words_come_first() -> None:

@@ -369,18 +369,6 @@ def test_what_needs_one_layer_says_so(table: Path, score: Score, option: str) ->
     assert refused == f"error: Expected --layers to be one layer with {name}, but got 1, 2.\n"
 
 
-def test_min_tokens_is_an_option_of_every_command_that_scores(score: Score, tmp_path: Path) -> None:
-    a, b = tables(tmp_path, a=["The cat sat."], b=["A cat."])
-    out = tmp_path / "out.jsonl"
-    score(a, "--min-tokens", 20, "-o", out)
-    (row,), signature = json_rows(out), record_of(out)["signature"]
-    assert "|min_tokens:20|" in signature
-    explained = json.loads(run_command("explain", a, "--config", out, "-o", "-").stdout)
-    assert explained["inconsistency"] == pytest.approx(row["inconsistency"], abs=1e-5)
-    compared = run_command("compare", out, b, "-q", "--json").stdout
-    assert explained["signature"] == json.loads(compared)["signature"] == signature
-
-
 def test_several_processes_of_torchrun_are_refused_with_the_section_to_read(
     table: Path, score: Score, monkeypatch: pytest.MonkeyPatch
 ) -> None:

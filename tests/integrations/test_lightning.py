@@ -54,14 +54,6 @@ def test_training_logs_checkpoints_and_resumes(bert_folder: str, tmp_path: Path)
     assert len(group["params"]) == len(list(example.Summarizer().model.parameters()))
 
 
-@pytest.mark.slow
-def test_the_curve_falls(tmp_path: Path) -> None:
-    few = ["--validation", "8", "--epochs", "8", "--plot", f"{tmp_path}/a.svg"]
-    outcome = example.main(["--accelerator", "cpu", "--folder", str(tmp_path), *few])
-    assert "ROUGE-L" in (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert torch.load(outcome["best"], weights_only=False)["epoch"] > 3
-
-
 SOURCES = [
     "The council of the town voted on Tuesday to close the old iron bridge to cars. Engineers had found "
     "rust in four of its twelve beams. Repairs will take eighteen months, the mayor said.",

@@ -79,17 +79,6 @@ def test_each_id_counts_once(alarms: MakeMetric, pairs: Pairs, values: torch.Ten
     assert mean.compute() == pytest.approx(float(values[[*range(9), 7, 8]].mean()))
 
 
-def test_ids_of_the_batch_instead_of_the_dataset_are_warned_of(
-    alarms: MakeMetric, pairs: Pairs
-) -> None:
-    metric = alarms()
-    for start in (0, 4):
-        metric.update(**named(pairs[start : start + 4]), ids=range(4))
-    message = r"4 examples have the same id as another example .* \(for example, id 0\)"
-    with pytest.warns(UserWarning, match=message):
-        metric.compute()
-
-
 def test_other_texts_differ_if_a_number_alone_does_and_undefined_names_are_equal(
     alarms: MakeMetric,
 ) -> None:

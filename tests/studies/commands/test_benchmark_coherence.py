@@ -37,23 +37,6 @@ def test_runs_and_seed_are_options(folder: Path) -> None:
     assert [(row["measure"], row["paper"]) for row in rows] == [("BAS", "0.896"), ("GRN", "0.504")]
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_pictures")
-def test_published_scores_of_a_file_are_rows(folder: Path) -> None:
-    """As they were published: ``doc,system,score``."""
-    options = ["--resamples", 5, "--runs", 1, "-o", folder / "out", "-q"]
-    options += ["--scores", folder / "coherence_scores" / "gruen.csv"]
-    shown = run_command("benchmark", "coherence", folder, *options, columns=100).stdout
-    assert "gruen [gruen]" in shown[shown.index("Table 1 of") :]
-    rows = csv_rows(folder / "out" / "agreement.csv")
-    own, published = (
-        {row["statistic"]: row for row in rows if row["measure"] == name}
-        for name in ("gruen [gruen]", "GRN")
-    )
-    assert [own[name]["value"] for name in own] == [published[name]["value"] for name in own]
-    assert (own["τ_sum"]["paper"], published["τ_sum"]["paper"]) == ("", "0.27")
-
-
 def test_annotators_and_entities(folder: Path) -> None:
     frames = analyze(Scored(data := read(folder), frame=data.table), runs=0, intervals=False)
     rows = json_rows(folder / "summeval" / "annotations.jsonl")

@@ -10,7 +10,6 @@ import pytest
 
 from estime_metric.examples import PATH as EXAMPLES
 from tests.command import SHORT, csv_rows, json_rows, run_command, write_jsonl
-from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
 QUICK = [*SHORT, "--resamples", "20", "-q"]
@@ -67,13 +66,6 @@ def test_ids_are_compared_as_text_before_anything_is_corrupted(tmp_path: Path) -
     refused = run(table, "-m", "embedded-small", *QUICK, status=2).stderr
     assert "Expected each pair to have another id, but 7, x occurs twice." in refused
     assert "Traceback" not in refused
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
-def test_a_folder_of_summeval_gives_references(bert_folder: str) -> None:
-    options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, *QUICK]
-    assert "1 error, 2 pairs" in run(SUMMEVAL, "--pairs", 2, *options).stdout
 
 
 @pytest.mark.slow

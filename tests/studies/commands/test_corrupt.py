@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
-from tests.command import csv_rows, json_rows, run_command, write_jsonl
+from tests.command import json_rows, run_command, write_jsonl
 from tests.families import SENTENCES
 
 run = partial(run_command, "corrupt")
@@ -39,18 +38,6 @@ def test_pairs_become_labeled_pairs(table: Path, bert_folder: str, tmp_path: Pat
     assert "3 clean and 6 corrupted rows, 0 rows skipped" in shown.stdout
     assert "SubtleErrors|model:bert@sha256-" in shown.stdout
     assert shown.stderr == ""
-
-
-def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    out = tmp_path / "labeled.csv"
-    out.write_text("old")
-    assert (
-        f"wrote 6 rows to {out}"
-        in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
-    )
-    for row in csv_rows(out):
-        for error in json.loads(row["errors"]):
-            assert row["summary"][error["start"] : error["end"]] == error["replacement"]
 
 
 def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:

@@ -82,16 +82,6 @@ def test_directions_are_those_of_the_package_or_are_asked_for(
         assert list(values["mine_layer3"]) == pytest.approx(list(sign * values["alarms"]))
 
 
-def test_significance_is_a_second_table(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    options = ["--methods", "pearson", "--levels", "system,summary", "-n", 40]
-    shown = run(*tables, *options, "--significance", "williams", "-o", out)
-    assert {path.name for path in out.iterdir()} == {"agreement.csv", "differences.csv"}
-    assert len(pd.read_csv(out / "differences.csv")) == 2 * 2  # judgements and levels
-    assert "Differences between measures, williams test" in shown.stdout
-    assert "fluency, system, pearson" in shown.stdout
-
-
 def test_empty_cells_missing_systems_and_constant_groups_are_said(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
