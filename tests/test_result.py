@@ -85,16 +85,6 @@ def test_values_of_each_layer_in_order(
     assert result.mean(measure, layer) == pytest.approx(mean)
 
 
-def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
-    columns = {name: [[1, 2]] for name in STATISTICS}
-    turned = EstimeResult(statistics(**columns), EstimeConfig(model="m", layers=[5, 2]))
-    assert [turned.values("alarms", layer).item() for layer in (5, 2)] == [1, 2]
-    result = single(alarms=[3, 1], ties=[3, 1])
-    for values in (result.values("alarms"), result.values("alarms", 5), result["alarms"]):
-        assert values.tolist() == [3, 1]
-    assert (result.mean("alarms"), result.ties()) == (2, 4)
-
-
 def test_measures_are_attributes() -> None:
     result = single(alarms=[3, 1], overlap=[4, 2], tokens=[5, 2])
     typed = {name for name, kind in EstimeResult.__annotations__.items() if kind == "Tensor"}

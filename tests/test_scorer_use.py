@@ -21,17 +21,6 @@ from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 __all__ = ["scorer"]  # a fixture
 
 
-def test_it_loads_when_asked_or_at_first_use(bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=[1], device="cpu")
-    scorer.load()
-    encoder = scorer.encoder
-    result = scorer.score(["the cat"], ["the cat sat"])
-    assert scorer.encoder is encoder
-    assert result.signature == scorer.signature
-    assert "default" not in result.signature
-    assert "@sha256-" in result.signature
-
-
 @pytest.mark.parametrize("make", [EstimeScorer, ESTIME])
 def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
     make: Callable[..., object], monkeypatch: pytest.MonkeyPatch

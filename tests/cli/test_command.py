@@ -16,8 +16,7 @@ from cyclopts import App
 
 from estime_metric import __version__, cli
 from estime_metric.cli import app, console, score
-from estime_metric.cli.options import MeasureOptions, ScoringOptions
-from estime_metric.config import EstimeConfig
+from estime_metric.cli.options import ScoringOptions
 from tests.command import SHORT, run_command, run_python
 from tests.studies.made import DATA
 
@@ -78,29 +77,6 @@ def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
         assert not {"--window", "--tagger", "--soft-model", "--token-budget"} & options[command]
     assert not shared & options["compare",]  # it scores as the scored files were
     assert all("--measures" in options[name,] for name in ("score", "compare"))
-
-
-def test_options_of_the_measure_are_those_of_the_configuration_and_its_file(tmp_path: Path) -> None:
-    further = {
-        "soft_model": "x",
-        "tagger": "nltk",
-        "keep_tags": ["NN"],
-        "normalize": True,
-        "distance": 4,
-        "measures": ["winners"],
-    }
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(further))
-    options = {"model": "embedded-small", "layers": "3,5", "distance": 3}
-    expected = {**further, "model": "embedded-small", "layers": (3, 5), "distance": 3}
-    for group, measures in (
-        (MeasureOptions(config=path, measures="soft, coherence", **options), ("soft", "coherence")),
-        (MeasureOptions(config=path, **options), ("winners",)),
-        (ScoringOptions(config=path, **options), ()),
-    ):
-        settings = EstimeConfig(**group.settings())
-        assert settings == EstimeConfig(**{**expected, "measures": measures})
-    assert MeasureOptions().settings() == {}
 
 
 #: command, options in addition to those that work (an option given twice takes the last value), what is

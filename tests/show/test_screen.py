@@ -93,12 +93,6 @@ def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> Non
     assert "שלום" in text
 
 
-def test_emptiness(empty: Explanation) -> None:
-    text = " ".join(printed(empty).split())
-    assert "0 alarms" in text
-    assert ("nothing to check" if not empty.tokens else "nothing was checked") in text
-
-
 def test_printed_without_rich_it_is_a_few_lines(example: Explanation) -> None:
     counts, *surest, signature = str(example).splitlines()
     assert f", alarms {example.alarms}, " in counts
