@@ -276,6 +276,8 @@ _REPLACED = [
             "",
         ),
         ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
+        ("\u00b2", r"(?<=(?<![\w.'\u2019])(?!m)[^\W\d_])\u00b2", "2"),  # a square and a cube: x2
+        ("\u00b3", r"(?<=(?<![\w.'\u2019])(?!m)[^\W\d_])\u00b3", "3"),
         ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
         ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
         ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),

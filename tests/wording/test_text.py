@@ -137,8 +137,8 @@ def test_shown_by_hand(text: str, expected: str) -> None:
             "1945 and 1945, $5, so\u02d2 it's",
         ),
         (
-            "10<sup>6</sup>, 10<sup>12</sup>, x<sup>2</sup>, 1<sup>st</sup>, CO\u2082",
-            "10^6, 10^12, x2, 1st, CO2",
+            "10<sup>6</sup>, 10<sup>12</sup>, x<sup>2</sup>, y\u00b3, 1<sup>st</sup>, CO\u2082",
+            "10^6, 10^12, x2, y3, 1st, CO2",
         ),
         (
             "5 km\u00b2, 5 km2, 5 m3, per ft<sup>2</sup>, the m2",
