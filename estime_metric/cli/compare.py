@@ -124,7 +124,7 @@ def compare(
             not the baseline) is worse by the first measure, or copies more.
     """
     if not fail_if_worse and (tolerance or allow_shorter):
-        raise ValueError("Expected --tolerance and --allow-shorter with --fail-if-worse.")
+        raise ValueError("Expected --tolerance and --allow-shorter only with --fail-if-worse.")
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
     # These import pandas: slow.
