@@ -116,7 +116,7 @@ _GRAMMAR = {
         (?!(?:third|3rd)%(_)spart(?:y|ies)\b)
         (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
         (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
-        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[][-\u2010\u2011\u2013])\p{Sc}?
+        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[\p{Sc}][-\u2010\u2011\u2013])\p{Sc}?
            |(?<!\d[ ])\b(?:minus|negative)[ ])(?P<minus>))?
         (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>))?
         (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
@@ -146,7 +146,7 @@ _IN_DATES = frozenset("-/.")
 
 #: A date in digits: 2024-05-03, 5/3/2024, 03.05.2024, 3/5/24, 5/2024; of two parts each can be the month.
 _DATE = regex.compile(
-    rf"""(?<!\d[-\u2010-\u2014/.,:])
+    rf"""(?<!\d[/.,:]|(?<!/\d{{3}})\d[-\u2010-\u2014])
         (?:[12]\d{{3}}(?P<between>[-/.]){_MONTH}(?P=between){_DAY}
           | (?:{_MONTH}|{_DAY})(?P<between>[-/.])(?:{_MONTH}|{_DAY})(?P=between)
             (?:[12]\d{{3}}|(?:(?<=/)|(?<=\b0\d.\d\d?.|\b\d\d?.0\d.))(?P<short>\d\d))

@@ -336,7 +336,7 @@ class SourceWording:
         for position, written in enumerate(tokens.written):
             if position not in facts.of_numbers and any(map(str.isnumeric, written)):
                 form = form_of(written)
-                if not self._has_form(form) and form not in of_names:
+                if not (self._has_form(form) or form in self._initials or form in of_names):
                     new.append((range(position, position + 1), frozenset({form})))
         ignored = _announcements(facts, names)
         if new:  # the 1 of "World War 1"

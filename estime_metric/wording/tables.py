@@ -48,7 +48,13 @@ SCALES = {
 }
 
 #: Abbreviation of a scale behind digits -> its value.
-SHORT_SCALES = {"mn": 1e6, "mln": 1e6, "bn": 1e9, "bln": 1e9, "tn": 1e12, "trn": 1e12} | {
+SHORT_SCALES = {
+    "mn": 1e6,
+    "mln": 1e6,
+    "bn": 1e9,
+    "bln": 1e9,
+    "tn": 1e12,
+    "trn": 1e12,
     "lakhs": 1e5,
     "lac": 1e5,
     "crores": 1e7,
@@ -64,20 +70,8 @@ DECADES = {f"{word[:-1]}ies": CARDINALS[word] for word in TENS}
 #: Part of a whole -> how many make a whole.
 PARTS = {"half": 2, "quarter": 4} | {word: value for word, value in ORDINALS.items() if value > 2}
 
-MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS = "january february march april may june july august september october november december"
+MONTHS = _MONTHS.split()
 
 #: Words before a number that can be an hour.
 BEFORE_HOURS = frozenset(
@@ -222,10 +216,11 @@ _OPENERS = """
     officials authorities police prosecutors investigators detectives observers critics experts analysts scientists
     researchers residents witnesses individuals people users viewers readers customers reports findings results
     allegations investigations challenges concerns details efforts
+    usd eur gbp chf jpy cny rmb inr aud cad nzd hkd sgd zar ngn rs
     find check make use try avoid consider keep get take see click tune choose suggest add remove ensure
 """
 #: Words that are not names wherever they have a capital: titles, and what sentences begin with, such as adverbs, conjunctions,
-#: prepositions and pronouns, those who say something, and advice.
+#: prepositions and pronouns, those who say something, currencies, and advice.
 OPENERS = frozenset(_OPENERS.split())
 
 #: Behind a name, of `LEAST` letters: its plural, and what belongs to it.

@@ -44,6 +44,7 @@ SAME = [
     ("in the Second World War", "in WWII"),
     ("the First World War", "in WWI"),
     ("the Second World War", "in World War II"),
+    ("for USD 5", "for $5"),
     ("with GANs", "with a GAN"),
     ("two PhDs", "one Ph.D. as well"),
     ("all MPs", "one MP"),

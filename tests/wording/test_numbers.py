@@ -143,6 +143,7 @@ def new_numbers(source: str, summary: str) -> list[str]:
         ("on 25/12/2023", "on Dec. 25, 2023"),
         ("on 06-03-24", "on June 3, 2024"),
         ("in 06/2024", "in June 2024"),
+        ("from 6/3/2024-7/4/2024", "from June 3 to July 4, 2024"),
         ("2024-06-03T14:30:00Z", "June 3, 2024, 14:30"),
         ("at 14:30:00", "at 2:30 pm"),
         ("at 0900", "at 9 a.m."),
@@ -163,6 +164,7 @@ def new_numbers(source: str, summary: str) -> list[str]:
         ("US$1.2 billion", "$1.2 billion"),
         ("\u22125", "-5"),
         ("minus five", "-5"),
+        ("-$5", "$-5"),
         ("20m", "20 metres"),
         ("20m", "20 million"),
         ("a 10k race", "a 10 km race"),
@@ -171,6 +173,7 @@ def new_numbers(source: str, summary: str) -> list[str]:
         ("the 19th century", "the 1800s"),
         ("the 19th and 20th centuries", "the 1800s and the nineteen hundreds"),
         ("WWI", "World War 1"),
+        ("the First World War", "WW1"),
     ],
 )
 def test_a_number_in_another_written_form_is_not_new(form: str, other_form: str) -> None:
