@@ -338,11 +338,11 @@ class SourceWording:
                 form = form_of(written)
                 if not (self._has_form(form) or form in self._initials or form in of_names):
                     new.append((range(position, position + 1), frozenset({form})))
-        ignored = _announcements(facts, names)
-        if new:  # the 1 of "World War 1"
-            ignored += [
-                (tokens.starts[name[0]], tokens.ends[name[-1]]) for name in self._spelled_out(facts)
-            ]
+        ignored = _announcements(facts, names) + [
+            (tokens.starts[name[0]], tokens.ends[name[-1]])  # of "World War 1"
+            for name, initialisms in facts.full_names
+            if not self._initials.isdisjoint(initialisms)
+        ]
         numbers: list[range] = []
         seen: set[Reading] = set()
         for span, values in new:
