@@ -4,8 +4,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+#: Warning of sources that `looks_like_list` finds.
+LIKE_LISTS = (
+    "Sources that look like lists are read as text, with their brackets and quotation marks. Pass lists, "
+    "which CSV does not have but JSON Lines and Parquet do."
+)
+
+_LIKE_LIST = re.compile(r"""\[\s*(?:"(?s:.*)"|'(?s:.*)'|\{\s*["'](?s:.*)\})\s*\]""")
 
 #: A source as it can be passed: one text, or its passages.
 Source: TypeAlias = str | list[str] | list[dict[str, Any]]
@@ -50,6 +59,16 @@ def joined(source: Any) -> Any:
     if not isinstance(source, list) or passage_problem(source):
         return source
     return "\n".join(map(_text_of, source))
+
+
+def looks_like_list(source: str) -> bool:
+    """Whether a source that is one text looks like a list of passages that was written as text.
+
+    Example:
+        >>> [looks_like_list(text) for text in ('["a", "b"]', "['a']", "[1] A list of [notes]")]
+        [True, True, False]
+    """
+    return _LIKE_LIST.fullmatch(source.strip()) is not None
 
 
 def passage_problem(source: Any) -> str:

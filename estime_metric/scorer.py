@@ -33,7 +33,7 @@ from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.units import Language, Letters
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
-from estime_metric.passages import Source, passages_of
+from estime_metric.passages import LIKE_LISTS, Source, looks_like_list, passages_of
 from estime_metric.result import EstimeResult
 
 if TYPE_CHECKING:
@@ -410,6 +410,8 @@ class EstimeScorer:
         )
         if 2 * shorter > len(sources):
             pairs[SWAPPED] = shorter
+        if lists := sum(map(looks_like_list, sources)):
+            pairs[LIKE_LISTS] = lists
         if language.sources.are_foreign or language.summaries.are_foreign:
             text = (
                 f"The texts do not seem to be in English, the language of the encoder {self.config.model!r}, so the "

@@ -22,7 +22,7 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.table.rows import Layout, header_hint
+from estime_metric.table.rows import Layout, check_delimiter, header_hint
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -80,17 +80,22 @@ def calibrate(
 
     problems: list[str] = []
     layout = Layout(source_column=source_column, delimiter=delimiter)
+    check_delimiter(layout, [labeled])
     rows = _read(labeled, score, label, layout, problems)
     warn_of_rows(problems)
     labels = rows[label].astype(int).tolist()
     sources = source_ids(rows, source_column)
     is_higher_better = HIGHER_IS_BETTER.get(measure_of(score), higher)
-    calibration = find_threshold(
-        rows[score].tolist(),
-        labels,
-        groups=None if sources is None else sources.tolist(),
-        higher_is_better=is_higher_better,
-    )
+    try:
+        calibration = find_threshold(
+            rows[score].tolist(),
+            labels,
+            groups=None if sources is None else sources.tolist(),
+            higher_is_better=is_higher_better,
+        )
+    except ValueError as error:
+        message = str(error).replace("argument `labels`", f"column {label!r}")
+        raise ValueError(message.replace("argument `scores`", f"column {score!r}")) from error
     different = len(rows) if sources is None else sources.nunique()
     for line in _sentences(calibration, score, labels, different, higher=is_higher_better):
         say(line)

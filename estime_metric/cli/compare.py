@@ -1,7 +1,6 @@
 """``estime compare``: how several systems differ on the same sources."""
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option groups.
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from estime_metric.table.output import (
     write_text,
 )
 from estime_metric.table.rows import ColumnError, Layout, header_hint
-from estime_metric.table.table import SOURCE_ID, encodable, read, write
+from estime_metric.table.table import SOURCE_ID, encodable, read, to_json, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -331,7 +330,7 @@ def _write(
 
 
 def _as_json(content: dict[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return to_json(content, indent=2)
 
 
 def _print(compared: "Comparison") -> None:

@@ -16,7 +16,7 @@ from cyclopts import Group, Parameter, validators
 from estime_metric.checks import listed_names
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import combined
-from estime_metric.table.rows import TABLES, Layout, check_text_file
+from estime_metric.table.rows import TABLES, Layout, check_delimiter, check_text_file
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")
@@ -82,6 +82,7 @@ class TextOptions(Layout):
                 "Expected tables or text files, but got both. A text file of summaries follows "
                 "--summary-files."
             )
+        check_delimiter(self, tables)
         if self.source_file is not None:
             for path in (self.source_file, *self.summary_files):
                 check_text_file(path)

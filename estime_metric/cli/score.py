@@ -2,7 +2,6 @@
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option
 # groups.
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from estime_metric.jobs import Job, Report, score_files
 from estime_metric.jobs.report import LISTED
 from estime_metric.table.output import is_standard
 from estime_metric.table.rows import Layout
-from estime_metric.table.table import FLAG
+from estime_metric.table.table import FLAG, to_json
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -177,7 +176,8 @@ def score(
 
 def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:
     if report.resumed and not report.was_complete:
-        note(f"{counted(report.resumed, 'pair')} already scored")
+        appended = f", {counted(report.appended, 'line')} appended since" if report.appended else ""
+        note(f"{counted(report.resumed, 'pair')} already scored{appended}")
     for path in report.without_pairs:
         warn(f"{path} has no pair")
     explained = _explained(report, scorer)
@@ -194,7 +194,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         }
         if shown.number_of_worst(job):
             content["worst"] = worst_as_dicts(report, explained)
-        say(json.dumps(content, ensure_ascii=False, indent=1))
+        say(to_json(content, indent=1))
     elif job.output is not None and is_standard(job.output):
         note(signature.short)
         is_data = True

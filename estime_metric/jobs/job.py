@@ -19,6 +19,7 @@ from estime_metric._progress import Bar
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import (
+    LINES,
     Chunk,
     InputDigest,
     Journal,
@@ -37,6 +38,8 @@ from estime_metric.jobs.report import LISTED, Report, Scores, report_of
 from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.passages import joined
 from estime_metric.table.output import (
+    GZIP,
+    STANDARD,
     check_absent,
     check_different,
     check_writable,
@@ -45,6 +48,7 @@ from estime_metric.table.output import (
     locked,
     record_path,
     remove_unfinished,
+    replaced,
     resolved,
     write_standard_output,
 )
@@ -58,6 +62,7 @@ from estime_metric.table.rows import (
     read_rows,
 )
 from estime_metric.table.table import (
+    DIGESTS,
     FILE,
     FLAG,
     LINE,
@@ -66,6 +71,7 @@ from estime_metric.table.table import (
     measure_columns,
     measure_values,
     record_of,
+    row_digests,
     write,
 )
 
@@ -130,6 +136,8 @@ class Job:
         for path in self.inputs:
             is_empty = path.exists() and not path.stat().st_size
             if path not in others and not (others and (is_repeated or is_empty)):
+                if _real(path) == _real(self.file) and path.exists():
+                    return self.inputs  # which `check_writable` refuses
                 raise ValueError(
                     f"Expected the output to differ from the inputs, but {str(path)!r} belongs to it. It is "
                     "left out only if all files that the output was made of are inputs, too."
@@ -220,13 +228,14 @@ def score_files(
     resumes there. If the inputs have not changed, the output is byte for byte that of a run that was
     not killed; lines that were appended to the last input are scored too.
 
-    Each input is opened once.
+    Each input is opened once, except that plain files after the first are looked at before anything is
+    scored.
 
     Args:
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
             if there is one. If the output is finished, ``resume`` compares the inputs and the record,
-            and reports its numbers.
+            scores lines that were appended to the last input, and reports all numbers.
         worst: how many of the worst summaries the report has.
         progress: shows a bar on stderr.
         on_problem: is called with a sentence for each invalid line, when its chunk is kept.
@@ -239,11 +248,16 @@ def score_files(
     check_choice("existing", existing, EXISTING)
     is_complete = existing == "resume" and _is_finished(job.file)
     if not is_complete:
-        _check_there(job.read_files)
-    lines = chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
+        _check_inputs(job)
+    lines, appended = _lines(job), 0
     with _opened(job, existing) as path:
         if is_complete:
-            return _report_of_finished(job, lines, scorer, worst)
+            report, finished = _report_of_finished(job, lines, scorer, worst)
+            appended = 0 if report.uncompared else sum(1 for _ in lines)
+            if not appended:
+                return report
+            _reopen(job, path, finished, scorer.resolved_config)
+            lines = _lines(job)
         head = _until_first_pair(job, lines)
         config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
         names = _score_columns(job, config)
@@ -284,13 +298,24 @@ def score_files(
         report = report_of(scores, config, worst)
         texts = _texts(journal, job.layout, report)
         if job.file is not None:
-            written = OutputRows(journal, job.layout, job.keep_texts)
-            write(job.file, written, {**record, **_results(report, digest)})
+            is_text = job.file.suffix.lower() != STANDARD
+            written = OutputRows(journal, job.layout, job.keep_texts, joins_passages=is_text)
+            record |= _results(report, digest)
+            write(
+                job.file, written, {**record, DIGESTS: " ".join(row_digests(report.table, record))}
+            )
             path.unlink()
     for text, number in scores.warnings.items():
         message = f"{text} This concerns {number} of {len(scores)} pairs."
         warnings.warn(message, RuntimeWarning, stacklevel=2)
-    return replace(report, resumed=resumed, texts=texts, seconds=perf_counter() - began)
+    return replace(
+        report, resumed=resumed, appended=appended, texts=texts, seconds=perf_counter() - began
+    )
+
+
+def _lines(job: Job) -> Iterator[Line]:
+    """The lines of all inputs."""
+    return chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
 
 
 def _is_finished(output: Path | None) -> bool:
@@ -303,11 +328,19 @@ def _is_finished(output: Path | None) -> bool:
     )
 
 
-def _check_there(paths: Iterable[Path]) -> None:
-    """Raises OSError if an input is missing: now, not when those before it are scored."""
-    for path in paths:
+def _check_inputs(job: Job) -> None:
+    """Raises ValueError or OSError if an input cannot be read: now, not when those before it are scored.
+    The first lines of plain files are read; of text files, all lines are counted, unless compressed.
+    """
+    for path in job.read_files:
         if not is_standard(path):
             path.stat()
+    sources = job.layout.source_file
+    for path in job.inputs[1:]:
+        read = [path] if sources is None else [path, sources]
+        is_counted = sources is not None and any(file.suffix.lower() == GZIP for file in read)
+        if path.is_dir() or (all(map(Path.is_file, read)) and not is_counted):
+            next(read_lines(path, job.layout), None)
 
 
 @contextmanager
@@ -325,14 +358,15 @@ def _opened(job: Job, existing: str) -> Iterator[Path]:
         return
     path = journal_path(job.file)
     with locked(job.file), _hint_at_resuming(job, path):
-        for written in (job.file, record_path(job.file)):
+        for written in (job.file, record_path(job.file), path):
             remove_unfinished(written)
         if existing == "refuse" and is_begun(path):
             raise FileExistsError(
                 f"{job.file} is unfinished. Use `resume` to continue it, or `overwrite` to start "
                 "again."
             )
-        if existing == "refuse":
+        is_new = not (is_begun(path) or job.file.exists())
+        if existing == "refuse" or (existing == "resume" and is_new):
             check_absent(job.file)
         if existing == "overwrite":
             path.touch()  # from now on, the old output is not a finished one
@@ -348,7 +382,7 @@ def _hint_at_resuming(job: Job, path: Path) -> Iterator[None]:
     """Adds to errors of a run that has begun its journal how to go on."""
     try:
         yield
-    except NotResumableError:
+    except (NotResumableError, FileExistsError):  # their advice is in the message
         raise
     except BaseException as error:
         if is_begun(path):
@@ -362,9 +396,10 @@ def _hint_at_resuming(job: Job, path: Path) -> Iterator[None]:
 
 
 def _report_of_finished(
-    job: Job, lines: Iterable[Line], scorer: EstimeScorer, worst: int
-) -> Report:
-    """The report on an output that an earlier run has finished, which nothing is added to.
+    job: Job, lines: Iterator[Line], scorer: EstimeScorer, worst: int
+) -> tuple[Report, Chunk]:
+    """The report on an output that an earlier run has finished, and the output as a chunk. ``lines`` then
+    begin with those that were appended to the inputs.
 
     Raises NotResumableError if its record, its rows or the inputs are not those of the earlier run.
     """
@@ -388,7 +423,7 @@ def _report_of_finished(
     uncompared = _why_uncompared(job, finished)
     if not uncompared:
         digest = InputDigest()
-        digest.add(lines)
+        digest.add(islice(lines, finished.lines))
         check_same_lines(digest, finished)
     scores = Scores(job.inputs, job.prefix, _score_columns(job, config))
     try:
@@ -402,13 +437,35 @@ def _report_of_finished(
             f"Expected {job.file} to have {record.get('pairs')} rows, as its record says, but it has "
             f"{len(scores)}. Use `overwrite` to start again."
         )
-    return replace(
-        report_of(scores, config, worst),
+    report = report_of(scores, config, worst)
+    if DIGESTS in record and record[DIGESTS].split() != row_digests(report.table, record):
+        raise NotResumableError(
+            f"Expected {job.file} to have the rows that its record is of, in their order, but they have "
+            "changed. Use `overwrite` to start again."
+        )
+    report = replace(
+        report,
         resumed=len(scores),
         was_complete=True,
         uncompared=uncompared,
         seconds=perf_counter() - began,
     )
+    return report, finished
+
+
+def _reopen(job: Job, journal: Path, finished: Chunk, config: EstimeConfig) -> None:
+    """Makes the journal of a finished output, which then can be continued. NotResumableError if packages
+    that compute have other versions now.
+    """
+    assert job.file is not None
+    record = job.record(config)
+    check_same_job(record, {**record_of(job.file), "finished": False})
+    rows = (line.row for line in read_rows(job.file))
+    with replaced(journal) as unfinished:
+        continued = Journal(unfinished, record)
+        continued.append(replace(finished, rows=[]))
+        while group := list(islice(rows, LINES)):
+            continued.append(replace(finished, rows=group, skipped=0))
 
 
 def _why_uncompared(job: Job, finished: Chunk) -> str:
@@ -536,6 +593,7 @@ def _texts(journal: Journal, layout: Layout, report: Report) -> dict[int, tuple[
         position: (joined(row[source]), row[summary])
         for position, row in enumerate(rows)
         if position in wanted
+        and {source, summary} <= row.keys()  # those of a finished output may lack
     }
 
 

@@ -212,16 +212,22 @@ class OutputRows:
         chunks: the chunks, for example a journal.
         layout: which columns are the texts.
         keep_texts: whether the output has them.
+        joins_passages: whether a source that is a list is written as one text.
     """
 
     chunks: Iterable[Chunk]
     layout: Layout
     keep_texts: bool
+    joins_passages: bool = False
 
     def __iter__(self) -> Iterator[Row]:
         for chunk in self.chunks:
             for row in chunk.rows:
-                yield row if self.keep_texts else other_columns(row, self.layout)
+                kept = row if self.keep_texts else other_columns(row, self.layout)
+                source = self.layout.source_column
+                if self.joins_passages and source in kept:
+                    kept = {**kept, source: joined(kept[source])}
+                yield kept
 
 
 def journal_path(output: Path) -> Path:

@@ -46,6 +46,7 @@ class Report:
             empty if there are several layers.
         skipped: how many lines were invalid.
         resumed: how many pairs an earlier run had scored.
+        appended: how many lines were appended to the inputs since an earlier run had finished the output.
         was_complete: whether an earlier run had finished the output.
         uncompared: why the inputs were not compared with those of the run that had finished the
             output; empty if they were.
@@ -65,6 +66,7 @@ class Report:
     worst: Sequence[int]
     skipped: int
     resumed: int = 0
+    appended: int = 0
     was_complete: bool = False
     uncompared: str = ""
     texts: Mapping[int, tuple[str, str]] = field(default_factory=dict)

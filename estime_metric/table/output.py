@@ -13,12 +13,14 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from estime_metric._messages import needs_extra
 
 PARQUET = ".parquet"
+GZIP = ".gz"
 STANDARD = ".jsonl"  # the format of standard output
 WRITABLE = (".jsonl", ".csv", PARQUET)
 
@@ -73,9 +75,9 @@ def check_writable(
     """Refuses a path that could not or should not be written, before any work is done; ``-`` is
     accepted if ``endings`` contain the format of standard output, ``.jsonl``.
 
-    Raises FileExistsError if it exists and ``overwrite`` is not set, ImportError for Parquet without
-    pyarrow, OSError if its folder cannot be written to, ValueError for everything else that is wrong
-    with it.
+    Raises FileExistsError if it or a record next to it exists and ``overwrite`` is not set, ImportError
+    for Parquet without pyarrow, OSError if its folder cannot be written to, ValueError for everything
+    else that is wrong with it, such as that it, or its record, is an input or an input's record.
     """
     if is_standard(path) and STANDARD in endings:
         return
@@ -91,14 +93,15 @@ def check_writable(
         raise ValueError(
             f"Expected the output's folder to exist, but there is no {str(target.parent)!r}."
         )
-    if path.exists():
-        for other in inputs:
-            if other.exists() and other.samefile(path):
+    for written in filter(Path.exists, _written_paths(path)):
+        for read in chain.from_iterable((other, *record_paths(other)) for other in inputs):
+            if read.exists() and read.samefile(written):
                 raise ValueError(
-                    f"Expected the output to differ from the input, but both are {str(other)!r}."
+                    f"Expected the output to differ from the inputs and their records, but "
+                    f"{str(written)!r} is {'one' if read == written else repr(str(read))}."
                 )
-        if not overwrite:
-            check_absent(path)
+    if not overwrite:
+        check_absent(path)
     if ending == PARQUET:
         import_pyarrow()
     if not path.exists() or path.is_file():  # a pipe is written to directly
@@ -107,9 +110,15 @@ def check_writable(
 
 
 def check_absent(path: Path) -> None:
-    """Refuses to replace a file (FileExistsError)."""
-    if path.exists():
-        raise FileExistsError(f"{path} already exists. Use `overwrite` to replace it.")
+    """Refuses to replace a file, or a record where that of the file will be (FileExistsError)."""
+    for written in filter(Path.exists, _written_paths(path)):
+        raise FileExistsError(f"{written} already exists. Use `overwrite` to replace it.")
+
+
+def _written_paths(path: Path) -> list[Path]:
+    """An output, and its record if that is another file."""
+    has_record = path.suffix.lower() in WRITABLE and path.suffix.lower() != PARQUET
+    return [path, record_path(resolved(path))] if has_record else [path]
 
 
 def import_pyarrow() -> Any:
@@ -144,6 +153,12 @@ def _try_to_replace(target: Path) -> None:
 def record_path(path: Path) -> Path:
     """The file with the record of a table of JSON Lines or CSV; Parquet contains its record."""
     return path.parent / f"{path.name}.meta.json"
+
+
+def record_paths(path: Path) -> list[Path]:
+    """Where the record of a table can be: ``gzip`` leaves it under the name of the plain file."""
+    tables = [path, path.with_suffix("")] if path.suffix.lower() == GZIP else [path]
+    return list(map(record_path, tables))
 
 
 def unfinished_path(target: Path) -> Path:

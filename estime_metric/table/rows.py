@@ -25,9 +25,8 @@ from typing import Any, BinaryIO, cast
 
 from estime_metric.checks import has_words
 from estime_metric.passages import joined, passage_problem
-from estime_metric.table.output import import_pyarrow, is_standard
+from estime_metric.table.output import GZIP, import_pyarrow, is_standard
 
-GZIP = ".gz"
 MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation mark is not closed
 
 _MARK = "\ufeff"  # which files that were appended to one another have in the middle
@@ -177,8 +176,16 @@ def has_text_cells(path: Path) -> bool:
     return _format(path) in _DELIMITED
 
 
+def check_delimiter(layout: Layout, paths: Sequence[Path]) -> None:
+    """Refuses a delimiter if no file is CSV (ValueError)."""
+    if layout.delimiter is not None and paths and not any(map(has_text_cells, paths)):
+        raise ValueError(f"Expected `delimiter` with .csv or .tsv, but got {paths[0].name!r}.")
+
+
 def header_hint(*paths: Path) -> str:
     """What to add to the message that tables have no rows: the only row of one may be a pair."""
+    if all(path.is_file() and not path.stat().st_size for path in paths):
+        return f" (the {'file is' if len(paths) == 1 else 'files are'} empty)"
     return " (the first row is read as the header)" if any(map(has_text_cells, paths)) else ""
 
 
@@ -204,13 +211,13 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 
 
 def source_problem(row: Row, column: str) -> str:
-    """As `text_problem` for a source, which can also be a list of passages; an empty one is missing."""
+    """As `text_problem` for a source, which can also be a list of passages."""
     source = row.get(column)
     if not isinstance(source, list):
         return text_problem(row, column)
     if problem := passage_problem(source):
         return f"column {column!r} should contain text or a list of texts, but {problem}"
-    return text_problem({column: joined(source) or None}, column)
+    return text_problem({column: joined(source)}, column)
 
 
 def text_problem(row: Row, column: str) -> str:
@@ -441,7 +448,7 @@ def _parse(text: str) -> Any:
         return json.loads(text.removeprefix(_MARK), object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
-        problem = f"is not JSON ({error.msg} at {line}column {error.colno})"
+        problem = f"is not JSON ({error.msg.removesuffix(' at')} at {line}column {error.colno})"
     except RecursionError:
         problem = "is nested too deeply"
     except ValueError:  # Python refuses to convert this many digits, because that is slow
@@ -501,9 +508,15 @@ def _read_delimited(path: Path, layout: Layout) -> Iterator[Line]:
                     row = {} if problem else dict(zip(columns, cells, strict=False))
                     yield Line(path, number, row, problem, _bytes_of(*cells), text.share)
         except csv.Error as error:
+            reason = f"is not: {error}. Is a quotation mark not closed?"
+            if "field limit" in str(error):
+                reason = (
+                    f"has a cell of more than {MAX_CELL:,} characters. Pass JSON Lines, unless a quotation "
+                    "mark that is not closed has joined rows."
+                )
             raise ValueError(
                 f"Expected {path.name} to be CSV, but the row that begins on line {begins} of the "
-                f"file is not: {error}. Is a quotation mark not closed?"
+                f"file {reason}"
             ) from error
 
 

@@ -13,8 +13,11 @@ import csv
 import json
 import math
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -27,12 +30,12 @@ from estime_metric.table.output import (
     import_pyarrow,
     is_standard,
     record_path,
+    record_paths,
     replaced,
     resolved,
     write_standard_output,
 )
 from estime_metric.table.rows import (
-    GZIP,
     TABLES,
     Layout,
     Line,
@@ -52,12 +55,16 @@ if TYPE_CHECKING:
 #: Columns in addition to the measures.
 FILE, LINE, FLAG, SOURCE_ID, SIGNATURE = "file", "line", "flag", "source_id", "signature"
 
+#: Entry of the record: the `row_digests`, in order.
+DIGESTS = "row_digests"
+
 #: Cells of CSV that represent a missing number.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 _TRUTHS = {"true": True, "false": False}
 _KEY = b"estime"  # of the record in the metadata of Parquet
 _WHOLE = 2**53  # from here on, a float cannot tell whole numbers apart
+_DIGEST = 4  # bytes of the digest of a row
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 
 Number = int | float | None  # ``None`` if a measure is undefined
@@ -88,7 +95,8 @@ def read(
             ``table.attrs["skipped"]`` is their number. Without it, such a line is an error.
 
     Raises:
-        ValueError: a line cannot be read, or the record of the table is damaged.
+        ValueError: a line cannot be read, the record of the table is damaged, or a row is none of the
+            rows that the record was written with (if it has `row_digests`).
         OSError, ImportError: as `read_rows`.
     """
     path = Path(path)
@@ -124,6 +132,7 @@ def read(
             table[name] = converted(table[name])
     if record.get(SIGNATURE):
         table[SIGNATURE] = record[SIGNATURE]
+    _check_rows(path, table, record)
     table.attrs["record"] = record
     table.attrs["skipped"] = len(skipped or ()) - known_problems
     return table
@@ -215,6 +224,44 @@ def number_of(cell: Any) -> float | None:
     return None if math.isinf(number) else number
 
 
+def row_digests(table: DataFrame, record: Record) -> list[str]:
+    """A digest of each row: of its ``source_id`` and, to six decimals, of its line, its measures and its
+    flag. A file that another program has saved has the same ones.
+    """
+    import numpy  # slow
+    import pandas
+
+    columns = _digest_columns(record)
+    numbers = table[columns].apply(pandas.to_numeric, errors="coerce").to_numpy(dtype="<f8")
+    numbers = numbers.round(6) + 0.0  # -0.0 becomes 0.0
+    numbers[numpy.isnan(numbers)] = math.nan  # which has many forms
+    return [
+        blake2b(row.tobytes() + str(source).encode(), digest_size=_DIGEST).hexdigest()
+        for row, source in zip(numbers, table[SOURCE_ID], strict=True)
+    ]
+
+
+def _digest_columns(record: Record) -> list[str]:
+    return [LINE, *record["measures"], *([FLAG] if record.get("threshold") else [])]
+
+
+def _check_rows(path: Path, table: DataFrame, record: Record) -> None:
+    """Refuses a row that the record is not of, or that occurs more often than in it (ValueError). A table
+    that lacks a column of the record is not compared.
+    """
+    if DIGESTS not in record or not {*_digest_columns(record), SOURCE_ID} <= {*table}:
+        return
+    left = Counter(record[DIGESTS].split())
+    for line, digest in zip(table.index, row_digests(table, record), strict=True):
+        left[digest] -= 1
+        if left[digest] < 0:
+            stored = next(filter(Path.exists, record_paths(path)), path)
+            raise ValueError(
+                f"Expected the scores in {path.name} to be those that the record in {stored.name} is of, "
+                f"but line {line} has others. Score the texts again."
+            )
+
+
 def record_of(path: str | Path) -> dict[str, Any]:
     """The record of a table of scores; empty if it has none.
 
@@ -239,12 +286,8 @@ def _record_text(path: Path) -> bytes | None:
             return text
     if is_standard(path):
         return None
-    compressed = path.suffix.lower() == GZIP
-    tables = [path, path.with_suffix("")] if compressed else [path]
-    for stored in map(record_path, tables):
-        if stored.exists():
-            return stored.read_bytes()
-    return None
+    stored = next(filter(Path.exists, record_paths(path)), None)
+    return None if stored is None else stored.read_bytes()
 
 
 def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = None) -> None:
@@ -282,7 +325,7 @@ def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = N
 
 
 def _record_json(record: Record, indent: int | None = None) -> bytes:
-    return encodable(json.dumps(record, ensure_ascii=False, indent=indent, default=str)).encode()
+    return encodable(to_json(record, indent)).encode()
 
 
 def _rows_of(table: DataFrame) -> list[Row]:
@@ -428,17 +471,19 @@ def plain(number: float) -> Number:
     return int(number) if abs(number) < _WHOLE and number == int(number) else round(number, 6)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Any, indent: int | None = None) -> str:
     r"""A value as JSON that every parser reads.
 
     NaN and the infinities, which JSON does not have, become ``null``; bytes become Base64; dates
     and others become text.
     """
+    write = partial(
+        json.dumps, ensure_ascii=False, allow_nan=False, default=_to_text, indent=indent
+    )
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_to_text)
+        return write(value)
     except ValueError:
-        finite = _without_nan(value)
-        return json.dumps(finite, ensure_ascii=False, allow_nan=False, default=_to_text)
+        return write(_without_nan(value))
 
 
 def _to_cell(value: Any) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pandas as pd
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -22,7 +23,7 @@ from estime_metric.jobs.journal import journal_path
 from estime_metric.table.intervals import source_id
 from estime_metric.table.output import WRITABLE, lock_path, record_path
 from estime_metric.table.rows import read_rows
-from estime_metric.table.table import record_of, write
+from estime_metric.table.table import read, record_of, write
 from tests.command import json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, result_of, rows, score_chunks
 
@@ -141,7 +142,7 @@ def test_the_worst_and_all_of_few_pairs_have_their_texts(
     assert set(report.texts) == set(report.worst)
 
 
-def test_each_input_is_opened_once_also_if_the_output_is_finished(
+def test_inputs_are_opened_once_and_further_ones_are_looked_at_first(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     inputs = [write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "xy"]
@@ -155,7 +156,7 @@ def test_each_input_is_opened_once_also_if_the_output_is_finished(
     job = Job(inputs=tuple(inputs), output=tmp_path / "out.jsonl")
     with mock.patch.object(Path, "open", counting):
         score_files(job, scorer, worst=2)
-        assert [opened.count(path) for path in inputs] == [1, 1]
+        assert [opened.count(path) for path in inputs] == [1, 2]
         opened.clear()
         score_files(job, scorer, existing="resume", worst=2)
         assert [opened.count(path) for path in inputs] == [1, 1]
@@ -176,8 +177,7 @@ def test_a_finished_output_is_believed_if_its_inputs_are_what_they_were(
 
     assert (resumed().to_dict(), resumed().uncompared) == (expected, "")
     for changed in (
-        [*made, *rows(1)],
-        [*made, {"source": "x"}],
+        [*rows(1), *made],
         made[:-1],
         [{**made[0], "note": "changed"}, *made[1:]],
     ):
@@ -191,7 +191,7 @@ def test_a_finished_output_is_believed_if_its_inputs_are_what_they_were(
     write(out, [line.row for line in read_rows(out)][:-1], record)
     with pytest.raises(NotResumableError, match=r"have 12 rows, as its record says, but it has 11"):
         resumed()
-    del record["input_digest"]  # as version 0.5.0 wrote it
+    del record["input_digest"], record["row_digests"]  # as version 0.5.0 wrote it
     write_jsonl(table, rows(1))
     write(out, [line.row for line in read_rows(out)], {**record, "pairs": 11})
     assert resumed().uncompared == "the record has no digest of them"
@@ -336,7 +336,7 @@ def test_an_output_among_the_inputs_is_left_out_only_with_all_that_it_was_made_o
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
     (tmp_path / "folder").mkdir()
-    names = ["a.jsonl", "scores.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
+    names = ["a.jsonl", "scores.v2.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
     a, *others = (write_jsonl(tmp_path / name, rows(2)) for name in names)
     out = write_jsonl(tmp_path / "scores.jsonl", rows(1))  # no job has written it
 
@@ -424,3 +424,64 @@ def test_names_that_have_no_utf_8_are_read_and_written(
     assert [Path(name).name for name in report.files] == ["caf\\udce9.jsonl", "b.jsonl"]
     assert not report.without_pairs
     assert len(table_rows(out)) == 42
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_lines_appended_to_the_input_of_a_finished_output_are_scored(
+    tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    table, out, whole = tmp_path / "pairs.jsonl", tmp_path / f"o{ending}", tmp_path / f"w{ending}"
+    first: list[Any] = [*rows(20), {"source": "x"}]
+    job = Job(inputs=(write_jsonl(table, first),), output=out)
+    score_files(job, scorer)
+    write_jsonl(table, [*first, *rows(40)[20:], {"source": "y"}])
+    written = out.read_bytes()
+    with (
+        mock.patch("estime_metric.jobs.journal._PACKAGES", ()),
+        pytest.raises(NotResumableError, match="the same versions"),
+    ):
+        score_files(job, scorer, existing="resume")
+    assert out.read_bytes() == written
+    kept = score_chunks(job, scorer, 3, existing="resume")  # two chunks of the output, one more
+    assert 20 < kept < 40
+    report = score_files(job, scorer, existing="resume", worst=30)
+    assert (report.resumed, report.summary.pairs, report.skipped) == (kept, 40, 2)
+    straight = score_files(replace(job, output=whole), scorer, worst=30)
+    pd.testing.assert_frame_equal(read(out), read(whole), atol=1e-4)  # chunks are cut elsewhere
+    assert report.texts.items() <= straight.texts.items()
+    write_jsonl(table, [*first, *rows(40)[20:], {"source": "y"}, *rows(1)])
+    report = score_files(job, scorer, existing="resume")
+    assert (report.resumed, report.appended, report.was_complete) == (40, 1, False)
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_a_record_is_of_the_rows_that_it_was_written_with(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    """Rows can be left out, in another order and have further columns; no score is another one."""
+    out, changed = tmp_path / f"o{ending}", tmp_path / f"c{ending}"
+    job = Job(inputs=(table,), output=out, threshold=0.3)
+    score_files(job, scorer)
+    record, made = record_of(out), [row for _, row in table_rows(out)]
+    fewer = [{**row, "mine": 1} for row in reversed(made[1:])]
+    write(changed, fewer, record)
+    assert len(read(changed)) == 39
+    write(changed, [{**made[0], "note": 1, "tokens": f"{made[0]['tokens']}.0"}, *made[1:]], record)
+    assert len(read(changed)) == 40
+    for wrong in (
+        [*made, made[0]],
+        [made[0], {**made[1], "alarms": 99}],
+        [made[0], {**made[1], "line": 3}],
+        [made[0], {**made[1], "source_id": "0" * 16}],
+        [made[0], {**made[1], "flag": 2}],
+    ):
+        write(changed, wrong, record)
+        with pytest.raises(ValueError, match=rf"is of, but line {len(wrong)} has others"):
+            read(changed)
+    for rotated in ([*made[1:], made[0]], [{**made[0], "alarms": 99}, *made[1:]]):
+        write(out, rotated, record)
+        with pytest.raises(NotResumableError, match="in their order, but they have changed"):
+            score_files(job, scorer, existing="resume")
+    del record["row_digests"]  # as version 0.6.0 wrote it
+    write(changed, [{**made[0], "alarms": 99}], record)
+    assert read(changed)["alarms"].tolist() == [99]

@@ -53,7 +53,7 @@ Write = Callable[[str, str | bytes], Path]
             '{"source": "x", "summary": 3}',
             "column 'summary' should contain text, but is of type int",
         ),
-        ('{"source": [], "summary": "x"}', "column 'source' should contain text, but is missing"),
+        ('{"source": [], "summary": "x"}', "column 'source' has no words"),
         ('{"source": ["...", ""], "summary": "x"}', "column 'source' has no words"),
         *(
             (

@@ -362,7 +362,7 @@ def _similar_bundled(model: str) -> str:
     """A question with the name of the bundled encoder (or the paper's) that ``model`` is a slip of, if any.
     A name with an owner, such as ``me/embedded``, is the Hub's.
     """
-    if "/" in model:
+    if "/" in model or model in embedded.PATHS:
         return ""
     return did_you_mean(model, (*embedded.PATHS, PAPER), "model={!r}", similarity=0.8)
 
@@ -457,6 +457,10 @@ def _unavailable(model: str, reason: str) -> EncoderUnavailableError:
         return EncoderUnavailableError(
             f"{problem} Pass as `model` the folder of a masked language model with safetensors weights, a name on the "
             'Hugging Face Hub, or model="embedded".'
+        )
+    if model in embedded.PATHS:
+        return EncoderUnavailableError(
+            f"{problem} It is a part of estime-metric: install the package again."
         )
     return EncoderUnavailableError(
         f"{problem}{_similar_bundled(model)} You have three options: connect to the Hugging Face Hub once, so that the "

@@ -9,7 +9,13 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import other_columns, read_rows, text_problem, valid_lines
+from estime_metric.table.rows import (
+    check_delimiter,
+    other_columns,
+    read_rows,
+    text_problem,
+    valid_lines,
+)
 from estime_metric.table.table import LINE, measure_values, write
 
 
@@ -46,6 +52,7 @@ def coherence(
     scoring.check_measures(names, needed)
     if output is not None:
         check_writable(output, [file], overwrite=overwrite)
+    check_delimiter(table, [file])
     texts = [table.summary_column, *([table.source_column] if "bartscore" in names else [])]
     problems: list[str] = []
     lines = valid_lines(

@@ -14,7 +14,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
 from estime_metric.passages import joined
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import read_lines, valid_lines
+from estime_metric.table.rows import check_delimiter, read_lines, valid_lines
 from estime_metric.table.table import write
 
 Errors = Annotated[
@@ -78,6 +78,7 @@ def corrupt(
     """
     numbers = parse_numbers(errors)
     check_writable(output, [file], overwrite=overwrite)
+    check_delimiter(table, [file])
     problems: list[str] = []
     pairs = valid_lines(read_lines(file, table), problems)
     warn_of_rows(problems)
