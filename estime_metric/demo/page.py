@@ -9,8 +9,8 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from estime_metric.measures import RECOMMENDED
 from estime_metric.show import html
+from estime_metric.show.captions import counts
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -24,6 +24,9 @@ def asset(name: str) -> str:
 #: HTML for the page's head. It contains the style too, because Gradio's option for styles does not support
 #: ``@container``.
 HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
+
+#: The counts in which two summaries are compared.
+COMPARED = ("inconsistency", "alarms", "new words", "copied density")
 
 #: The numbers below the scale.
 TICKS = (0, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
@@ -39,13 +42,9 @@ def renamed(inner: str) -> str:
 def verdict(first: Explanation, second: Explanation) -> str:
     """What two summaries of one source differ in, as measured."""
     differences = [
-        f"{name} {first.value(measure):.{digits}f} and {second.value(measure):.{digits}f}"
-        for measure, name, digits in (
-            (RECOMMENDED, "inconsistency", 3),
-            ("alarms", "alarms", 0),
-            ("new_words", "new words", 3),
-            ("copied_density", "copied density", 2),
-        )
+        f"{count.name} {count.value} and {other.value}"
+        for count, other in zip(counts(first), counts(second), strict=True)
+        if count.name in COMPARED
     ]
     lower, higher = first.inconsistency, second.inconsistency
     names = ["first", "second"] if lower < higher else ["second", "first"]
