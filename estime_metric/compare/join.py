@@ -74,7 +74,7 @@ def join_scores(
     counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
     counts = counts.fillna(0).astype(int)
     is_everywhere = (counts > 0).all(axis=1)
-    is_even = counts.nunique(axis=1) == 1
+    is_even = counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
     texts: dict[str, str] = {}  # of the keys
     for name, table in systems.items():
         if (column := id_column or source_column) in table:
@@ -185,7 +185,8 @@ def _common_sources(known: pd.DataFrame, matched_by: str) -> list[str] | None:
     """
     if known.empty:
         return None
-    for example, _ in known.index[known.nunique(axis=1) > 1]:
+    differs = known.ne(known.iloc[:, 0], axis=0).any(axis=1)
+    for example, _ in known.index[differs]:
         raise ValueError(
             f"Expected {' and '.join(known)} to have the same source in each example, but their sources "
             f"of {shortened(example)!r} in column {matched_by!r} differ. {_ADVICE}"

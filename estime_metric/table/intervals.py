@@ -15,6 +15,7 @@ import hashlib
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -33,7 +34,10 @@ _EXACT_BITS, _SPARE_BITS = (
     2,
 )  # of a sum in float64; the second are for sources that are drawn often
 _GREATEST_EXPONENT = 1022  # of float64
-_TOGETHER = 256  # sources whose draws are in memory at the same time
+_TOGETHER = 256  # sources whose draws are in memory at the same time as numbers
+_KEPT = (
+    400  # times so many sources whose draws are kept for further columns, as bytes: at most 103 MB
+)
 _LEAST = 2  # sources with a value that an interval needs
 
 
@@ -96,7 +100,7 @@ def intervals(
     drawn_sums, drawn_counts = (np.zeros((len(columns), 1 + RESAMPLES)) for _ in range(2))
     for start in range(0, len(sources), _TOGETHER):
         part = slice(start, start + _TOGETHER)
-        draws = np.stack([_draws(source) for source in sources[part]])
+        draws = _draws_of(tuple(sources[part]))
         drawn_sums += sums[:, part] @ draws
         drawn_counts += counts[:, part] @ draws
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -152,7 +156,13 @@ def _exact_scale(column: Floats) -> float:
     return math.ldexp(1.0, min(bits, _GREATEST_EXPONENT))
 
 
-def _draws(source: str) -> Floats:
-    """How often the sample (once) and each resample contain the source with this `source_id`."""
-    rng = np.random.default_rng(int.from_bytes(bytes.fromhex(source), "little"))
-    return np.concatenate([[1.0], rng.poisson(1.0, size=RESAMPLES)])
+@lru_cache(maxsize=_KEPT)
+def _draws_of(sources: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+    """How often the sample (once) and each resample contain the sources with these `source_id`, of shape
+    (sources, 1 + RESAMPLES). A Poisson distribution with mean 1 does not reach 256.
+    """
+    draws = np.ones((len(sources), 1 + RESAMPLES), dtype=np.uint8)
+    for row, source in zip(draws, sources, strict=True):
+        rng = np.random.default_rng(int.from_bytes(bytes.fromhex(source), "little"))
+        row[1:] = rng.poisson(1.0, size=RESAMPLES)
+    return draws

@@ -55,6 +55,16 @@ def test_random_swaps_come_near_the_exact_value(
     assert approximate_randomization(first, second, groups=sources, n=20_000) == drawn
 
 
+def test_swaps_are_those_of_numpys_integers() -> None:
+    """Of an odd number of sources, in one stream."""
+    first = np.random.default_rng(3).normal(0.1, size=51)
+    rng = np.random.default_rng(0)
+    signs = 1 - 2 * rng.integers(2, size=(2_000, 51))
+    as_large = (np.abs(signs @ first) >= abs(first.sum()) * (1 - 1e-12)).sum()
+    p_value = approximate_randomization(first, np.zeros(51), n=2_000)
+    assert p_value == (1 + as_large) / 2_001
+
+
 def test_examples_without_a_difference_need_no_swap() -> None:
     assert approximate_randomization([1, 1, 1, *[0] * 500], [0] * 503) == 0.25  # 2 of 8 swaps
 
