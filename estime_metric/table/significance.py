@@ -71,8 +71,8 @@ def approximate_randomization(
     sizes = np.bincount(codes, np.abs(differences))[sums != 0]
     least = abs(moving.sum()) - _ROUNDING * sizes.sum()
     if len(moving) <= _ENUMERATED:
-        swaps = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
-        drawn = (1 - 2 * swaps) @ moving
+        every_swap = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
+        drawn = (1 - 2 * every_swap) @ moving
         return float((np.abs(drawn) >= least).mean())
     total = moving.sum()
     rng, step = np.random.default_rng(seed), 2 * max(1, _TOGETHER // 2 // len(moving))
