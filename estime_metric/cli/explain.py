@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -14,9 +14,10 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.measures import RECOMMENDED
 from estime_metric.table.output import check_writable, write_text
 from estime_metric.table.rows import TABLES, Layout, Line, no_pairs, read_lines, valid_lines
-from estime_metric.table.table import LINE, write
+from estime_metric.table.table import LINE, read, record_of, write
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -34,6 +35,7 @@ def explain(
     source: str | None = None,
     example: bool = False,
     row: Annotated[list[int] | None, Parameter(alias="-r")] = None,
+    worst: Annotated[options.PositiveCount | None, Parameter(metavar="N")] = None,
     function_words: Annotated[bool, Parameter(negative=())] = False,
     output: options.Output = None,
     overwrite: options.Overwrite = False,
@@ -55,6 +57,8 @@ def explain(
         example: Explain a bundled example pair.
         row: Line of a pair in the file, as 'estime score' numbers them; may be given several times.
             (default: all; 2 with --example)
+        worst: Explain the N pairs with the highest inconsistency, the worst first. If the file has the
+            scores of 'estime score --keep-texts', these are used; otherwise all pairs are scored.
         function_words: Also list alarms on function words and on punctuation.
         output: Write a page (.html) or data (.jsonl, '-' for standard output).
     """
@@ -68,6 +72,8 @@ def explain(
         )
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
+    if worst is not None and (row or is_typed):
+        raise ValueError("Expected one of --worst, --row and --summary, but got several.")
     chosen = scoring.settings()
     check_one_layer(EstimeConfig(**chosen).layers)
     if output is not None:
@@ -83,15 +89,18 @@ def explain(
         layout = texts
         path = Path(EXAMPLES) if example else inputs[0]
         lines = valid_lines(read_lines(path, texts), problems)
-        if wanted := row or ([EXAMPLE_ROW] if example else []):
+        if wanted := row or ([EXAMPLE_ROW] if example and worst is None else []):
             lines, problems = _only(lines, problems, wanted), []
         if not lines:
             raise no_pairs([path], texts, next(iter(problems), ""))
-        if output is None and len(lines) > SHOWN:
+        number = min(worst or len(lines), len(lines))
+        if output is None and number > SHOWN:
             raise ValueError(
-                f"Expected at most {SHOWN} pairs for the screen, but got {len(lines)}. Select some "
-                "with --row, or write a page with -o pairs.html."
+                f"Expected at most {SHOWN} pairs for the screen, but got {number}. Select some "
+                "with --row or --worst, or write a page with -o pairs.html."
             )
+        if worst is not None:
+            lines = _worst(path, lines, layout, chosen, progress=not quiet)[:worst]
         numbers, pairs = [line.number for line in lines], [line.row for line in lines]
     warn_of_rows(problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
@@ -105,7 +114,7 @@ def explain(
     if output is None:
         _show(shown, headings, function_words=function_words)
     else:
-        _write(output, shown, headings, numbers)
+        _write(output, shown, headings, numbers, worst_first=worst is None)
     return 1 if problems else 0
 
 
@@ -125,6 +134,26 @@ def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> li
     return [by_number[row] for row in rows]
 
 
+def _worst(
+    path: Path, lines: list[Line], layout: Layout, chosen: Mapping[str, Any], *, progress: bool
+) -> list[Line]:
+    """The lines, the worst first: by the scores in the file if it has any."""
+    if layout.source_file is None and record_of(path):
+        scores = read(path, layout, skipped=[])
+        if RECOMMENDED in scores:
+            by_number = {line.number: line for line in lines}
+            order = scores[RECOMMENDED].sort_values(ascending=False, kind="stable").index
+            return [by_number[number] for number in order if number in by_number]
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
+
+    result = EstimeScorer(**chosen).score(
+        [line.row[layout.summary_column] for line in lines],
+        [line.row[layout.source_column] for line in lines],
+        progress=progress,
+    )
+    return [lines[index] for index in result.worst(len(lines))]
+
+
 def _show(shown: list[Explanation], headings: list[str], *, function_words: bool) -> None:
     from rich.console import Console
 
@@ -138,11 +167,18 @@ def _show(shown: list[Explanation], headings: list[str], *, function_words: bool
         to_terminal(explanation, console, function_words=function_words)
 
 
-def _write(output: Path, shown: list[Explanation], headings: list[str], numbers: list[int]) -> None:
+def _write(
+    output: Path,
+    shown: list[Explanation],
+    headings: list[str],
+    numbers: list[int],
+    *,
+    worst_first: bool,
+) -> None:
     if output.suffix.lower() == PAGE:
         from estime_metric.show import to_html
 
-        write_text(output, to_html(shown, headings=headings))
+        write_text(output, to_html(shown, headings=headings, worst_first=worst_first))
     else:
         rows = []
         for line, explanation in zip(numbers, shown, strict=True):

@@ -61,13 +61,13 @@ def to_html(
     *,
     title: str = TITLE,
     headings: Sequence[str] | None = None,
+    worst_first: bool = True,
 ) -> str:
     """A page of one explanation or several: each summary with its verdicts next to its source with the
     evidence. Style and script are inside, and it loads nothing from anywhere.
 
     Nothing in the texts is read as HTML. The `surest_words` of each summary are listed below it; those on
-    function words and punctuation are behind a switch. Several explanations are shown in the order of their
-    inconsistency, the largest first, with an index. What the numbers and colors mean is written
+    function words and punctuation are behind a switch. Several explanations have an index. What the numbers and colors mean is written
     once above them, and so is the signature if it is the same for all.
 
     Args:
@@ -75,6 +75,8 @@ def to_html(
         title: title of the page.
         headings: a line above each explanation, also its name in the index; by default the numbers
             of several.
+        worst_first: whether several are shown in the order of their inconsistency, the largest first,
+            and not as given.
 
     Raises:
         ValueError: ``headings`` is of another length.
@@ -86,9 +88,9 @@ def to_html(
     if len(headings) != len(shown):
         wanted = f"one line for each of the {len(shown)} explanations"
         raise ValueError(f"Expected argument `headings` to have {wanted}, but got {len(headings)}.")
-    worst_first = sorted(
-        zip(headings, shown, strict=True), key=lambda section: -section[1].inconsistency
-    )
+    sections = list(zip(headings, shown, strict=True))
+    if worst_first:
+        sections.sort(key=lambda section: -section[1].inconsistency)
     is_common = several and len({explanation.signature for explanation in shown}) == 1
     parts = [
         _fragment(
@@ -99,7 +101,7 @@ def to_html(
             with_key=not several,
             with_signature=not is_common,
         )
-        for number, (heading, explanation) in enumerate(worst_first, start=1)
+        for number, (heading, explanation) in enumerate(sections, start=1)
     ]
     if several:
         counts, signature = captions.counts(shown[0]), shown[0].signature if is_common else ""
@@ -107,7 +109,7 @@ def to_html(
     return _render(
         "page",
         title=title,
-        index=[_index_row(*section) for section in worst_first] if several else [],
+        index=[_index_row(*section) for section in sections] if several else [],
         fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
         script=Markup(SCRIPT),

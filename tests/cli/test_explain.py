@@ -12,7 +12,8 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import SHORT, Ran, json_rows, run_command, write_jsonl
+from estime_metric.table.table import read, record_of, write
+from tests.command import SHORT, Ran, json_rows, run_command, table_rows, write_jsonl
 
 SOURCE = "The cat sat on the mat while the dog slept."
 run = partial(run_command, "explain", columns=100)
@@ -97,3 +98,34 @@ def test_a_screen_is_not_flooded(tmp_path: Path, explain: Callable[..., Ran]) ->
     refused = explain(path, status=2).stderr
     assert "at most 10 pairs for the screen, but got 11" in refused
     explain(path, "-o", tmp_path / "many.html")
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+def test_the_worst_pairs_are_explained_in_the_order_of_their_scores(
+    table: Path, explain: Callable[..., Ran], bert_folder: str, tmp_path: Path, ending: str
+) -> None:
+    """Those of a file with scores are not computed again, so another encoder does not change them."""
+
+    def lines(shown: str) -> list[int]:
+        return list(map(int, re.findall(r"^(?:<h2>)?line (\d)", shown, re.MULTILINE)))
+
+    scored = tmp_path / f"scored{ending}"
+    options = ["--keep-texts", "--prefix", "e_", "-m", bert_folder, *SHORT]
+    run_command("score", table, "-o", scored, *options, status=1)
+    scores = read(scored)["inconsistency"]
+    expected = scores.sort_values(ascending=False, kind="stable").index.tolist()
+    made = [row for _, row in table_rows(scored)]
+    for row, score in zip(made, (0.2, 0.1, 0.9), strict=True):
+        row["e_inconsistency"] = score
+    record = record_of(scored)
+    del record["row_digests"]
+    write(scored, made, record)
+    page = tmp_path / "page.html"
+    assert lines(explain(scored, "--worst", 2).stdout) == [3, 1]
+    explain(scored, "--worst", 3, "-o", page)
+    assert re.findall("<h2>line (.)</h2>", page.read_text(encoding="utf-8")) == ["3", "1", "2"]
+    if ending == ".jsonl":
+        own = explain(table, "--worst", 2, status=1)
+        assert lines(own.stdout) == [index + 1 for index in expected[:2]]
+        assert "skipped line 1" in own.stderr
+        assert "Expected one of" in explain(table, "--worst", 1, "--row", 2, status=2).stderr

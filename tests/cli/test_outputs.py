@@ -118,3 +118,35 @@ def test_a_link_stays_one_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "link.jsonl"}
     write_text(Path("/dev/null"), "gone")
     assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("command", "record"),
+    [
+        ("compare a.jsonl.gz b.jsonl -o a.jsonl", "a.jsonl.meta.json"),
+        ("compare a.jsonl.gz b.jsonl -o a.jsonl --overwrite", "a.jsonl.meta.json"),
+        ("compare a.jsonl.gz b.jsonl -o a.jsonl.meta.json --overwrite", "a.jsonl.meta.json"),
+        ("score pairs.jsonl -o o.jsonl", "o.jsonl.meta.json"),
+        ("score pairs.jsonl -o o.csv --resume", "o.csv.meta.json"),
+    ],
+)
+def test_records_of_inputs_and_of_other_files_are_kept(
+    command: str, record: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jsonl.gz", "b.jsonl", "pairs.jsonl", record):
+        Path(name).write_text("mine")
+    assert record in run_command(*command.split(), status=2).stderr
+    assert Path(record).read_text() == "mine"
+
+
+def test_a_link_to_an_input_is_refused_as_the_input_is(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("mine")
+    (tmp_path / "link.jsonl").symlink_to(path)
+    (tmp_path / "hard.jsonl").hardlink_to(path)
+    for name in ("pairs", "link", "hard"):
+        shown = run_command(
+            "score", path, "-o", tmp_path / f"{name}.jsonl", "--overwrite", status=2
+        )
+        assert "the output to differ from the inputs and their records, but" in shown.stderr

@@ -22,7 +22,7 @@ from estime_metric.jobs import Job, NotResumableError, Report, score_files
 from estime_metric.jobs.journal import journal_path
 from estime_metric.table.intervals import source_id
 from estime_metric.table.output import WRITABLE, lock_path, record_path
-from estime_metric.table.rows import read_rows
+from estime_metric.table.rows import Layout, read_rows
 from estime_metric.table.table import read, record_of, write
 from tests.command import json_rows, run_command, table_rows, write_jsonl
 from tests.jobs.conftest import QUICK, result_of, rows, score_chunks
@@ -485,3 +485,48 @@ def test_a_record_is_of_the_rows_that_it_was_written_with(
     del record["row_digests"]  # as version 0.6.0 wrote it
     write(changed, [{**made[0], "alarms": 99}], record)
     assert read(changed)["alarms"].tolist() == [99]
+
+
+def test_further_inputs_are_looked_at_before_the_first_is_scored(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    out = tmp_path / "out.jsonl"
+    (tmp_path / "folder.csv").mkdir()
+    contents = {"a.txt": "", "b.csv": "a;b", "c.csv": "source,source", "d.jsonl": '{"quelle": 1}'}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    for name in ("folder.csv", *contents, "gone.jsonl"):
+        with pytest.raises((ValueError, OSError), match=name):
+            score_files(Job(inputs=(table, tmp_path / name), output=out), scorer)
+        assert not journal_path(out).exists()
+    texts = {"s": "a dog\na cat\n", "t": "a dog\na cat\n", "u": "a dog\n"}
+    for name, content in texts.items():
+        (tmp_path / name).write_text(content)
+    layout = Layout(source_file=tmp_path / "s")
+    with pytest.raises(ValueError, match="s and u to have the same number of lines"):
+        score_files(Job(inputs=(tmp_path / "t", tmp_path / "u"), layout=layout, output=out), scorer)
+    assert not journal_path(out).exists()
+
+
+@pytest.mark.parametrize("ending", WRITABLE)
+def test_sources_that_are_lists_survive_every_format(
+    tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    made = [
+        {"source": ["A dog sat.", "A cat ran."], "summary": "A dog."},
+        {"source": [{"id": 7, "text": "A dog sat."}], "summary": "A dog."},
+        {"source": "A dog sat.", "summary": "A dog."},
+    ]
+    out, again = tmp_path / f"out{ending}", tmp_path / "again.jsonl"
+    table = write_jsonl(tmp_path / "pairs.jsonl", made)
+    scored = score_files(Job(inputs=(table,), output=out, keep_texts=True, prefix="e_"), scorer)
+    assert read(out)["source"].tolist() == ["A dog sat.\nA cat ran.", "A dog sat.", "A dog sat."]
+    copied = score_files(Job(inputs=(out,), output=again), scorer)
+    assert copied.table["source_id"].tolist() == scored.table["source_id"].tolist()
+
+
+def test_a_list_that_is_text_is_warned_of(tmp_path: Path, scorer: EstimeScorer) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text('source,summary\n"[""A dog sat.""]",A dog.\n[1] A dog.,A dog.\n')
+    with pytest.warns(RuntimeWarning, match=r"look like lists .* concerns 1 of 2 pairs"):
+        score_files(Job(inputs=(table,)), scorer)
