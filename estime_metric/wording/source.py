@@ -23,7 +23,7 @@ from estime_metric.wording.numbers import Number, Reading, implied_by, numbers_o
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.text import Shown, shown
 from estime_metric.wording.tokens import SPACES, Tokens
-from estime_metric.wording.words import RunsOfWords, located_words, words_of
+from estime_metric.wording.words import RunsOfWords, located_words, new_shares, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
@@ -180,8 +180,9 @@ class SourceWording:
         """
         text = shown(prediction, self._runs.words)
         words = words_of(text.text)
-        new_words, new_bigrams, new_trigrams = self._runs.new_shares(words)
-        squares = sum(length**2 for length in self._runs.fragment_lengths(words))
+        known_lengths = self._runs.known_lengths(words)
+        new_words, new_bigrams, new_trigrams = new_shares(known_lengths)
+        fragments = self._runs.fragment_lengths(words, known_lengths)
         facts = Facts(text.text)
         titles = self._titles(prediction, text, facts)
         names = self._new_names(facts, titles)
@@ -190,7 +191,7 @@ class SourceWording:
             "new_words": new_words,
             "new_bigrams": new_bigrams,
             "new_trigrams": new_trigrams,
-            "copied_density": squares / max(1, len(words)),
+            "copied_density": sum(length**2 for length in fragments) / max(1, len(words)),
             "new_names": float(len(_different(facts, names))) if is_defined else math.nan,
             "new_numbers": float(len(self._new_numbers(facts, names))),
         }

@@ -40,8 +40,8 @@ _NUMBER = (
 #: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation;
 #: within O'Brien and Qur'an an apostrophe is a part of the word.
 _WRITTEN = (
-    r"\p{L}+(?=[nN]['\u2019][tT]\b)"
-    r"|(?:(?<!\w)(?:[oO]|[DMN](?=.\p{Lu}))|\p{L}{2,})"
+    rf"[\p{{L}}--[{UNSPACED}]]+(?=[nN]['\u2019][tT]\b)"
+    rf"|(?:(?<!\w)(?:[oO]|[DMN](?=.\p{{Lu}}))|[\p{{L}}--[{UNSPACED}]]{{2,}})"
     r"(?:['\u2018\u2019](?!(?i:s|t|re|ve|ll|d|m)(?!\p{Ll}))\p{L}+)+(?![\p{N}\p{M}_])"
     r"|[A-Za-z0-9_]++(?![\p{L}\p{N}\p{M}\p{Cf}])"
     rf"|[{UNSPACED}]\p{{M}}*"

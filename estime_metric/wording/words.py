@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from estime_metric.wording.text import shown
+
+IntArray = NDArray[np.int64]
 
 #: Scripts without spaces between words: each character of theirs is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -68,32 +71,41 @@ class RunsOfWords:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self.words = frozenset(words)
+        self._number_of = {word: number for number, word in enumerate(dict.fromkeys(words))}
+        self.words = self._number_of.keys()
         self._in_order = f" {' '.join(words)} "
+        self._runs: list[IntArray] = []  # of two words and of three, as numbers in order
+        numbers = shorter = self._numbers(words)
+        for _ in range(2):
+            runs = self._longer(shorter, numbers)
+            self._runs.append(np.sort(runs))
+            shorter = self._runs[-1].searchsorted(runs)
 
-    def new_shares(self, words: Sequence[str]) -> list[float]:
-        """The fractions of the words, of the bigrams and of the trigrams of another text that this one does
-        not have, 0 to 1.
+    def _numbers(self, words: Sequence[str]) -> IntArray:
+        """The number of each word; behind all others, that of an unknown one."""
+        unknown = len(self.words)
+        return np.array([self._number_of.get(word, unknown) for word in words], dtype=np.int64)
 
-        Each occurrence counts. If a text has fewer than n words, its fraction for n is that of the next
-        shorter runs; without words it is 1.
+    def _longer(self, runs: IntArray, words: IntArray) -> IntArray:
+        """A number for each run and the word behind it."""
+        return runs[:-1] * (len(self.words) + 1) + words[len(words) - len(runs) + 1 :]
+
+    def known_lengths(self, words: Sequence[str]) -> list[int]:
+        """For each word of another text, how long the run that ends with it can be so that this text has it;
+        at most 3.
         """
-        known = [word in self.words for word in words]
-        shares = []
-        for size in (1, 2, 3):
-            if size > 1:  # a run can be known only where both shorter ones are
-                longer = [
-                    first and second and self._has_run(words[start : start + size])
-                    for start, (first, second) in enumerate(pairwise(known))
-                ]
-                known = longer or known
-            shares.append(known.count(False) / len(known) if known else 1.0)
-        return shares
+        numbers = runs = self._numbers(words)
+        lengths = (numbers < len(self.words)).astype(np.int64)
+        for size, known in enumerate(self._runs, start=2):
+            longer = self._longer(runs, numbers)
+            first = known.searchsorted(longer)
+            has_run = first < known.searchsorted(longer, "right")
+            lengths[size - 1 :] += has_run
+            runs = np.where(has_run, first, len(known))
+        listed: list[int] = lengths.tolist()
+        return listed
 
-    def _has_run(self, run: Sequence[str]) -> bool:
-        return f" {' '.join(run)} " in self._in_order
-
-    def fragment_lengths(self, words: Sequence[str]) -> list[int]:
+    def fragment_lengths(self, words: Sequence[str], known_lengths: Sequence[int]) -> list[int]:
         """The lengths of the extractive fragments of a summary, in its order.
 
         From left to right, the longest run of words that begins here and occurs anywhere in the
@@ -103,11 +115,13 @@ class RunsOfWords:
 
         Args:
             words: the words of the summary.
+            known_lengths: the `known_lengths` of these.
 
         Source: Grusky, Naaman & Artzi 2018 (Newsroom), section 4 and Fig. 3.
 
         Example:
-            >>> RunsOfWords(["the", "red", "dog", "sat"]).fragment_lengths(["a", "red", "dog", "sat"])
+            >>> runs, words = RunsOfWords(["the", "red", "dog", "sat"]), ["a", "red", "dog", "sat"]
+            >>> runs.fragment_lengths(words, runs.known_lengths(words))
             [3]
         """
         source = self._in_order
@@ -115,7 +129,7 @@ class RunsOfWords:
         start = 0
         while start < len(words):
             run, at, stop = " ", 0, start  # the run is source[at : at + len(run)]
-            while stop < len(words) and words[stop] in self.words:
+            while stop < len(words) and known_lengths[stop] >= min(3, stop - start + 1):
                 word = f"{words[stop]} "
                 run, end = run + word, at + len(run)
                 if not source.startswith(word, end):
@@ -127,3 +141,20 @@ class RunsOfWords:
                 lengths.append(stop - start)
             start = max(stop, start + 1)
         return lengths
+
+
+def new_shares(known_lengths: Sequence[int]) -> list[float]:
+    """The fractions of the words, of the bigrams and of the trigrams of a text that another one does not
+    have, 0 to 1, by `RunsOfWords.known_lengths`.
+
+    Each occurrence counts. If a text has fewer than n words, its fraction for n is that of the next
+    shorter runs; without words it is 1.
+    """
+    shares = []
+    share = 1.0
+    for size in (1, 2, 3):
+        lengths = known_lengths[size - 1 :]
+        if lengths:
+            share = sum(length < size for length in lengths) / len(lengths)
+        shares.append(share)
+    return shares

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 import unicodedata
 from collections.abc import Sequence
@@ -127,7 +128,20 @@ def naive(summary: Sequence[str], source: Sequence[str]) -> list[int]:
 def test_the_fragments_are_the_longest_runs(summary: str, source: str) -> None:
     """Also if words are parts of one another."""
     words, words_of_source = summary.split(), source.split()
-    assert RunsOfWords(words_of_source).fragment_lengths(words) == naive(words, words_of_source)
+    runs = RunsOfWords(words_of_source)
+    lengths = runs.fragment_lengths(words, runs.known_lengths(words))
+    assert lengths == naive(words, words_of_source)
+
+
+@pytest.mark.parametrize("text", ["\u0e01\u0e02\u0e04", "\u5317\u4eac", "1.25 ", "w1 w2 w3 w1 "])
+def test_the_time_is_linear_in_the_length(text: str) -> None:
+    def seconds(length: int) -> float:
+        texts = [text * (length // len(text))]
+        start = time.process_time()
+        novelty(texts, texts)
+        return time.process_time() - start
+
+    assert seconds(100_000) < 40 * min(seconds(10_000) for _ in range(3))  # 100 times if quadratic
 
 
 def new_facts(source: str, summary: str) -> list[str]:
