@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from estime_metric.config import SPLITTERS, TAGGERS, EstimeConfig
-from estime_metric.table.rows import parsed
-from estime_metric.table.table import record_of
+from estime_metric.table.formats import parsed
+from estime_metric.table.output import GZIP
+from estime_metric.table.table import read, record_of
 
 #: Options in a record that belong to the machine.
 _MACHINE_OPTIONS = ("device", "token_budget")
@@ -85,6 +86,10 @@ def _content(path: Path) -> dict[str, Any]:
     """What is in a file of JSON, or the record of a table; nothing if there is none."""
     path.stat()  # raises OSError if there is no such file
     if path.suffix.lower() != ".json":
+        if (
+            path.suffix.lower() == GZIP
+        ):  # the record may be that of the plain file, written again since
+            return dict(read(path).attrs["record"])
         return record_of(path)
     options, problem = parsed(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
     if problem:

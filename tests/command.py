@@ -21,7 +21,8 @@ from typing import Any
 from unittest import mock
 
 from estime_metric import cli
-from estime_metric.table.rows import Row, read_rows
+from estime_metric.table.formats import Row
+from estime_metric.table.rows import read_rows
 
 #: Short windows, so that short texts have several.
 SHORT = ["--config", str(Path(__file__).with_name("short.json"))]

@@ -19,8 +19,8 @@ from estime_metric.measures import (
     MEASURES,
     STATISTICS,
 )
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import source_id
-from estime_metric.table.output import WRITABLE
 from estime_metric.table.table import read
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))

@@ -18,6 +18,7 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.show.cells import EMPTY, fixed, mean_cells, p_value, print_columns
+from estime_metric.table.formats import WRITABLE, encodable, to_json
 from estime_metric.table.output import (
     check_different,
     check_writable,
@@ -25,15 +26,16 @@ from estime_metric.table.output import (
     record_path,
     write_text,
 )
-from estime_metric.table.rows import ColumnError, Layout, header_hint
-from estime_metric.table.table import SOURCE_ID, encodable, read, to_json, write
+from estime_metric.table.pairs import ColumnError
+from estime_metric.table.rows import Layout, header_hint
+from estime_metric.table.table import SOURCE_ID, read, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.compare.differences import Comparison
 
-WRITABLE = (".jsonl", ".csv", ".parquet", ".json")
+OUTPUTS = (*WRITABLE, ".json")
 
 _COMPARED, _INPUT = Group("Comparison", sort_key=3), Group("Input", sort_key=1)
 
@@ -204,7 +206,7 @@ def _check_outputs(
     if as_json and output is not None and is_standard(output):
         raise ValueError("Expected --json or the rows on standard output, but got both.")
     sources = [] if texts.source_file is None else [texts.source_file]
-    for written, endings in ((output, WRITABLE), (plot, options.PLOTS)):
+    for written, endings in ((output, OUTPUTS), (plot, options.PLOTS)):
         if written is not None:
             check_writable(written, [*inputs, *sources], overwrite=overwrite, endings=endings)
     if plot is not None:

@@ -15,8 +15,10 @@ from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.measures import RECOMMENDED
+from estime_metric.table.formats import Line
 from estime_metric.table.output import check_writable, write_text
-from estime_metric.table.rows import TABLES, Layout, Line, no_pairs, read_lines, valid_lines
+from estime_metric.table.pairs import no_pairs, read_lines, valid_lines
+from estime_metric.table.rows import TABLES, Layout
 from estime_metric.table.table import LINE, read, record_of, write
 
 if TYPE_CHECKING:

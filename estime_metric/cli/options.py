@@ -16,7 +16,8 @@ from cyclopts import Group, Parameter, validators
 from estime_metric.checks import listed_names
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import combined
-from estime_metric.table.rows import TABLES, Layout, check_delimiter, check_text_file
+from estime_metric.table.pairs import check_text_file
+from estime_metric.table.rows import TABLES, Layout, check_delimiter
 
 #: Endings of the files that a plot can be written to.
 PLOTS = (".png", ".svg", ".pdf")

@@ -23,9 +23,10 @@ from estime_metric.cli.printed_scores import (
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Job, Report, score_files
 from estime_metric.jobs.report import LISTED
+from estime_metric.table.formats import to_json
 from estime_metric.table.output import is_standard
 from estime_metric.table.rows import Layout
-from estime_metric.table.table import FLAG, to_json
+from estime_metric.table.table import FLAG
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

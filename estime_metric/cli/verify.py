@@ -11,7 +11,7 @@ from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.table.output import write_text
-from estime_metric.table.rows import read_lines
+from estime_metric.table.pairs import read_lines
 
 GOLDEN = EXAMPLES.parent / "golden.json"  # numbers of the example pairs, written by `record`
 _COUNTS = ("alarms", "winners", "overlap", "unsupported")

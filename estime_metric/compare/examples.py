@@ -20,7 +20,7 @@ from estime_metric.measures import (
 )
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import DECIMALS, source_id
-from estime_metric.table.rows import pair_problem
+from estime_metric.table.pairs import pair_problem
 from estime_metric.table.table import SIGNATURE, number_of
 from estime_metric.wording.source import novelty
 

@@ -37,6 +37,7 @@ from estime_metric.jobs.journal import (
 from estime_metric.jobs.report import LISTED, Report, Scores, report_of
 from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.passages import joined
+from estime_metric.table.formats import WRITABLE, Line, Row, encode_json_lines
 from estime_metric.table.output import (
     GZIP,
     STANDARD,
@@ -52,22 +53,14 @@ from estime_metric.table.output import (
     resolved,
     write_standard_output,
 )
-from estime_metric.table.rows import (
-    TABLES,
-    Layout,
-    Line,
-    Row,
-    no_pairs,
-    read_lines,
-    read_rows,
-)
+from estime_metric.table.pairs import no_pairs, read_lines
+from estime_metric.table.rows import TABLES, Layout, read_rows
 from estime_metric.table.table import (
     DIGESTS,
     FILE,
     FLAG,
     LINE,
     SOURCE_ID,
-    encode_json_lines,
     measure_columns,
     measure_values,
     record_of,
@@ -119,7 +112,7 @@ class Job:
         if self.output is not None:
             object.__setattr__(self, "output", resolved(self.output))
             object.__setattr__(self, "inputs", self._foreign_inputs())
-            check_writable(resolved(self.output), self.read_files)
+            check_writable(resolved(self.output), self.read_files, endings=WRITABLE)
 
     def _foreign_inputs(self) -> tuple[Path, ...]:
         """The inputs without the files of an earlier run. ValueError for such a file if it has content

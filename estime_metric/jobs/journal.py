@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric._version import __version__
 from estime_metric.passages import joined
+from estime_metric.table.formats import Line, Row, encode_json_lines
 from estime_metric.table.output import named, sync_folder
-from estime_metric.table.rows import Layout, Line, Row, other_columns
-from estime_metric.table.table import encode_json_lines
+from estime_metric.table.pairs import other_columns
+from estime_metric.table.rows import Layout
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer

@@ -13,7 +13,8 @@ from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import Chunk
 from estime_metric.measures import RECOMMENDED, reported_name
-from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, encodable, number_of
+from estime_metric.table.formats import encodable
+from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -22,7 +22,6 @@ from estime_metric._messages import needs_extra
 PARQUET = ".parquet"
 GZIP = ".gz"
 STANDARD = ".jsonl"  # the format of standard output
-WRITABLE = (".jsonl", ".csv", PARQUET)
 
 _TOKEN = 4  # bytes that make the name of an unfinished file unique
 
@@ -70,7 +69,7 @@ def check_writable(
     inputs: Iterable[Path] = (),
     *,
     overwrite: bool = True,
-    endings: Sequence[str] = WRITABLE,
+    endings: Sequence[str],
 ) -> None:
     """Refuses a path that could not or should not be written, before any work is done; ``-`` is
     accepted if ``endings`` contain the format of standard output, ``.jsonl``.
@@ -116,9 +115,8 @@ def check_absent(path: Path) -> None:
 
 
 def _written_paths(path: Path) -> list[Path]:
-    """An output, and its record if that is another file."""
-    has_record = path.suffix.lower() in WRITABLE and path.suffix.lower() != PARQUET
-    return [path, record_path(resolved(path))] if has_record else [path]
+    """An output, and its record."""
+    return [path, record_path(resolved(path))]
 
 
 def import_pyarrow() -> Any:

@@ -9,45 +9,36 @@ ESTIME's if the record names it; any other is the user's.
 
 from __future__ import annotations
 
-import csv
-import json
 import math
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.measures import MEASURES, measure_of, reported_name
 from estime_metric.passages import joined
+from estime_metric.table.formats import (
+    FORMATS,
+    WRITABLE,
+    Line,
+    Row,
+    encodable,
+    encode_json_lines,
+    format_of,
+    parsed,
+    to_json,
+)
 from estime_metric.table.output import (
-    PARQUET,
     check_writable,
-    import_pyarrow,
     is_standard,
-    record_path,
     record_paths,
-    replaced,
     resolved,
     write_standard_output,
 )
-from estime_metric.table.rows import (
-    TABLES,
-    Layout,
-    Line,
-    Row,
-    has_text_cells,
-    opened_parquet,
-    parsed,
-    read_lines,
-    read_rows,
-    source_problem,
-    text_problem,
-)
+from estime_metric.table.pairs import read_lines, source_problem, text_problem
+from estime_metric.table.rows import TABLES, Layout, has_text_cells, read_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -62,10 +53,8 @@ DIGESTS = "row_digests"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
 
 _TRUTHS = {"true": True, "false": False}
-_KEY = b"estime"  # of the record in the metadata of Parquet
 _WHOLE = 2**53  # from here on, a float cannot tell whole numbers apart
 _DIGEST = 4  # bytes of the digest of a row
-_GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 
 Number = int | float | None  # ``None`` if a measure is undefined
 Record = Mapping[str, Any]
@@ -268,7 +257,8 @@ def record_of(path: str | Path) -> dict[str, Any]:
     Raises ValueError if it is damaged, OSError or ImportError if it cannot be read.
     """
     path = Path(path)
-    text = _record_text(path)
+    table_format = None if is_standard(path) else format_of(path)
+    text = table_format.record(path) if table_format else None
     if text is None:
         return {}
     content, problem = parsed(text.decode("utf-8", errors="surrogateescape"))
@@ -279,23 +269,9 @@ def record_of(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _record_text(path: Path) -> bytes | None:
-    if path.suffix.lower() == PARQUET:
-        with opened_parquet(path) as table:
-            text: bytes | None = (table.schema_arrow.metadata or {}).get(_KEY)
-            return text
-    if is_standard(path):
-        return None
-    stored = next(filter(Path.exists, record_paths(path)), None)
-    return None if stored is None else stored.read_bytes()
-
-
 def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = None) -> None:
-    """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on
+    """Writes rows in one step as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on
     standard output, which has no place for the record.
-
-    A file that exists is replaced in one step. Its record goes first, so that new rows are never read
-    with the record of old ones.
 
     Args:
         path: the file.
@@ -305,27 +281,15 @@ def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = N
 
     Raises ValueError, OSError, ImportError as `check_writable`.
     """
-    check_writable(path)
+    check_writable(path, endings=WRITABLE)
     if hasattr(rows, "to_dict"):  # a data frame
         rows = _rows_of(rows)
     if is_standard(path):
         write_standard_output(encode_json_lines(rows))
         return
     path = resolved(path)
-    ending = path.suffix.lower()
-    with replaced(path) as unfinished:
-        if ending == PARQUET:
-            _write_parquet(unfinished, rows, {_KEY: _record_json(record)} if record else {})
-            return
-        (_write_csv if ending == ".csv" else _write_json_lines)(unfinished, rows)
-        record_path(path).unlink(missing_ok=True)
-    if record:
-        with replaced(record_path(path)) as unfinished:
-            unfinished.write_bytes(_record_json(record, indent=1) + b"\n")
-
-
-def _record_json(record: Record, indent: int | None = None) -> bytes:
-    return encodable(to_json(record, indent)).encode()
+    text = encodable(to_json(record, indent=1)) if record else ""
+    FORMATS[path.suffix.lower()].write(path, rows, text.encode())
 
 
 def _rows_of(table: DataFrame) -> list[Row]:
@@ -334,118 +298,6 @@ def _rows_of(table: DataFrame) -> list[Row]:
         {name: plain(value) if isinstance(value, float) else value for name, value in row.items()}
         for row in table.to_dict("records")
     ]
-
-
-def _write_json_lines(path: Path, rows: Iterable[Row]) -> None:
-    with path.open("wb") as stream:
-        stream.writelines(encode_json_lines([row]) for row in rows)
-
-
-def _write_csv(path: Path, rows: Iterable[Row]) -> None:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-        # `csv` quotes a cell with a carriage return only if the line terminator has one, too.
-        lines = SimpleNamespace(write=lambda row: stream.write(row.removesuffix("\r\n") + "\n"))
-        writer = csv.writer(lines, lineterminator="\r\n")
-        writer.writerow(columns)
-        writer.writerows([_to_cell(row.get(name)) for name in columns] for row in rows)
-
-
-def _write_parquet(path: Path, rows: Iterable[Row], metadata: Mapping[bytes, bytes]) -> None:
-    r"""Writes rows and the entries of the file's metadata. The rows are read twice: for the types of
-    the columns, then for the values.
-
-    A column with values of several types becomes text, except that integers become floats if there
-    are floats. So does a column with integers of more than 64 bits. In text, all values except
-    texts are JSON. A lone surrogate, which has no UTF-8, becomes ``\ud800``.
-    """
-    pyarrow = import_pyarrow()
-    kinds: dict[str, list[Any]] = {}  # of each column, the types that can represent all values
-    for group in _groups(rows):
-        for name in dict.fromkeys(name for row in group for name in row):
-            fitting = _fitting_types(pyarrow, [row.get(name) for row in group])
-            if kinds.get(name, [pyarrow.null()]) == [pyarrow.null()]:
-                kinds[name] = fitting
-            elif fitting != [pyarrow.null()]:
-                kinds[name] = [kind for kind in kinds[name] if kind in fitting]
-    fields = {name: (fitting or [pyarrow.string()])[0] for name, fitting in kinds.items()}
-    columns = [(encodable(name), kind) for name, kind in fields.items()]
-    schema = pyarrow.schema(columns, metadata=dict(metadata))
-    with path.open("wb") as stream, pyarrow.parquet.ParquetWriter(stream, schema) as writer:
-        for group in _groups(rows):
-            arrays = [
-                _array(pyarrow, [row.get(name) for row in group], kind)
-                for name, kind in fields.items()
-            ]
-            writer.write_table(pyarrow.table(arrays, schema=schema))
-            del arrays, group  # before the next one is made
-
-
-def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows of each row group."""
-    group: list[Row] = []
-    size = 0
-    for row in rows:
-        group.append(row)
-        size += len(encode_json_lines([row]))
-        if len(group) == _GROUP_ROWS or size >= _GROUP_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
-
-
-def _fitting_types(pyarrow: Any, values: Sequence[Any]) -> list[Any]:
-    """The types that can represent values, the best one first; none if only text can."""
-    kind = _type_of(pyarrow, values, None)
-    if kind is None or not _can_be_written(pyarrow, kind):
-        return []
-    if kind == pyarrow.int64() and _type_of(pyarrow, values, pyarrow.float64()) is not None:
-        return [kind, pyarrow.float64()]
-    return [kind]
-
-
-def _type_of(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
-    """The type of an array of values, of a given ``kind`` if there is one; ``None`` if they make
-    none: a float, for example, would round a large integer.
-    """
-    try:
-        return pyarrow.array(values, kind).type
-    except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
-        return None
-
-
-def _can_be_written(pyarrow: Any, kind: Any) -> bool:
-    """Whether Parquet has a type: it has no object without fields."""
-    if pyarrow.types.is_struct(kind) and kind.num_fields == 0:
-        return False
-    children = [kind.field(index).type for index in range(kind.num_fields)]
-    return all(_can_be_written(pyarrow, child) for child in children)
-
-
-def _array(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
-    if kind == pyarrow.string():
-        values = [
-            None
-            if value is None
-            else encodable(value if isinstance(value, str) else to_json(value))
-            for value in values
-        ]
-    return pyarrow.array(values, kind)
-
-
-def encode_json_lines(rows: Iterable[Row]) -> bytes:
-    r"""Rows as JSON Lines in UTF-8. A lone surrogate, which has no UTF-8, is written as JSON writes
-    it: ``\ud800``.
-    """
-    return encodable("".join(f"{to_json(row)}\n" for row in rows)).encode("utf-8")
-
-
-def encodable(text: str) -> str:
-    r"""A text with each lone surrogate, which has no UTF-8, as JSON writes it: ``\ud800``."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
 def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
@@ -469,41 +321,3 @@ def plain(number: float) -> Number:
     if math.isnan(number):
         return None
     return int(number) if abs(number) < _WHOLE and number == int(number) else round(number, 6)
-
-
-def to_json(value: Any, indent: int | None = None) -> str:
-    r"""A value as JSON that every parser reads.
-
-    NaN and the infinities, which JSON does not have, become ``null``; bytes become Base64; dates
-    and others become text.
-    """
-    write = partial(
-        json.dumps, ensure_ascii=False, allow_nan=False, default=_to_text, indent=indent
-    )
-    try:
-        return write(value)
-    except ValueError:
-        return write(_without_nan(value))
-
-
-def _to_cell(value: Any) -> str:
-    """A value as a cell of CSV: nothing and NaN are empty, lists and objects are JSON."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, (dict, list, tuple)):
-        return to_json(value)
-    return _to_text(value)
-
-
-def _to_text(value: Any) -> str:
-    return b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _without_nan(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(inner) for inner in value]
-    return value

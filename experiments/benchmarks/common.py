@@ -31,8 +31,9 @@ from estime_metric.studies.columns import NOT_MEASURES
 from estime_metric.studies.keyed import by_summary, numeric_columns, read_keyed
 from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
+from estime_metric.table.formats import encode_json_lines
 from estime_metric.table.intervals import interval_of
-from estime_metric.table.table import encode_json_lines, measure_columns, read
+from estime_metric.table.table import measure_columns, read
 from estime_metric.wording.source import NOVELTY, novelty
 from estime_metric.wording.words import lower_words
 

@@ -12,7 +12,7 @@ import pytest
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.jobs import Job, score_files
 from estime_metric.jobs.journal import Chunk, Journal
-from estime_metric.table.rows import Row
+from estime_metric.table.formats import Row
 from tests.command import SHORT, write_jsonl
 from tests.families import SENTENCES
 

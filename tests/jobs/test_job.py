@@ -20,8 +20,9 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, NotResumableError, Report, score_files
 from estime_metric.jobs.journal import journal_path
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import source_id
-from estime_metric.table.output import WRITABLE, lock_path, record_path
+from estime_metric.table.output import lock_path, record_path
 from estime_metric.table.rows import Layout, read_rows
 from estime_metric.table.table import read, record_of, write
 from tests.command import json_rows, run_command, table_rows, write_jsonl

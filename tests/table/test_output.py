@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 
 from estime_metric.jobs import Job
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import (
     check_writable,
     locked,
@@ -41,14 +42,14 @@ def test_what_would_fail_at_the_end_fails_first_and_leaves_nothing(tmp_path: Pat
         ),
         pytest.raises(PermissionError, match="not permitted"),
     ):
-        check_writable(out)
+        check_writable(out, endings=WRITABLE)
     out.touch()
     with (
         mock.patch("os.path.ismount", lambda path: path == out),
         pytest.raises(PermissionError, match="cannot be replaced"),
     ):
-        check_writable(out)
-    check_writable(tmp_path / "other.jsonl")
+        check_writable(out, endings=WRITABLE)
+    check_writable(tmp_path / "other.jsonl", endings=WRITABLE)
     assert {path.name for path in tmp_path.iterdir()} == {"out.jsonl"}
 
 
@@ -58,7 +59,7 @@ def test_a_record_that_cannot_be_written_is_found_first(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"the output to be a file, but '.*' is a folder"):
             Job(inputs=(tmp_path / "a.jsonl",), output=folder)
     with pytest.raises(IsADirectoryError, match=r"out\.jsonl\.meta\.json"):
-        check_writable(tmp_path / "out.jsonl")
+        check_writable(tmp_path / "out.jsonl", endings=WRITABLE)
 
 
 def test_a_file_system_without_locks_gets_a_warning_and_no_lock(tmp_path: Path) -> None:

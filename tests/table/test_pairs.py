@@ -12,15 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric.table.rows import (
-    TABLES,
-    ColumnError,
-    Layout,
-    Row,
-    other_columns,
-    read_lines,
-    valid_lines,
-)
+from estime_metric.passages import joined
+from estime_metric.table.formats import Row
+from estime_metric.table.pairs import ColumnError, other_columns, read_lines, valid_lines
+from estime_metric.table.rows import TABLES, Layout
 from tests.table.conftest import PAIR, save_in_all_formats
 
 
@@ -168,3 +163,9 @@ def test_a_pipe_that_ends_early_is_compared_as_it_is_read(write: Write) -> None:
     threading.Thread(target=pipe.write_text, args=("y\ny\n",)).start()
     with pytest.raises(ValueError, match=r"one of them ends before line 3\. If a text"):
         list(read_lines(pipe, layout))
+
+
+def test_a_list_of_other_things_than_texts_is_not_joined() -> None:
+    assert joined(["a", 1]) == ["a", 1]
+    assert joined(["a", "b"]) == "a\nb"
+    assert joined("ab") == "ab"

@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 from estime_metric.compare import read_scores
-from estime_metric.table.output import WRITABLE
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.table import number_of, write
 from tests.command import write_jsonl
 

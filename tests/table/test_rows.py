@@ -162,7 +162,7 @@ def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_row(
 def test_what_follows_an_open_quotation_mark_is_not_all_read(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("estime_metric.table.rows.MAX_CELL", 10_000)
+    monkeypatch.setattr("estime_metric.table.formats.MAX_CELL", 10_000)
     before = csv.field_size_limit(10_000)
     path = write("p.csv", 'id,note\n1,"Anna.\n' + "2,A sentence that is ordinary.\n" * 1_000)
     try:

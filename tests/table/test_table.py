@@ -14,8 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from estime_metric.table.output import WRITABLE
-from estime_metric.table.rows import _DEPTH, Row
+from estime_metric.table.formats import _DEPTH, WRITABLE, Row
 from estime_metric.table.table import plain, read, record_of, write
 from tests.command import csv_rows, json_rows, table_rows
 
@@ -79,7 +78,7 @@ def test_a_column_has_the_type_of_its_values_or_is_text(
     """Whether the values that do not fit are in one group of rows or in several."""
     path = tmp_path / "o.parquet"
     for size in (10_000, 1):
-        monkeypatch.setattr("estime_metric.table.table._GROUP_ROWS", size)
+        monkeypatch.setattr("estime_metric.table.formats._GROUP_ROWS", size)
         write(path, [{"line": n, "x": value} for n, value in enumerate(values)])
         assert [row["x"] for _, row in table_rows(path)] == read
 
@@ -144,7 +143,7 @@ def test_a_lone_surrogate_concerns_only_the_row_whose_text_has_it(tmp_path: Path
 def test_a_row_group_of_parquet_is_bounded_by_rows_and_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("estime_metric.table.table._GROUP_BYTES", 100_000)
+    monkeypatch.setattr("estime_metric.table.formats._GROUP_BYTES", 100_000)
     path = tmp_path / "o.parquet"
     for row, groups in (({"n": 1}, 2), ({"text": "x" * 100}, 13), ({"nested": [["x" * 500]]}, 60)):
         write(path, [row] * 12_000)

@@ -8,14 +8,10 @@ from estime_metric._messages import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import (
-    check_delimiter,
-    other_columns,
-    read_rows,
-    text_problem,
-    valid_lines,
-)
+from estime_metric.table.pairs import other_columns, text_problem, valid_lines
+from estime_metric.table.rows import check_delimiter, read_rows
 from estime_metric.table.table import LINE, measure_values, write
 
 
@@ -51,7 +47,7 @@ def coherence(
     names = tuple(dict.fromkeys(options.parse_names(measures) or ()))
     scoring.check_measures(names, needed)
     if output is not None:
-        check_writable(output, [file], overwrite=overwrite)
+        check_writable(output, [file], overwrite=overwrite, endings=WRITABLE)
     check_delimiter(table, [file])
     texts = [table.summary_column, *([table.source_column] if "bartscore" in names else [])]
     problems: list[str] = []

@@ -13,8 +13,10 @@ from estime_metric._messages import counted
 from estime_metric.cli import options
 from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_rows
 from estime_metric.passages import joined
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.rows import check_delimiter, read_lines, valid_lines
+from estime_metric.table.pairs import read_lines, valid_lines
+from estime_metric.table.rows import check_delimiter
 from estime_metric.table.table import write
 
 Errors = Annotated[
@@ -77,7 +79,7 @@ def corrupt(
         output: A .jsonl, .csv or .parquet file; '-' for standard output.
     """
     numbers = parse_numbers(errors)
-    check_writable(output, [file], overwrite=overwrite)
+    check_writable(output, [file], overwrite=overwrite, endings=WRITABLE)
     check_delimiter(table, [file])
     problems: list[str] = []
     pairs = valid_lines(read_lines(file, table), problems)

@@ -23,7 +23,8 @@ from estime_metric.studies.commands.benchmark.running import (
     scorers_of,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
-from estime_metric.table.rows import Layout, read_lines, valid_lines
+from estime_metric.table.pairs import read_lines, valid_lines
+from estime_metric.table.rows import Layout
 from estime_metric.table.table import write
 
 if TYPE_CHECKING:
