@@ -32,7 +32,7 @@ REFERENCE = {
         "testing.assert_consistent",
         "engine.cache.SourceCache",
         "engine.embedding.unload_encoders",
-        "engine.encoder.loading.EncoderUnavailableError",
+        "engine.encoder.folder.EncoderUnavailableError",
     ),
     "Explanations": ("explanation.Explanation", "show", "demo.app.launch"),
     "Comparison": ("compare", "show.plot.plot_copying"),

@@ -15,7 +15,7 @@ from estime_metric._version import __version__
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
     from estime_metric.engine.embedding import unload_encoders as unload_encoders
-    from estime_metric.engine.encoder.loading import (
+    from estime_metric.engine.encoder.folder import (
         EncoderUnavailableError as EncoderUnavailableError,
     )
     from estime_metric.explanation import Explanation as Explanation
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: public name -> the module that defines it
 _LAZY_EXPORTS = {
     "ESTIME": "integrations.torchmetrics",
-    "EncoderUnavailableError": "engine.encoder.loading",
+    "EncoderUnavailableError": "engine.encoder.folder",
     "EstimeConfig": "config",
     "EstimeResult": "result",
     "EstimeScorer": "scorer",

@@ -23,9 +23,9 @@ from estime_metric.checks import (
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.embedding import Embedder
-from estime_metric.engine.encoder import masked
+from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.device import in_flight, inference_context, return_memory
-from estime_metric.engine.encoder.loading import check_models
+from estime_metric.engine.encoder.hub import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.matching import MatchedGroups, match_batch, matches_to_host
 from estime_metric.engine.pairs import PairBatch, pair_batches
@@ -95,10 +95,10 @@ class EstimeScorer:
         """Loads the encoder now instead of on first use."""
         if self._loaded is None:
             with in_flight():
-                encoder, config = masked.STORE.get(self.config)
+                encoder, config = store.STORE.get(self.config)
                 soft_encoder = encoder
                 if config.soft_model is not None and "soft" in config.measures:
-                    soft_encoder, soft_config = masked.STORE.get(
+                    soft_encoder, soft_config = store.STORE.get(
                         replace(
                             config,
                             model=config.soft_model,
@@ -356,7 +356,7 @@ class EstimeScorer:
         again on next use.
         """
         if self._loaded is not None:
-            masked.STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
+            store.STORE.release(self._loaded.encoder, self._loaded.soft_encoder)
             self._loaded = None
             return_memory()
 

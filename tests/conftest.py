@@ -80,7 +80,7 @@ def bert_folder(encoder_folder: Callable[[str], str]) -> str:
 @pytest.fixture(scope="session")
 def small_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The folder of the small bundled encoder, in the form for tools that do not support int8 weights."""
-    from estime_metric.engine.encoder.loading import load_pretrained
+    from estime_metric.engine.encoder.foreign import load_pretrained
 
     folder = tmp_path_factory.mktemp("small")
     load_pretrained("embedded-small", None, torch.float32).save(folder)

@@ -125,7 +125,7 @@ class EncoderOptions:
         Raises ValueError for a device that this machine does not have.
         """
         if self.device is not None:
-            from estime_metric.engine.encoder.masked import choose_device  # slow: imports torch
+            from estime_metric.engine.encoder.device import choose_device  # slow: imports torch
 
             choose_device(self.device)
         values = {field.name: getattr(self, field.name) for field in fields(self)}

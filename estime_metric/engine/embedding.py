@@ -12,7 +12,7 @@ from torch import Tensor
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, source_key
-from estime_metric.engine.encoder import masked
+from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.device import inference_context, put, return_memory, to_host
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.masking import mask_units
@@ -107,6 +107,6 @@ def unload_encoders() -> None:
 
     An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
     """
-    masked.STORE.release()
+    store.STORE.release()
     DEFAULT_CACHE.clear()
     return_memory()

@@ -16,7 +16,7 @@ from estime_metric._messages import needs_extra
 from estime_metric.checks import check_choice, check_pairs
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache
-from estime_metric.engine.encoder.loading import check_models
+from estime_metric.engine.encoder.hub import check_models
 from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,

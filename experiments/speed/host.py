@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from estime_metric import ESTIME, EstimeScorer, embedded
 from estime_metric.engine import matching
-from estime_metric.engine.encoder.layers import BlockTaps
+from estime_metric.engine.encoder.foreign import ForeignLayers
 from experiments.benchmarks.common import show
 from experiments.speed.common import DATA, Pairs, frank_pairs
 
@@ -27,7 +27,7 @@ from experiments.speed.common import DATA, Pairs, frank_pairs
 PAIRS, BATCH, ROUNDS = 400, 16, 5
 
 #: What a GPU does instead: the forward passes and the products of the embeddings.
-OF_THE_DEVICE = ((BlockTaps, "read"), (matching, "match"))
+OF_THE_DEVICE = ((ForeignLayers, "read"), (matching, "match"))
 
 WIDTH = 32
 

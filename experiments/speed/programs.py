@@ -16,7 +16,7 @@ import transformers
 from torchmetrics.text.bert import BERTScore
 
 from estime_metric import EstimeScorer, embedded
-from estime_metric.engine.encoder.loading import load_pretrained
+from estime_metric.engine.encoder.foreign import load_pretrained
 from estime_metric.engine.splitter import split_words
 from experiments.benchmarks.common import show
 from experiments.speed.common import DATA, Pairs, alternate, pairs_of

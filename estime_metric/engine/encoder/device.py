@@ -50,6 +50,11 @@ _KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_C
 #: not fit into its caches; a GPU needs them to be busy.
 _BUDGETS, _BUDGET_ELSEWHERE = {"cpu": 2_000, "cuda": 65_536}, 16_384
 
+#: The largest difference between two hidden states that counts as rounding, as a fraction of their
+#: length. In bfloat16, rounding changes the bundled encoder's states by 2%, and an ignored mask by
+#: half.
+_ROUNDING, _ROUNDING_OF_LOWER_PRECISION = 1e-3, 0.1
+
 _LENGTH = 512  # of a window at which attention is counted
 
 
@@ -334,6 +339,49 @@ def cpu_by_default() -> AbstractContextManager[Any]:
     return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
 
 
+def choose_device(device: str | None) -> torch.device:
+    """The device with the given name; for ``None`` a CUDA device if there is one, otherwise the
+    CPU. `ValueError` if no device has the name, or this machine does not have the device.
+    """
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(
+            f"Expected argument `device` to name a torch device, such as cpu, cuda, cuda:1 or mps, "
+            f"but got {device!r}."
+        ) from error
+    number = _number_of(chosen.type)
+    if number == 0:
+        is_for_cpu = (
+            chosen.type == "cuda" and torch.version.cuda is None and torch.version.hip is None
+        )
+        reason = "this PyTorch is a build for the CPU" if is_for_cpu else "PyTorch finds none"
+        raise ValueError(
+            f"Expected argument `device` to be a device of this machine, but got {device!r}: {reason}."
+        )
+    if chosen.type == "cuda" and chosen.index is not None and chosen.index >= number:
+        raise ValueError(
+            f"Expected argument `device` to be one of the {number} GPUs of this machine, numbered "
+            f"from 0, but got {device!r}."
+        )
+    if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
+        return torch.device(
+            "cuda", torch.cuda.current_device()
+        )  # "cuda" and "cuda:0" are one device
+    return chosen
+
+
+def _number_of(kind: str) -> int:
+    """How many devices of a kind this machine has; one is assumed of kinds that are not known here."""
+    if kind == "cuda":
+        return torch.cuda.device_count()
+    if kind == "mps":
+        return int(torch.backends.mps.is_available())
+    return 0 if kind == "meta" else 1  # tensors of "meta" have no values
+
+
 def choose_dtype(dtype: str, device: torch.device) -> str:
     """The name of a dtype; for ``"auto"`` bfloat16 if the device is fast in it, otherwise float32."""
     if dtype != AUTO:
@@ -346,6 +394,16 @@ def choose_dtype(dtype: str, device: torch.device) -> str:
     else:
         lower = False
     return "bfloat16" if lower else "float32"
+
+
+def are_near(states: Tensor, expected: Tensor) -> bool:
+    """Whether hidden states of shape (r, d) agree except for rounding, by the length of their difference
+    at each position. NaN and infinity count as equal: `MaskedEncoder` refuses them by name.
+    """
+    most = _ROUNDING if expected.dtype == torch.float32 else _ROUNDING_OF_LOWER_PRECISION
+    states, expected = states.float().nan_to_num(), expected.float().nan_to_num()
+    difference = (states - expected).norm(dim=-1)
+    return bool((difference <= most * expected.norm(dim=-1).clamp(min=1)).all())
 
 
 def warn_where_slower(dtype: torch.dtype) -> None:

@@ -1,5 +1,5 @@
-"""Batches of windows -> embeddings: the encoder, cut to the blocks that are needed, run under a token
-budget; the encoders in memory, loaded once and shared by all who ask for the same one.
+"""Batches of windows -> embeddings: an encoder, cut to the blocks that are needed, run under a token
+budget.
 
 Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers,
 ``d`` hidden width.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,16 +19,10 @@ from torch import Tensor
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import device as devices
-from estime_metric.engine.encoder.bundled import load_bundled
-from estime_metric.engine.encoder.device import inference_context, is_out_of_memory, put
-from estime_metric.engine.encoder.layers import BlockTaps
-from estime_metric.engine.encoder.loading import (
-    Pretrained,
-    is_bundled,
-    load_commit,
-    location,
-    revision_of,
-)
+from estime_metric.engine.encoder.device import are_near, inference_context, is_out_of_memory, put
+from estime_metric.engine.encoder.folder import is_bundled
+from estime_metric.engine.encoder.foreign import Pretrained, load_commit
+from estime_metric.engine.encoder.own import Bundled, load_bundled
 from estime_metric.engine.masking import (
     MaskedText,
     TextWindow,
@@ -49,31 +43,24 @@ class MaskedEncoder:
     Attributes:
         depth: the deepest layer that can be read; the blocks above it are gone.
         itemsize: bytes of one number of a hidden state.
-        taps: how its blocks are run.
+        layers: what its hidden states are read from.
         takes_padding: whether texts of different lengths may be in one batch.
     """
 
-    def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
+    def __init__(self, pretrained: Pretrained | Bundled, depth: int, device: torch.device) -> None:
         self.info, self.tokenizer = pretrained.info, pretrained.tokenizer
         self.depth, self.device = depth, device
-        self._model = pretrained.model.to(device).requires_grad_(False)
-        self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
         self._dtype = pretrained.dtype
         self.itemsize = self._dtype.itemsize
-        long, short = _probes(pretrained)
-        probe, alone, padded = (
-            _put_batch(assemble(windows, self.info.special), device)
-            for windows in ([long], [short], [long, short])
-        )
-        # The probe may be the first to use oneDNN.
+        # What is tried may be the first to use oneDNN.
         with devices.few_kernels_kept(), inference_context(device):
-            self.taps = BlockTaps(self._model, self.info.blocks, depth, probe)
+            self.layers = pretrained.layers(depth, device)
             if device.type == "cpu":
                 devices.warn_where_slower(self._dtype)
-            self.takes_padding = self.taps.takes_padding(alone, padded)
+            self.takes_padding = self._takes_padding()
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer if memory ran out
-        self._bytes_per_position = devices.bytes_per_position(self._model.config, self.itemsize)
+        self._bytes_per_position = devices.bytes_per_position(pretrained.config, self.itemsize)
 
     @classmethod
     def load(cls, config: EstimeConfig, device: torch.device) -> MaskedEncoder:
@@ -163,7 +150,7 @@ class MaskedEncoder:
 
     def input_embeddings(self, ids: Tensor) -> Tensor:
         """Context-free embeddings, of shape (n, d), of token ids of shape (n,)."""
-        return self._input_embeddings.weight[ids]
+        return self.layers.input_embeddings[ids]
 
     def _batches(self, windows: Sequence[TextWindow], budget: int) -> Iterator[WindowBatch]:
         lengths = [len(window) + self.info.special.around for window in windows]
@@ -175,21 +162,37 @@ class MaskedEncoder:
         it needed is free when it returns.
         """
         batch = _put_batch(batch, self.device)
-        for number, layer_states in enumerate(self.taps.read(batch, layers)):
+        for number, layer_states in enumerate(self.layers.read(batch, layers)):
             states[number].index_copy_(0, batch.target, layer_states)
 
-
-def _probes(pretrained: Pretrained) -> tuple[TextWindow, TextWindow]:
-    """Some tokens of the vocabulary and a mask, all of them read, and the first half of them."""
-    special, tokenizer = pretrained.info.special, pretrained.tokenizer
-    ordinary = sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
-    ids = np.array([*ordinary[:: max(1, len(ordinary) // 20)][:20], special.mask])
-
-    def window(length: int) -> TextWindow:
-        read = np.arange(length)
-        return TextWindow(ids, Window(0, length, masked=read[:0], read=read, rows=read), offset=0)
-
-    return window(len(ids)), window(len(ids) // 2)
+    def _takes_padding(self) -> bool:
+        """Whether padding leaves all layers as they are: whether a window has the same states alone as
+        when it is the last one of a batch that is padded.
+        """
+        special, tokenizer = self.info.special, self.tokenizer
+        ordinary = sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
+        ids = np.array([*ordinary[:: max(1, len(ordinary) // 20)][:20], special.mask])
+        positions = np.arange(len(ids))
+        long, short = (
+            TextWindow(ids, Window(0, len(read), masked=read[:0], read=read, rows=read), offset=0)
+            for read in (positions, positions[: len(ids) // 2])
+        )
+        alone, padded = (
+            _put_batch(assemble(windows, special), self.device)
+            for windows in ([short], [long, short])
+        )
+        layers = range(self.depth + 1)
+        expected = self.layers.read(alone, layers)
+        try:
+            states = self.layers.read(padded, layers)
+        except Exception as error:  # whatever an architecture raises that accepts no mask
+            if is_out_of_memory(error):
+                raise
+            return False
+        return all(
+            are_near(of_both[-len(of_one) :], of_one)
+            for of_both, of_one in zip(states, expected, strict=True)
+        )
 
 
 def _put_batch(batch: WindowBatch, device: torch.device) -> WindowBatch:
@@ -200,104 +203,3 @@ def _put_batch(batch: WindowBatch, device: torch.device) -> WindowBatch:
         attended=None if batch.attended is None else put(batch.attended, device),
         positions=put(batch.positions, device),
     )
-
-
-def choose_device(device: str | None) -> torch.device:
-    """The device with the given name; for ``None`` a CUDA device if there is one, otherwise the
-    CPU. `ValueError` if no device has the name, or this machine does not have the device.
-    """
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        chosen = torch.device(device)
-    except RuntimeError as error:
-        raise ValueError(
-            f"Expected argument `device` to name a torch device, such as cpu, cuda, cuda:1 or mps, "
-            f"but got {device!r}."
-        ) from error
-    number = _number_of(chosen.type)
-    if number == 0:
-        is_for_cpu = (
-            chosen.type == "cuda" and torch.version.cuda is None and torch.version.hip is None
-        )
-        reason = "this PyTorch is a build for the CPU" if is_for_cpu else "PyTorch finds none"
-        raise ValueError(
-            f"Expected argument `device` to be a device of this machine, but got {device!r}: {reason}."
-        )
-    if chosen.type == "cuda" and chosen.index is not None and chosen.index >= number:
-        raise ValueError(
-            f"Expected argument `device` to be one of the {number} GPUs of this machine, numbered "
-            f"from 0, but got {device!r}."
-        )
-    if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
-        return torch.device(
-            "cuda", torch.cuda.current_device()
-        )  # "cuda" and "cuda:0" are one device
-    return chosen
-
-
-def _number_of(kind: str) -> int:
-    """How many devices of a kind this machine has; one is assumed of kinds that are not known here."""
-    if kind == "cuda":
-        return torch.cuda.device_count()
-    if kind == "mps":
-        return int(torch.backends.mps.is_available())
-    return 0 if kind == "meta" else 1  # tensors of "meta" have no values
-
-
-MOST_HELD = 2  # encoders that are cached while unused
-
-
-class EncoderStore:
-    """The ``MOST_HELD`` encoders that were requested last, by model, revision, dtype and device.
-
-    A deeper encoder serves requests for the layers below, and replaces one that is not deep enough.
-    A revision that is not set or names a branch means the same commit until everything is released.
-    While one thread loads, others wait.
-    """
-
-    def __init__(self) -> None:
-        self._held: dict[Hashable, MaskedEncoder] = {}  # the last requested one at the end
-        self._revisions: dict[Hashable, str] = {}
-        self._lock = threading.Lock()
-
-    def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """The encoder that ``config`` requests, and the fully resolved ``config``; raises the
-        errors of loading.
-        """
-        with self._lock:
-            files = location(config.model)
-            requested = (files, config.revision)
-            if requested not in self._revisions:
-                self._revisions[requested] = revision_of(config.model, config.revision)
-            device = choose_device(config.device)
-            config = replace(
-                config,
-                revision=self._revisions[requested],
-                dtype=devices.choose_dtype(config.dtype, device),
-            )
-            origin = (files, config.revision, config.dtype, str(device))
-            encoder = self._held.get(origin)
-            if encoder is None or encoder.depth < max(encoder.info.resolve(config).layer_tuple):
-                encoder = MaskedEncoder.load(config, device)
-            self._held.pop(origin, None)
-            self._held[origin] = encoder
-            while len(self._held) > MOST_HELD:
-                del self._held[next(iter(self._held))]
-        return encoder, encoder.info.resolve(config)
-
-    def release(self, *encoders: MaskedEncoder) -> None:
-        """Holds some encoders no longer, or all if none is named; they are gone when their last
-        user is.
-        """
-        with self._lock:
-            self._held = {
-                origin: held
-                for origin, held in self._held.items()
-                if encoders and held not in encoders
-            }
-            if not encoders:
-                self._revisions.clear()
-
-
-STORE = EncoderStore()  # one per process

@@ -11,8 +11,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from estime_metric.engine.encoder.device import inference_context
-from estime_metric.engine.encoder.masked import choose_device
+from estime_metric.engine.encoder.device import choose_device, inference_context
 from estime_metric.studies.coherence_measures import (
     BARTSCORE_MODEL,
     batches_by_length,

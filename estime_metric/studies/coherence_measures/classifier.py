@@ -25,9 +25,9 @@ from transformers import (
 )
 
 from estime_metric.checks import check_texts
-from estime_metric.engine.encoder.device import inference_context
-from estime_metric.engine.encoder.loading import is_bundled, load_pretrained, longest_input
-from estime_metric.engine.encoder.masked import choose_device
+from estime_metric.engine.encoder.device import choose_device, inference_context
+from estime_metric.engine.encoder.folder import is_bundled
+from estime_metric.engine.encoder.foreign import load_pretrained, longest_input
 from estime_metric.studies.coherence_measures import batches_by_length, check_lengths
 from estime_metric.studies.meta.shuffle import shuffle_text, split_sentences
 from estime_metric.table.arrays import Floats

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeResult, EstimeScorer
-from estime_metric.engine.encoder import blocks, masked
+from estime_metric.engine.encoder import own, store
 from estime_metric.engine.encoder.device import default_budget, put_all
 from tests.engine.encoder.pretended_device import DEVICE, pretended_device
 from tests.families import FAMILIES, SENTENCES
@@ -47,8 +47,8 @@ def _own_encoders() -> Iterator[None]:
     the operations that a GPU runs.
     """
     with (
-        mock.patch.object(masked, "STORE", masked.EncoderStore()),
-        mock.patch.object(blocks, "VENDORS", ()),
+        mock.patch.object(store, "STORE", store.EncoderStore()),
+        mock.patch.object(own, "VENDORS", ()),
     ):
         yield
 
@@ -85,7 +85,7 @@ def assert_same(result: EstimeResult, expected: EstimeResult) -> None:
 def test_scores_are_those_of_the_cpu(
     setting: dict[str, Any], bert_folder: str, monkeypatch
 ) -> None:
-    masked.STORE.release()  # of the blocks that are asked for, no more
+    store.STORE.release()  # of the blocks that are asked for, no more
     setting = {
         name: bert_folder if name == "soft_model" else value for name, value in setting.items()
     }
@@ -109,10 +109,6 @@ def test_every_encoder_is_run_as_on_the_cpu(
     with pretended_device(monkeypatch):
         scorer = loaded(model, **setting)
         assert_same(scorer.score(*FEW), result)
-    # At loading an encoder that fails is run another way: that must not be because of the device.
-    for name in ("kept", "fused", "mask_by_key"):
-        taps = (of.encoder.taps for of in (scorer, expected))
-        assert len({getattr(of, name) for of in taps}) == 1, name
     assert scorer.encoder.takes_padding == expected.encoder.takes_padding
 
 

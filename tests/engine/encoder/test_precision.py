@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder import device, masked
+from estime_metric.engine.encoder import device, store
 from estime_metric.engine.encoder.device import inference_context, warn_where_slower
 from tests.command import run_python
 
@@ -153,7 +153,7 @@ def test_the_default_device_changes_nothing(
     summaries, sources = ["The cat sat.", ""], ["The cat sat on the mat.", "The dog."]
 
     def scored() -> list[float]:
-        monkeypatch.setattr(masked, "STORE", masked.EncoderStore())  # loaded anew
+        monkeypatch.setattr(store, "STORE", store.EncoderStore())  # loaded anew
         scorer = EstimeScorer(
             model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6
         )

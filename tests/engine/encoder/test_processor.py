@@ -10,7 +10,7 @@ import torch
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.engine.encoder import device
 from estime_metric.engine.encoder.device import choose_dtype
-from estime_metric.engine.encoder.masked import EncoderStore
+from estime_metric.engine.encoder.store import EncoderStore
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
 
@@ -88,7 +88,7 @@ def test_of_a_gpu_torch_is_asked_whether_it_has_bfloat16_in_hardware(
 def test_auto_is_resolved_in_the_signature_and_shares_the_encoder(
     described, monkeypatch: pytest.MonkeyPatch, text: str, bert_folder: str
 ) -> None:
-    monkeypatch.setattr("estime_metric.engine.encoder.masked.STORE", EncoderStore())
+    monkeypatch.setattr("estime_metric.engine.encoder.store.STORE", EncoderStore())
     described(text)
     scorer = EstimeScorer(model=bert_folder, device="cpu", dtype="auto")
     dtype = choose_dtype("auto", CPU)

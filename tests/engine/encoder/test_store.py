@@ -16,7 +16,8 @@ import torch
 from estime_metric import embedded
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import masked as encoder_module
-from estime_metric.engine.encoder.masked import MOST_HELD, EncoderStore, MaskedEncoder
+from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.store import MOST_HELD, EncoderStore
 from tests.engine.encoder.test_loading import rewrite
 from tests.engine.encoder.test_masked import TEXTS, config, masked_texts
 from tests.families import BLOCKS

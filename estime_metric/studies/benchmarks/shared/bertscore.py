@@ -42,7 +42,7 @@ class BertScorer:
     ) -> None:
         import torch
 
-        from estime_metric.engine.encoder.loading import load_pretrained
+        from estime_metric.engine.encoder.foreign import load_pretrained
 
         self._loaded = load_pretrained(model, None, torch.float32)
         info = self._loaded.info

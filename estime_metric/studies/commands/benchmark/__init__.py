@@ -61,7 +61,7 @@ def summeval(
     """
     run.make_folder()
     config = measure.settings()
-    from estime_metric.engine.encoder.loading import is_bundled  # imports torch: slow
+    from estime_metric.engine.encoder.folder import is_bundled  # imports torch: slow
     from estime_metric.studies.benchmarks import summeval
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
     from estime_metric.studies.benchmarks.summeval.measures import measure_blocks

@@ -79,7 +79,7 @@ def subtle_errors(
     warn_of_rows(problems)
     if not len(clean):
         raise ValueError("Expected at least one pair, but got none.")
-    from estime_metric.engine.encoder.loading import is_bundled  # imports torch: slow
+    from estime_metric.engine.encoder.folder import is_bundled  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experiment
     from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR

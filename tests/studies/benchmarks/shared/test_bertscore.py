@@ -9,7 +9,7 @@ import pytest
 import transformers
 from torchmetrics.functional.text import bert_score
 
-from estime_metric.engine.encoder.loading import EncoderUnavailableError
+from estime_metric.engine.encoder.folder import EncoderUnavailableError
 from estime_metric.studies.benchmarks.shared.bertscore import NAMES, BertScorer
 from tests.families import BLOCKS, SENTENCES
 
