@@ -269,7 +269,7 @@ def encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[in
 _LEAST_LETTERS = 3.0
 _LEAST_TOKENS = 8  # with a letter, below which texts pass: a few names are in any language
 
-_LETTERS_TO_KNOW = 20  # from which on most have to lie in known tokens
+_LETTERS_TO_KNOW = 4  # from which on most have to be known
 
 
 @dataclass(slots=True)
@@ -279,7 +279,7 @@ class Letters:
     Attributes:
         tokens: tokens with a letter.
         letters: all letters.
-        known: letters in tokens that are not special, such as the unknown token.
+        known: letters from a to z in tokens that are not special, such as the unknown token.
     """
 
     tokens: int = 0
@@ -296,7 +296,8 @@ class Letters:
         # Within a word, what is not alphanumeric, such as a hyphen, is a token without letters.
         tokens = np.maximum(units.stop - units.first - (stops - starts - alnum), 1)
         is_special = _is_special(units.tokens, special_ids)
-        known = letters[_sums(is_special, units.first, units.stop) == 0]
+        english = _sums(_tested(text, _is_english), starts, stops)
+        known = english[_sums(is_special, units.first, units.stop) == 0]
         return cls(int(tokens[letters > 0].sum()), int(letters.sum()), int(known.sum()))
 
     def add(self, others: Letters) -> None:
@@ -344,6 +345,10 @@ def _is_special(tokens: IntArray, special_ids: Collection[int]) -> BoolArray:
 
 
 _LATIN = 0x250  # characters, from the first on, that are tested once
+
+
+def _is_english(character: str) -> bool:
+    return character.isascii() and character.isalpha()
 
 
 def _tested(text: str, test: Callable[[str], bool]) -> BoolArray:

@@ -25,6 +25,9 @@ FOREIGN = {
     "short French": "Quatre personnes sont mortes dans un incendie à Lyon.",
     "short Spanish": "El perro duerme en el jardín.",
     "Russian": "мэр сказал",
+    "Greek": "μισό",
+    "Japanese": "橋を閉鎖した",
+    "Korean": "다리 폐쇄",
     "Chinese": "市长周一表示,这座横跨河流的新桥经过两年的施工将于春季开放。",
     "Thai": "นายกรัฐมนตรีกล่าวว่าสะพานใหม่จะเปิดในฤดูใบไม้ผลิ",  # one unknown token, as the next two
     "Lao": "ນາຍົກລັດຖະມົນຕີກ່າວວ່າຂົວໃໝ່ຈະເປີດໃນລະດູໃບໄມ້ປົ່ງ",
