@@ -29,6 +29,7 @@ from typing import Any, BinaryIO, cast
 from estime_metric.table.output import (
     GZIP,
     PARQUET,
+    STANDARD,
     import_pyarrow,
     is_standard,
     record_path,
@@ -282,9 +283,11 @@ READABLE = tuple(ending for ending in FORMATS if ending != ".ndjson")
 
 def format_of(path: Path) -> Format | None:
     """The format of a file, by its name, or of standard input; ``None`` if it is none of them."""
-    name = ".jsonl" if is_standard(path) else path.name.lower()
-    plain = name if name.endswith(f"{PARQUET}{GZIP}") else name.removesuffix(GZIP)
-    return FORMATS.get(f".{plain.rpartition('.')[2]}")
+    if is_standard(path):
+        return FORMATS[STANDARD]
+    name = path.name.lower()
+    is_plain = name.endswith(f"{PARQUET}{GZIP}")  # Parquet compresses itself
+    return FORMATS.get(Path(name if is_plain else name.removesuffix(GZIP)).suffix)
 
 
 class OpenedText(io.TextIOWrapper):

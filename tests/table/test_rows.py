@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from estime_metric.table import table
-from estime_metric.table.rows import Layout, read_rows
+from estime_metric.table.rows import Layout, is_table, read_rows
 from tests.command import table_rows
 from tests.table.conftest import save_in_all_formats
 
@@ -326,3 +326,17 @@ def test_damaged_bytes_are_bad_lines_or_a_refusal_that_names_the_file(
         assert all(line.problem or isinstance(line.row, dict) for line in read_rows(path))
     except ValueError as error:
         assert name in str(error)  # noqa: PT017 - most examples raise nothing
+
+
+def test_the_name_of_a_file_says_its_format() -> None:
+    names = [
+        "a.JSONL.gz",
+        "a.b.tsv",
+        "a.parquet",
+        "jsonl",
+        ".jsonl",
+        "a.parquet.gz",
+        "a.gz",
+        "a.txt",
+    ]
+    assert [name for name in names if is_table(Path(name))] == names[:3]
