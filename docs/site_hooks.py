@@ -35,7 +35,7 @@ REFERENCE = {
         "engine.encoder.folder.EncoderUnavailableError",
     ),
     "Explanations": ("explanation.Explanation", "show", "demo.app.launch"),
-    "Comparison": ("compare", "show.plot.plot_copying"),
+    "Comparison": ("compare", "compare.plot.plot_copying"),
     "Toolkits": (
         "integrations.torchmetrics.ESTIME",
         "integrations.evaluate.Estime",

@@ -210,7 +210,7 @@ def _check_outputs(
         if written is not None:
             check_writable(written, [*inputs, *sources], overwrite=overwrite, endings=endings)
     if plot is not None:
-        import estime_metric.show.plot  # noqa: F401 - fails now, not after hours
+        import estime_metric.compare.plot  # noqa: F401 - fails now, not after hours
 
 
 def _read_systems(
@@ -320,7 +320,8 @@ def _write(
 
     figure = None
     if plot is not None:
-        from estime_metric.show.plot import plot_copying, save
+        from estime_metric.compare.plot import plot_copying
+        from estime_metric.show.plot import save
 
         figure = plot_copying(compared, compared.measures[0])
     if output is not None and output.suffix.lower() == ".json":

@@ -20,7 +20,7 @@ from estime_metric.compare import (
 )
 from estime_metric.compare.differences import COVERAGE_GAP
 from estime_metric.compare.examples import PROPERTIES
-from estime_metric.show.plot import plot_copying
+from estime_metric.compare.plot import plot_copying
 from estime_metric.table.table import read
 from estime_metric.wording.source import novelty
 from tests.compare.tables import compared, result_of, table
