@@ -71,7 +71,7 @@ class SourceCache:
     Units and wording are small and spare the host most of its work, so embeddings make room for
     them. Entries are kept on the CPU, whatever device they come from. The embeddings of an article of
     700 tokens need about 2 MB with the bundled encoder ``embedded`` and one layer, and its units and
-    wording count as .2 MB. A deep copy is the cache itself; an unpickled one keeps the limit, and
+    wording about .14 MB. A deep copy is the cache itself; an unpickled one keeps the limit, and
     starts empty.
 
     Args:
@@ -199,7 +199,7 @@ class SourceCache:
 
 
 #: What metrics and judges share within a process unless they are given another cache: 1 GB of
-#: memory, which is about 470 articles of 700 tokens with the bundled encoder ``embedded``.
+#: memory, which is about 440 articles of 700 tokens with the bundled encoder ``embedded``.
 DEFAULT_CACHE = SourceCache(memory_bytes=1_000_000_000)
 
 

@@ -6,6 +6,7 @@ Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -30,10 +31,6 @@ BoolArray = NDArray[np.bool_]
 Tags = frozenset[str]
 
 Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `BundledTokenizer`
-
-
-#: An overestimate of what the wording of a text needs, and words as units.
-BYTES_PER_CHARACTER = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +82,7 @@ class Units:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the arrays, in bytes, and more than text and wording can need."""
+        """The memory of the arrays, the text and the wording, in bytes."""
         arrays = (
             self.tokens,
             self.first,
@@ -96,7 +93,9 @@ class Units:
             self.known,
         )
         different = {id(array): array.nbytes for array in arrays}
-        return sum(different.values()) + BYTES_PER_CHARACTER * len(self.text)
+        names = self.names.tolist() if self.are_words else self.different_names
+        others = [self.text, self.different_names, *names]
+        return sum(different.values()) + sum(map(sys.getsizeof, others)) + self.wording.nbytes
 
     @property
     def are_words(self) -> bool:

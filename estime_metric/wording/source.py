@@ -5,6 +5,7 @@ have, and how much they copy.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -123,8 +124,7 @@ class SummaryWording:
 
 
 class SourceWording:
-    """What a source has: words and runs of words, names, numbers. It keeps strings and floats alone, about
-    16 bytes per character of the text.
+    """What a source has: words and runs of words, names, numbers. It keeps strings, floats and arrays alone.
 
     Args:
         text: the source.
@@ -166,6 +166,13 @@ class SourceWording:
         if not 0 < len(within) < _TITLE_CASE * len(lower):
             within = lower = frozenset()
         self._only_with_capital, self._only_lower = within - facts.lower, lower - within
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of what it keeps, in bytes."""
+        sets = [kept for kept in vars(self).values() if isinstance(kept, frozenset)]
+        different = {id(element): element for elements in sets for element in elements}
+        return self._runs.nbytes + sum(map(sys.getsizeof, [*sets, *different.values()]))
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -80,6 +81,13 @@ class RunsOfWords:
             runs = self._longer(shorter, numbers)
             self._runs.append(np.sort(runs))
             shorter = self._runs[-1].searchsorted(runs)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of what it keeps, in bytes."""
+        numbers = self._number_of
+        parts = [self._in_order, numbers, *numbers, *numbers.values(), *self._runs]
+        return sum(map(sys.getsizeof, parts))
 
     def _numbers(self, words: Sequence[str]) -> IntArray:
         """The number of each word; behind all others, that of an unknown one."""

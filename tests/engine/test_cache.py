@@ -84,35 +84,32 @@ def test_what_is_returned_is_what_was_put() -> None:
 
 
 def units(number: int, characters: int = 10) -> Units:
-    """The units of a source that count as 40 bytes for each character, and 8 for each array of one
-    number.
-    """
+    """The units of a source."""
     one = np.array([number])
     return Units("x" * characters, one, one, one, np.array([[0, 1]]), one, one, one > 0)
 
 
 def test_embeddings_make_room_for_units_and_both_for_what_is_new() -> None:
-    cache = SourceCache(memory_bytes=3000)
     size = units(0).nbytes
-    assert size == 10 * 40 + 8 + 16 + 1
+    cache = SourceCache(memory_bytes=6 * size)
     for number in range(3):
-        cache.put(key(number), entry(number))  # 3,000 bytes
+        cache.put(key(number), entry(number, floats=size // 2))  # 2 * size
     for number in range(4):
         cache.put_units(key(number), units(number))
-    assert len(cache) == 1  # 1,000 bytes and four times 425
-    cache.put(key(9), entry(9, floats=500))  # larger than what units leave
+    assert len(cache) == 1  # 2 * size, and four units
+    cache.put(key(9), entry(9, floats=size))  # larger than what units leave
     assert cache.get(key(9)) is None
     for number in range(4, 200):
         cache.put_units(key(number), units(number))
         kept = [other for other in range(200) if cache.get_units(key(other)) is not None]
-        assert len(kept) * size + bytes_in(cache, range(10)) <= 3000
-    assert len(kept) == 3000 // size
+        assert len(kept) * size + bytes_in(cache, range(10)) <= 6 * size
+    assert len(kept) == 6
     assert len(cache) == 0
     assert max(kept) > 20  # the data may change
     stored = cache.get_units(key(kept[0]))
     assert stored is not None
     assert stored.tokens.tolist() == [kept[0]]
-    cache.put_units(key(0), units(0, characters=100))  # larger than the whole
+    cache.put_units(key(0), units(0, characters=10 * size))  # larger than the whole
     assert cache.get_units(key(0)) is None
     cache.clear()
     assert not any(cache.get_units(key(number)) for number in range(200))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import tracemalloc
 import unicodedata
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer, novelty
+from estime_metric.wording import names, numbers, text
 from estime_metric.wording.source import NOVELTY, SourceWording
 from estime_metric.wording.words import RunsOfWords, lower_words
 from tests.families import SENTENCES
@@ -93,6 +96,32 @@ def test_novelty_of_many_sources_needs_the_memory_of_one() -> None:
 
     sources = [" ".join(f"w{n} {text}" for n in range(500)) for text in range(20)]
     assert peak(sources) < 5 * peak(sources[:1])
+
+
+def clear_caches() -> None:
+    """Forgets the forms of words that are kept for all texts."""
+    for function in chain.from_iterable(vars(module).values() for module in (names, numbers, text)):
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+    gc.collect()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        " ".join(f"w{number} Name{number} {number}" for number in range(2000)),
+        "\n".join(f"{number / 7:.2f}\t{number / 11:.2f}" for number in range(2000)),
+        " ".join(SENTENCES),
+    ],
+)
+def test_a_source_knows_its_memory(source: str) -> None:
+    clear_caches()
+    tracemalloc.start()
+    made = SourceWording(source)
+    clear_caches()
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert made.nbytes == pytest.approx(used, rel=0.2)
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
