@@ -6,6 +6,7 @@ from estime_metric.cli.console import make_app, run
 from experiments.benchmarks.aggrefact import aggrefact
 from experiments.benchmarks.bump import bump
 from experiments.benchmarks.frank import frank
+from experiments.benchmarks.gate import gate
 from experiments.benchmarks.limits import limits
 from experiments.benchmarks.power import power_of_a_curve
 from experiments.benchmarks.ragtruth import ragtruth
@@ -16,7 +17,7 @@ app = make_app(
     "python -m experiments.benchmarks",
     "Run benchmarks on human judgements.\n\nExit status: 0, or 2 on failure.",
 )
-for command in (bump, frank, aggrefact, summedits, ragtruth, limits, systems):
+for command in (bump, frank, aggrefact, summedits, ragtruth, limits, systems, gate):
     app.command(command)
 app.command(power_of_a_curve, name="power")
 
