@@ -213,14 +213,19 @@ def _years(short: str) -> frozenset[Reading]:
 
 
 def implied_by(values: Iterable[Reading]) -> set[Reading]:
-    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5."""
+    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5. A number
+    without a unit, as in a table, can be of meters, and a table can leave out the unit.
+    """
     numbers = [value for value in values if isinstance(value, float)]
+    meters = [value for value in values if isinstance(value, str) and value.endswith(" m")]
     years = [value for value in numbers if 1000 <= value < 2100]
     ages = [value for value in numbers if 20 <= value < 100]
     return {
         *(f"{value // 10:g}0s" for value in years + ages),
         *(f"{value // 100:g}00s" for value in years),
         *map(abs, numbers),
+        *(f"{value:g} m" for value in numbers),
+        *(float(value.removesuffix(" m")) for value in meters),
     }
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
+from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 
-import numpy as np
 import regex
-from numpy.typing import NDArray
 
 from estime_metric.wording.text import shown
-
-IntArray = NDArray[np.int64]
 
 #: Scripts without spaces between words: each character of theirs is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -75,43 +73,44 @@ class RunsOfWords:
         self._number_of = {word: number for number, word in enumerate(dict.fromkeys(words))}
         self.words = self._number_of.keys()
         self._in_order = f" {' '.join(words)} "
-        self._runs: list[IntArray] = []  # of two words and of three, as numbers in order
-        numbers = shorter = self._numbers(words)
-        for _ in range(2):
-            runs = self._longer(shorter, numbers)
-            self._runs.append(np.sort(runs))
-            shorter = self._runs[-1].searchsorted(runs)
+        numbers = [self._number_of[word] for word in words]
+        pairs = list(map(self._longer, numbers, numbers[1:]))
+        self._pairs = array("q", sorted({*pairs}))
+        self._triples = array("q", sorted({*map(self._longer, pairs, numbers[2:])}))
 
     @property
     def nbytes(self) -> int:
         """The memory of what it keeps, in bytes."""
         numbers = self._number_of
-        parts = [self._in_order, numbers, *numbers, *numbers.values(), *self._runs]
+        parts = [self._in_order, numbers, *numbers, *numbers.values(), self._pairs, self._triples]
         return sum(map(sys.getsizeof, parts))
 
-    def _numbers(self, words: Sequence[str]) -> IntArray:
-        """The number of each word; behind all others, that of an unknown one."""
-        unknown = len(self.words)
-        return np.array([self._number_of.get(word, unknown) for word in words], dtype=np.int64)
-
-    def _longer(self, runs: IntArray, words: IntArray) -> IntArray:
-        """A number for each run and the word behind it."""
-        return runs[:-1] * (len(self.words) + 1) + words[len(words) - len(runs) + 1 :]
+    def _longer(self, run: int, number: int) -> int:
+        """The number of a run and the word behind it."""
+        return run * len(self._number_of) + number
 
     def known_lengths(self, words: Sequence[str]) -> list[int]:
         """For each word of another text, how long the run that ends with it can be so that this text has it;
         at most 3.
         """
-        numbers = runs = self._numbers(words)
-        lengths = (numbers < len(self.words)).astype(np.int64)
-        for size, known in enumerate(self._runs, start=2):
-            longer = self._longer(runs, numbers)
-            first = known.searchsorted(longer)
-            has_run = first < known.searchsorted(longer, "right")
-            lengths[size - 1 :] += has_run
-            runs = np.where(has_run, first, len(known))
-        listed: list[int] = lengths.tolist()
-        return listed
+        lengths = []
+        before = pair = None  # the word before, and the pair that ends with it, if they are known
+        for word in words:
+            number = self._number_of.get(word)
+            longer = pair_here = None
+            if number is not None and before is not None:
+                pair_here = self._known(self._pairs, before, number)
+            if number is not None and pair is not None:
+                longer = self._known(self._triples, pair, number)
+            lengths.append(sum(run is not None for run in (number, pair_here, longer)))
+            before, pair = number, pair_here
+        return lengths
+
+    def _known(self, runs: array[int], run: int, number: int) -> int | None:
+        """The number of a run and the word behind it; ``None`` if this text does not have it."""
+        longer = self._longer(run, number)
+        first = bisect_left(runs, longer)
+        return longer if first < len(runs) and runs[first] == longer else None
 
     def fragment_lengths(self, words: Sequence[str], known_lengths: Sequence[int]) -> list[int]:
         """The lengths of the extractive fragments of a summary, in its order.
@@ -136,14 +135,20 @@ class RunsOfWords:
         lengths = []
         start = 0
         while start < len(words):
-            run, at, stop = " ", 0, start  # the run is source[at : at + len(run)]
+            at, end, stop = (
+                0,
+                1,
+                start,
+            )  # the run, with a space before and behind, is source[at:end]
             while stop < len(words) and known_lengths[stop] >= min(3, stop - start + 1):
                 word = f"{words[stop]} "
-                run, end = run + word, at + len(run)
                 if not source.startswith(word, end):
-                    at = source.find(run, at)
-                if at < 0:
-                    break
+                    run = source[at:end]
+                    at = source.find(run + word, at)
+                    if at < 0:
+                        break
+                    end = at + len(run)
+                end += len(word)
                 stop += 1
             if stop > start:
                 lengths.append(stop - start)

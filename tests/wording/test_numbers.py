@@ -166,6 +166,7 @@ def new_numbers(source: str, summary: str) -> list[str]:
         ("minus five", "-5"),
         ("-$5", "$-5"),
         ("20m", "20 metres"),
+        ("210 m", "| length | 210 |"),
         ("20m", "20 million"),
         ("a 10k race", "a 10 km race"),
         ("version 2.10", "v 2.10"),
