@@ -60,7 +60,7 @@ _OF_EMBEDDINGS = frozenset({*TIES, "graded_alarms"})
 TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
 ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
 NEW_SHARE = 0.1  # of new trigrams in the weighted mean
-NUMBER_WEIGHT = 0.1  # of what is supported, a new number removes this share
+NUMBER_WEIGHT = 0.2  # of what is supported, a new number removes this share
 
 #: The recommended measure for selecting and comparing, which is shown first.
 RECOMMENDED = "inconsistency"

@@ -93,7 +93,7 @@ class Formula:
     names: float = 0.0
 
 
-CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1, 0.1)
+CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1, 0.2)
 
 
 def candidates() -> list[Formula]:
