@@ -6,6 +6,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 
 import regex
 
@@ -73,10 +74,10 @@ class RunsOfWords:
         self._number_of = {word: number for number, word in enumerate(dict.fromkeys(words))}
         self.words = self._number_of.keys()
         self._in_order = f" {' '.join(words)} "
-        numbers = [self._number_of[word] for word in words]
-        pairs = list(map(self._longer, numbers, numbers[1:]))
-        self._pairs = array("q", sorted({*pairs}))
-        self._triples = array("q", sorted({*map(self._longer, pairs, numbers[2:])}))
+        numbers, count = [self._number_of[word] for word in words], len(self._number_of)
+        pairs = [first * count + second for first, second in pairwise(numbers)]
+        triples = [pair * count + third for pair, third in zip(pairs, numbers[2:], strict=False)]
+        self._pairs, self._triples = (array("q", sorted({*runs})) for runs in (pairs, triples))
 
     @property
     def nbytes(self) -> int:
@@ -84,10 +85,6 @@ class RunsOfWords:
         numbers = self._number_of
         parts = [self._in_order, numbers, *numbers, *numbers.values(), self._pairs, self._triples]
         return sum(map(sys.getsizeof, parts))
-
-    def _longer(self, run: int, number: int) -> int:
-        """The number of a run and the word behind it."""
-        return run * len(self._number_of) + number
 
     def known_lengths(self, words: Sequence[str]) -> list[int]:
         """For each word of another text, how long the run that ends with it can be so that this text has it;
@@ -108,7 +105,7 @@ class RunsOfWords:
 
     def _known(self, runs: array[int], run: int, number: int) -> int | None:
         """The number of a run and the word behind it; ``None`` if this text does not have it."""
-        longer = self._longer(run, number)
+        longer = run * len(self._number_of) + number
         first = bisect_left(runs, longer)
         return longer if first < len(runs) and runs[first] == longer else None
 
