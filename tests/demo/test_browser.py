@@ -181,8 +181,8 @@ def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
     explain(page, HOSTILE_SOURCE, HOSTILE_SUMMARY, HOSTILE_SUMMARY)
     expect(shown).to_have_count(2)
     expect(shown.first).to_have_text(HOSTILE_SUMMARY.replace("\r", ""))
-    explain(page, "zebrafinch " * 2000, SUMMARY)  # on one's own machine nothing is too long
-    expect(page.locator("#result .estime-source .estime-text")).to_contain_text("zebrafinch")
+    explain(page, "zebrafinch " * 2000, SUMMARY)
+    expect(page.locator("#result")).to_contain_text("the limit of this page is 20,000")
     page.locator("#summary textarea").evaluate(
         """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
     )
