@@ -183,6 +183,8 @@ def test_a_visitor_explains_and_compares(opened: Opener, demo: str) -> None:
     expect(shown.first).to_have_text(HOSTILE_SUMMARY.replace("\r", ""))
     explain(page, "zebrafinch " * 2000, SUMMARY)
     expect(page.locator("#result")).to_contain_text("the limit of this page is 20,000")
+    explain(page, SOURCE, SUMMARY)
+    expect(shown).to_have_text([SUMMARY])
     page.locator("#summary textarea").evaluate(
         """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
     )
