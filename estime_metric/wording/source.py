@@ -342,7 +342,7 @@ class SourceWording:
             if form not in NOT_NEW and not self._has_number(number):
                 new.append((range(number.first, number.stop), number.values))
         for position, written in enumerate(tokens.written):
-            if position not in facts.of_numbers and any(map(str.isnumeric, written)):
+            if position not in facts.of_numbers and any(map(str.isdigit, written)):
                 form = form_of(written)
                 if not (self._has_form(form) or form in self._initials or form in of_names):
                     new.append((range(position, position + 1), frozenset({form})))
