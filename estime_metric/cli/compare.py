@@ -17,7 +17,14 @@ from estime_metric.measures import (
     RECOMMENDED,
     measure_of,
 )
-from estime_metric.show.cells import EMPTY, fixed, mean_cells, p_value, print_columns
+from estime_metric.show.cells import (
+    EMPTY,
+    fixed,
+    mean_cells,
+    p_value,
+    print_columns,
+    with_direction,
+)
 from estime_metric.table.formats import WRITABLE, encodable, to_json
 from estime_metric.table.output import (
     check_different,
@@ -364,7 +371,6 @@ def _print_means(compared: "Comparison", measure: str) -> None:
     """The systems, the best mean first."""
     names = compared.ranking(measure)
     cells = [mean_cells(measure, compared.interval(measure, name)) for name in names]
-    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
     print_columns(
         {
             "system": names,
@@ -372,7 +378,7 @@ def _print_means(compared: "Comparison", measure: str) -> None:
             "95% interval": [interval for _, interval in cells],
         },
         texts=["system"],
-        title=f"Means of {measure}{better[compared.higher_is_better[measure]]}",
+        title=f"Means of {with_direction(measure, compared.higher_is_better[measure])}",
     )
 
 

@@ -15,7 +15,7 @@ from estime_metric.checks import has_words
 from estime_metric.compare.differences import LAST_DIGIT, Comparison, differences
 from estime_metric.compare.examples import OF_TEXTS, Examples
 from estime_metric.measures import MEASURES, measure_of
-from estime_metric.show.cells import BETTER, EMPTY, significant
+from estime_metric.show.cells import EMPTY, significant, with_direction
 from estime_metric.table.significance import LEAST_GROUPS, is_difference
 from estime_metric.wording.words import lower_words
 
@@ -265,7 +265,7 @@ def _passed(comparison: Comparison) -> str:
 def _with_direction(comparison: Comparison) -> str:
     """The measure that decides, with its direction."""
     measure = comparison.measures[0]
-    return f"{measure} ({BETTER[comparison.higher_is_better[measure]]} is better)"
+    return with_direction(measure, comparison.higher_is_better[measure])
 
 
 def _judged(comparison: Comparison) -> dict[str, Any]:

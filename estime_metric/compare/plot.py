@@ -9,6 +9,7 @@ import numpy as np
 
 from estime_metric.compare.differences import Comparison
 from estime_metric.measures import MEASURES, measure_of
+from estime_metric.show.cells import with_direction
 from estime_metric.show.plot import GRAY, ORANGE, TICK, WIDTH, make_grid, new_figure
 from estime_metric.table.arrays import Floats
 
@@ -33,11 +34,10 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
     means = [comparison.interval(measure, name) for name in systems.index]
     ends = [mean.low for mean in means], [mean.high for mean in means]
     axes.vlines(systems["copied_density"], *ends, color=GRAY, linewidth=0.8, zorder=1)
-    better = {True: " (higher is better)", False: " (lower is better)", None: ""}
     make_grid(
         axes,
         "copied_density: mean length of the runs that are copied, in words",
-        f"mean of {measure}{better[comparison.higher_is_better[measure]]}",
+        f"mean of {with_direction(measure, comparison.higher_is_better[measure])}",
         f"{measure} against copying",
     )
     points = systems[["copied_density"]].assign(mean=[mean.mean for mean in means])

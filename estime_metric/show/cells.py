@@ -104,6 +104,16 @@ def means_table(
     }
 
 
+def with_direction(name: str, is_higher_better: bool | None) -> str:
+    """The name of a measure and which values are better; the name alone if nothing says so.
+
+    Example:
+        >>> with_direction("alarms", False), with_direction("tokens", None)
+        ('alarms (lower is better)', 'tokens')
+    """
+    return name if is_higher_better is None else f"{name} ({BETTER[is_higher_better]} is better)"
+
+
 def p_value(value: float) -> str:
     """A p-value as a cell of four decimals: ``<0.0001`` below them."""
     return "<0.0001" if value < 1e-4 else fixed(value, 4)
