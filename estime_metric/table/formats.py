@@ -323,7 +323,7 @@ def opened_text(path: Path, newline: str) -> Iterator[OpenedText]:
     """
     try:
         with _opened(path) as stream:
-            # The mark at the start is no part of a column's name.
+            # The mark at the start does not belong to a column's name.
             text = OpenedText(
                 stream, encoding="utf-8-sig", newline=newline, errors="surrogateescape"
             )

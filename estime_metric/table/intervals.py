@@ -35,9 +35,7 @@ _EXACT_BITS, _SPARE_BITS = (
 )  # of a sum in float64; the second are for sources that are drawn often
 _GREATEST_EXPONENT = 1022  # of float64
 _TOGETHER = 256  # sources whose draws are in memory at the same time as numbers
-_KEPT = (
-    400  # times so many sources whose draws are kept for further columns, as bytes: at most 103 MB
-)
+_KEPT = 400  # blocks of sources whose draws are kept, as bytes, for further columns: at most 103 MB
 _LEAST = 2  # sources with a value that an interval needs
 
 
