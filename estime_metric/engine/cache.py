@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import random
 import threading
-from typing import Any, Generic, SupportsIndex, TypeVar
+from collections import Counter
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,47 +15,11 @@ from torch import Tensor
 from estime_metric.checks import integer
 from estime_metric.engine.units import Units
 
-Value = TypeVar("Value")
-
+#: An entry's kind, `Tensor` for embeddings or `Units`, and its key.
+_Name: TypeAlias = tuple[type, str]
 
 #: One in this number of sources that find the memory full displaces others.
 _ADMITTED_EVERY = 8
-
-
-class _Entries(Generic[Value]):
-    """Values by key, each with its bytes; a random one is removed in constant time."""
-
-    def __init__(self) -> None:
-        self.used_bytes = 0
-        self._values: dict[str, tuple[Value, int]] = {}
-        self._keys: list[str] = []  # in any order
-        self._positions: dict[str, int] = {}  # of the keys in that list
-
-    def get(self, key: str) -> Value | None:
-        value = self._values.get(key)
-        return None if value is None else value[0]
-
-    def put(self, key: str, value: Value, nbytes: int) -> None:
-        self.remove(key)
-        self._values[key] = value, nbytes
-        self._positions[key] = len(self._keys)
-        self._keys.append(key)
-        self.used_bytes += nbytes
-
-    def remove(self, key: str) -> None:
-        if key not in self._values:
-            return
-        self.used_bytes -= self._values.pop(key)[1]
-        position, last = self._positions.pop(key), self._keys.pop()
-        if last != key:  # it moves to where the key was
-            self._keys[position] = last
-            self._positions[last] = position
-
-    def remove_random(self, generator: random.Random) -> None:
-        self.remove(generator.choice(self._keys))
-
-    def __len__(self) -> int:
-        return len(self._keys)
 
 
 class SourceCache:
@@ -63,10 +27,10 @@ class SourceCache:
     fit.
 
     Sources are kept as long as they fit. Once the memory is full, one new source in eight displaces
-    random others. In a loop over more sources than fit, nearly the share that fits is therefore
-    found in every epoch (about .21, .48 and .74 if a quarter, a half and three quarters fit),
+    the oldest others. In a loop over more sources than fit, nearly the share that fits is therefore
+    found in every epoch (about .20, .47 and .73 if a quarter, a half and three quarters fit),
     shuffled or not, and after a change of data the new sources gradually replace the old ones. A
-    rule that displaces the least recently used source would find none in such a loop.
+    rule that lets every new source displace others would find none in a loop in the same order.
 
     Units and wording are small and spare the host most of its work, so embeddings make room for
     them. Entries are kept on the CPU, whatever device they come from. The embeddings of an article of
@@ -95,10 +59,9 @@ class SourceCache:
     def __init__(self, memory_bytes: int) -> None:
         self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
         self.hits = self.misses = 0
-        self._embeddings = _Entries[Tensor]()
-        self._units = _Entries[Units]()
+        self._entries: dict[_Name, Any] = {}  # the oldest first
+        self._used_bytes = Counter[type]()  # by kind
         self._without_room = 0  # new sources that found the memory full
-        self._random = random.Random(0)  # Python's global one belongs to the user
         self._lock = threading.Lock()
 
     @classmethod
@@ -125,7 +88,7 @@ class SourceCache:
         there are none.
         """
         with self._lock:
-            embeddings = self._embeddings.get(key)
+            embeddings: Tensor | None = self._entries.get((Tensor, key))
             self.hits += embeddings is not None
             self.misses += embeddings is None
             return embeddings
@@ -135,56 +98,67 @@ class SourceCache:
         it is their turn to displace others.
         """
         with self._lock:
-            self._embeddings.remove(key)
-            if embeddings.nbytes > self.memory_bytes - self._units.used_bytes or not (
-                self._fits(embeddings.nbytes) or self._is_admitted()
-            ):
-                return
-            while not self._fits(embeddings.nbytes):
-                self._embeddings.remove_random(self._random)
-            stored = embeddings.detach().to("cpu", copy=True).contiguous()
-            self._embeddings.put(key, stored, stored.nbytes)
+            if self._makes_room((Tensor, key), embeddings.nbytes):
+                self._add((Tensor, key), embeddings.detach().to("cpu", copy=True).contiguous())
 
     def get_units(self, key: str) -> Units | None:
         """The units stored under ``key``; ``None`` if there are none."""
         with self._lock:
-            return self._units.get(key)
+            units: Units | None = self._entries.get((Units, key))
+            return units
 
     def put_units(self, key: str, units: Units) -> None:
-        """Stores the units of a source, and with them its wording once that has been asked for.
+        """Stores the units of a source with its wording.
 
         They displace embeddings; if there are none, other units, if it is their turn.
         """
         with self._lock:
-            self._units.remove(key)
-            if units.nbytes > self.memory_bytes:
+            if self._makes_room((Units, key), units.nbytes):
+                self._add((Units, key), units)
+
+    def _makes_room(self, name: _Name, nbytes: int) -> bool:
+        """Whether there is room for an entry that replaces one of its name, once those are gone that it displaces."""
+        self._remove(name)
+        kind, _ = name
+        kept = self._used_bytes[Units] if kind is Tensor else 0
+        if kept + nbytes > self.memory_bytes:
+            return False
+        if kind is Units:
+            self._remove_oldest(Tensor, nbytes)
+        if not self._fits(nbytes):
+            self._without_room += 1
+            if self._without_room % _ADMITTED_EVERY == 0:
+                self._remove_oldest(kind, nbytes)
+        return self._fits(nbytes)
+
+    def _remove_oldest(self, kind: type, nbytes: int) -> None:
+        """Removes entries of a kind until ``nbytes`` fit or there are no more."""
+        for name in [name for name in self._entries if name[0] is kind]:
+            if self._fits(nbytes):
                 return
-            while len(self._embeddings) and not self._fits(units.nbytes):
-                self._embeddings.remove_random(self._random)
-            if not (self._fits(units.nbytes) or self._is_admitted()):
-                return
-            while not self._fits(units.nbytes):
-                self._units.remove_random(self._random)
-            self._units.put(key, units, units.nbytes)
+            self._remove(name)
 
     def _fits(self, nbytes: int) -> bool:
-        used = self._units.used_bytes + self._embeddings.used_bytes
-        return used + nbytes <= self.memory_bytes
+        return self._used_bytes.total() + nbytes <= self.memory_bytes
 
-    def _is_admitted(self) -> bool:
-        """Whether a source that finds the memory full may displace others."""
-        self._without_room += 1
-        return self._without_room % _ADMITTED_EVERY == 0
+    def _add(self, name: _Name, value: Tensor | Units) -> None:
+        self._entries[name] = value
+        self._used_bytes[name[0]] += value.nbytes
+
+    def _remove(self, name: _Name) -> None:
+        if name in self._entries:
+            self._used_bytes[name[0]] -= self._entries.pop(name).nbytes
 
     def clear(self) -> None:
         """Removes all entries."""
         with self._lock:
-            self._embeddings = _Entries()
-            self._units = _Entries()
+            self._entries.clear()
+            self._used_bytes.clear()
 
     def __len__(self) -> int:
         """How many embeddings there are."""
-        return len(self._embeddings)
+        with self._lock:
+            return sum(kind is Tensor for kind, _ in self._entries)
 
     def __repr__(self) -> str:
         return f"SourceCache(memory_bytes={self.memory_bytes})"

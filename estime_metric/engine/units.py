@@ -80,7 +80,7 @@ class Units:
         """Token id at which two units are compared, the first of each; int64 of shape (n,)."""
         return self.tokens[self.first]
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """The memory of the arrays, the text and the wording, in bytes."""
         arrays = (

@@ -101,6 +101,7 @@ def test_embeddings_make_room_for_units_and_both_for_what_is_new() -> None:
     assert cache.get(key(9)) is None
     for number in range(4, 200):
         cache.put_units(key(number), units(number))
+        cache.put(key(number), entry(number))  # takes no turn of the units
         kept = [other for other in range(200) if cache.get_units(key(other)) is not None]
         assert len(kept) * size + bytes_in(cache, range(10)) <= 6 * size
     assert len(kept) == 6
@@ -179,7 +180,7 @@ def shuffled(sources: list[object]) -> list[object]:
     return random.sample(sources, len(sources))
 
 
-@pytest.mark.parametrize(("share", "hits"), [(0.25, 0.21), (0.5, 0.48), (0.75, 0.74), (1, 1)])
+@pytest.mark.parametrize(("share", "hits"), [(0.25, 0.2), (0.5, 0.47), (0.75, 0.73), (1, 1)])
 @pytest.mark.parametrize("order", [in_turn, shuffled])
 def test_a_loop_over_more_sources_than_fit_finds_nearly_those_that_fit(
     order: Callable[[list[object]], list[object]], share: float, hits: float
@@ -195,22 +196,10 @@ def test_a_loop_over_more_sources_than_fit_finds_nearly_those_that_fit(
     cache = SourceCache(memory_bytes=int(1000 * share * len(sources)))
     first, *later = epochs(sources, 12)
     assert first == 0
-    assert np.mean(later) == pytest.approx(hits, abs=0.03)
+    assert np.mean(later) == pytest.approx(hits, abs=0.01)
     first, *later = epochs(others, 30)
     assert first == 0
     assert later[-1] > 0.7 * share  # the data may change
-
-
-def test_the_victims_come_from_a_generator_of_the_cache() -> None:
-    state = random.getstate()
-    first, second = (SourceCache(memory_bytes=3000) for _ in range(2))
-    for cache in (first, second):
-        for number in range(200):
-            request(cache, number)
-    assert random.getstate() == state
-    assert [first.get(key) is None for key in map(source_key, map(repr, range(200)))] == [
-        second.get(key) is None for key in map(source_key, map(repr, range(200)))
-    ]
 
 
 def test_the_default_is_one_cache_for_each_process() -> None:
