@@ -6,13 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric import checks
 from estime_metric._version import __version__
 from estime_metric.measures import BASE_MEASURES, MEASURES, REPORTED
-from estime_metric.signature import Signature
+from estime_metric.signature import Signature, callable_name, escaped, versioned
 
 if TYPE_CHECKING:
     import torch
@@ -313,9 +312,9 @@ class EstimeConfig:
         if self.tagger is not None:
             parts["tagger"] = callable_name(self.tagger)
             parts["keep"] = (
-                "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
+                "all" if self.keep_tags is None else escaped(",".join(sorted(self.keep_tags)))
             )
-            parts["drop"] = _escape(",".join(sorted(self.drop_tags or ())))
+            parts["drop"] = escaped(",".join(sorted(self.drop_tags or ())))
         if "soft" in self.measures:
             parts["soft"] = (
                 "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
@@ -365,30 +364,3 @@ def default_layer(blocks: int) -> int:
     number of blocks.
     """
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
-
-
-def versioned(model: str, revision: str | None) -> str:
-    """The name and the revision in the format of a signature."""
-    name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
-    return f"{_escape(name)}@{_escape(revision or 'default')}"
-
-
-def callable_name(function: Any) -> str:
-    """The name of a callable; a string is returned unchanged. Two callables with the same name have the
-    same signature.
-    """
-    if isinstance(function, str):
-        return function
-    # `str.split` has no module.
-    module = getattr(function, "__module__", None) or type(function).__module__
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return _escape(f"{module}.{name}")
-
-
-def _escape(text: str) -> str:
-    """Replaces ``%``, ``|``, ``@`` and control characters by ``%XX``, so that a name cannot break the
-    format of the signature.
-    """
-    return "".join(
-        f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text
-    )

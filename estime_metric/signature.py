@@ -1,6 +1,9 @@
-"""Signatures: one line that identifies how a score was computed."""
+"""Signatures: one line that identifies how a score was computed, and the names in it."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 #: Parts of the short form, with their letter; all others are omitted.
 _SHORT = {"model": "m", "layers": "l", "unit": "u", "distance": "d", "dtype": "t", "version": "v"}
@@ -41,3 +44,30 @@ def _shortened(name: str, value: str) -> str:
         return value
     model, _, revision = value.rpartition("@")
     return f"{model}@{revision.removeprefix('sha256-')[:_REVISION_DIGITS]}"
+
+
+def versioned(model: str, revision: str | None) -> str:
+    """The name and the revision in the format of a signature."""
+    name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
+    return f"{escaped(name)}@{escaped(revision or 'default')}"
+
+
+def callable_name(function: Any) -> str:
+    """The name of a callable; a string is returned unchanged. Two callables with the same name have the
+    same signature.
+    """
+    if isinstance(function, str):
+        return function
+    # `str.split` has no module.
+    module = getattr(function, "__module__", None) or type(function).__module__
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return escaped(f"{module}.{name}")
+
+
+def escaped(text: str) -> str:
+    """Replaces ``%``, ``|``, ``@`` and control characters by ``%XX``, so that a name cannot break the
+    format of the signature.
+    """
+    return "".join(
+        f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text
+    )
