@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from estime_metric.checks import check_text, has_words
@@ -16,17 +14,21 @@ from estime_metric.examples import PATH
 from estime_metric.explanation import Explanation
 from estime_metric.measures import RECOMMENDED
 from estime_metric.scorer import SWAPPED, EstimeScorer
-from estime_metric.show.html import comparison, fragment
+from estime_metric.show.html import of_one_source
+from estime_metric.table.pairs import read_lines
 
 _LOG = logging.getLogger(__name__)
 
 #: The measures that `Handlers.describe` returns.
 DESCRIBED = ("inconsistency", "alarms", "new_words", "copied_density")
 
+#: Longest text of one request, in characters, so that other visitors are served too.
+CHARACTERS = {"source": 20_000, "summary": 5_000}
+
 #: Work of about a minute on two CPU cores for one source: tokens times blocks times width squared.
 WORK = 20_000_000_000
 
-#: Maximum number of tokens of a text if `Limits.max_tokens` is not set.
+#: Longest text in tokens; for large encoders, fewer: `most_tokens`.
 TOKENS = 4_000
 
 #: Bytes of source embeddings kept in memory, so that a source is not encoded again for another summary.
@@ -40,41 +42,21 @@ FOREIGN_HERE = (
 )
 
 #: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
-EXAMPLES: list[dict[str, str]] = [
-    json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()
-]
+EXAMPLES: list[dict[str, str]] = [line.row for line in read_lines(PATH)]
 
 
 class RefusedError(ValueError):
     """A request that the demo refuses; the message is for the visitor and contains no text of theirs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The limits of one request, so that other visitors are served too.
+def most_tokens(blocks: int, width: int) -> int:
+    """Most tokens of a text for an encoder of this size.
 
-    Attributes:
-        max_source_chars: Longest source, in characters.
-        max_summary_chars: Longest summary, in characters.
-        max_tokens: Longest text, in tokens. (default: 4000, fewer for large encoders)
+    Example:
+        >>> [most_tokens(blocks, width) for blocks, width in ((6, 384), (12, 768), (24, 1024))]
+        [4000, 2825, 794]
     """
-
-    max_source_chars: int = 20_000
-    max_summary_chars: int = 5_000
-    max_tokens: int | None = None
-
-    def tokens_for(self, blocks: int, width: int) -> int:
-        """Most tokens of a text for an encoder of this size.
-
-        Example:
-            >>> [Limits().tokens_for(blocks, width) for blocks, width in ((6, 384), (12, 768), (24, 1024))]
-            [4000, 2825, 794]
-            >>> Limits(max_tokens=10_000).tokens_for(24, 1024)
-            10000
-        """
-        return (
-            min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
-        )
+    return min(TOKENS, WORK // (blocks * width**2))
 
 
 class Handlers:
@@ -83,15 +65,13 @@ class Handlers:
 
     Args:
         model: the encoder, as `EstimeConfig.model`.
-        limits: what one request may ask for.
 
     Raises:
         EncoderUnavailableError: the encoder cannot be loaded.
     """
 
-    def __init__(self, model: str = EMBEDDED_MODEL, limits: Limits = Limits()) -> None:
+    def __init__(self, model: str = EMBEDDED_MODEL) -> None:
         self.scorer = EstimeScorer(model=model, cache=CACHE_BYTES)
-        self.limits = limits
         result = self.scorer.score(
             [row["summary"] for row in EXAMPLES], [row["source"] for row in EXAMPLES]
         )
@@ -113,14 +93,14 @@ class Handlers:
                 name: explanation.inconsistency
                 for name, explanation in zip(names, explanations, strict=True)
             }
-            above = [page.notice(warning) for warning in warnings]
-            if len(summaries) == 1:
-                drawn = fragment(explanations[0])
-            else:
-                above.append(page.verdict(*explanations))
-                drawn = comparison(explanations, names)
-            scale = page.scale(inconsistencies, self.examples)
-            return page.renamed("".join([*above, scale, drawn]))
+            parts = [page.notice(warning) for warning in warnings]
+            if len(summaries) > 1:
+                parts.append(page.verdict(*explanations))
+            parts += [
+                page.scale(inconsistencies, self.examples),
+                of_one_source(explanations, names),
+            ]
+            return page.renamed("".join(parts))
         except RefusedError as error:
             return page.notice(str(error))
         except Exception as error:
@@ -183,12 +163,10 @@ class Handlers:
             raise RefusedError(
                 f"The {name} has half of a character (a lone surrogate). Please paste it again."
             ) from None
-        is_source = name == "source"
-        most = self.limits.max_source_chars if is_source else self.limits.max_summary_chars
-        length, unit = len(text), "characters"
+        most, length, unit = CHARACTERS[name], len(text), "characters"
         if length <= most:
             encoder, config = self.scorer.encoder, self.scorer.resolved_config
-            most = self.limits.tokens_for(encoder.info.blocks, encoder.info.width)
+            most = most_tokens(encoder.info.blocks, encoder.info.width)
             length, unit = len(units_of([text], config, encoder.tokenizer)[0].tokens), "tokens"
         if length > most:
             raise RefusedError(

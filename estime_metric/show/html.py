@@ -93,11 +93,11 @@ def to_html(
         sections.sort(key=lambda section: -section[1].inconsistency)
     is_common = several and len({explanation.signature for explanation in shown}) == 1
     parts = [
-        _fragment(
+        of_one_source(
             [explanation],
             ["Summary"],
-            f"estime-{number}",
-            heading,
+            key=f"estime-{number}",
+            heading=heading,
             with_key=not several,
             with_signature=not is_common,
         )
@@ -109,7 +109,8 @@ def to_html(
     return _render(
         "page",
         title=title,
-        index=[_index_row(*section) for section in sections] if several else [],
+        index=sections if several else [],
+        share=captions.share,
         fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
         script=Markup(SCRIPT),
@@ -126,7 +127,7 @@ def fragment(explanation: Verdicts, *, key: str = "estime") -> str:
     evidence begins or ends. ``key`` is the id of the element, different for each on a page, which
     needs ``STYLE`` and ``SCRIPT``.
     """
-    return _fragment([explanation], ["Summary"], key)
+    return of_one_source([explanation], ["Summary"], key=key)
 
 
 def notebook(explanation: Verdicts) -> str:
@@ -135,32 +136,18 @@ def notebook(explanation: Verdicts) -> str:
     return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
 
 
-def comparison(explanations: Sequence[Verdicts], names: Sequence[str]) -> str:
-    """Several summaries above their one source: a `fragment` with their counts in a table, and
-    names above them.
-
-    Raises ValueError if they differ in source or signature, if there are none, or if ``names`` has
-    a different length.
-    """
-    if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
-        wanted = "of one source with one signature"
-        raise ValueError(
-            f"Expected argument `explanations` to be {wanted}, but they differ or there is none."
-        )
-    if len(names) != len(explanations):
-        wanted = f"{len(explanations)}, one for each explanation"
-        raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
-    return _fragment(explanations, names)
-
-
-def _fragment(
+def of_one_source(
     explanations: Sequence[Verdicts],
     names: Sequence[str],
+    *,
     key: str = "estime",
     heading: str = "",
     with_key: bool = True,
     with_signature: bool = True,
 ) -> str:
+    """One summary or several above their one source: a `fragment`, with a ``heading`` and with names above
+    the summaries. If there are several, their counts are in a table.
+    """
     counts = [captions.counts(explanation) for explanation in explanations]
     summaries = [
         {
@@ -203,16 +190,6 @@ def _evidence(word: WordVerdict) -> str:
     """The word that the source has instead of an alarm, and the passage."""
     instead = f"source: {word.best_text or ''}" if word.kind == "alarm" else ""
     return ", ".join(filter(None, [instead, captions.passage(word)]))
-
-
-def _index_row(heading: str, explanation: Verdicts) -> dict[str, Any]:
-    return {
-        "heading": heading,
-        "alarms": explanation.alarms,
-        "checked": f"{explanation.overlap} of {explanation.tokens}",
-        "inconsistency": captions.share(explanation.inconsistency),
-        "beginning": " ".join(explanation.prediction[:300].split()),
-    }
 
 
 def _render(template: str, **values: Any) -> str:

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.demo.handlers import EXAMPLES, Handlers, Limits, RefusedError
+from estime_metric.demo.handlers import EXAMPLES, Handlers, RefusedError
 
 SOURCE = "The cat sat on the mat while the dog slept."
 GERMAN = "Die Katze schläft auf dem Sofa, während der Hund im Garten den Nachbarn anbellt und Löcher gräbt. "
@@ -110,10 +110,15 @@ def test_a_failure_is_told_without_the_text_and_logged_without_it(
     ],
 )
 def test_texts_up_to_the_limit_pass_and_others_are_refused_in_a_visitors_words(
-    source: str, summary: str, other: str, message: str
+    handlers: Handlers,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    summary: str,
+    other: str,
+    message: str,
 ) -> None:
-    limited = Handlers("embedded-small", Limits(max_tokens=10))
-    assert 'class="estime"' in limited.draw("a " * 10, "a cat", "")
-    assert message in limited.draw(source, summary, other)
+    monkeypatch.setattr("estime_metric.demo.handlers.TOKENS", 10)
+    assert 'class="estime"' in handlers.draw("a " * 10, "a cat", "")
+    assert message in handlers.draw(source, summary, other)
     with pytest.raises(RefusedError, match=re.escape(message)):
-        limited.describe(source, other or summary)
+        handlers.describe(source, other or summary)

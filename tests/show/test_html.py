@@ -12,7 +12,7 @@ from estime_metric import Explanation
 from estime_metric.passages import Passage
 from estime_metric.show import html
 from estime_metric.show.captions import ALARM_FROM, LEAST_COLORED, counts
-from estime_metric.show.html import comparison, fragment, to_html
+from estime_metric.show.html import fragment, of_one_source, to_html
 from estime_metric.verdicts import Evidence, UnitVerdict
 from tests.explanations import explained
 
@@ -213,7 +213,7 @@ def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
 def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
     examples: list[Explanation],
 ) -> None:
-    page = Page(comparison(examples, ["Summary A", "Summary B"]))
+    page = Page(of_one_source(examples, ["Summary A", "Summary B"]))
     assert page.pane("estime-source") == examples[0].source
     summaries = [text["text"] for text in page.with_class("estime-text", within="estime-summary")]
     assert summaries == [explanation.prediction for explanation in examples]
@@ -222,8 +222,6 @@ def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
     for explanation in examples:
         assert {word.best.start for word in explanation.words if word.best} <= edges
     assert page.texts("tr")[0] == "Summary ASummary B"
-    with pytest.raises(ValueError, match="`explanations` to be of one source"):
-        comparison([examples[0], replace(examples[1], source="x")], ["A", "B"])
 
 
 @pytest.mark.parametrize(
