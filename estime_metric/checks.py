@@ -18,7 +18,10 @@ def check_texts(name: str, texts: Any) -> list[str]:
     """Returns ``texts`` as a list of strings. Anything else raises TypeError; a lone surrogate, which no
     tokenizer accepts, raises ValueError.
     """
-    return _strings(name, _listed(name, texts))
+    return [
+        _string(name, text, "contain only strings", index)
+        for index, text in enumerate(_listed(name, texts))
+    ]
 
 
 def _listed(name: str, texts: Any) -> list[Any]:
@@ -42,26 +45,11 @@ def _listed(name: str, texts: Any) -> list[Any]:
     return list(texts)
 
 
-def _strings(name: str, texts: list[Any]) -> list[str]:
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            came = f"{type(text).__name__} at index {index}"
-            raise TypeError(f"Expected argument `{name}` to contain only strings, but got {came}.")
-        _check_characters(name, text, f" at index {index}")
-    return texts
-
-
 def check_text(name: str, text: Any, index: int | None = None) -> str:
     """Returns ``text``. Raises TypeError if it is not a string, ValueError if it contains a lone
     surrogate. ``index`` is its position, for the message.
     """
-    position = "" if index is None else f" at index {index}"
-    if not isinstance(text, str):
-        raise TypeError(
-            f"Expected argument `{name}` to be a str, but got {type(text).__name__}{position}."
-        )
-    _check_characters(name, text, position)
-    return text
+    return _string(name, text, "be a str", index)
 
 
 def check_sources(name: str, texts: Any) -> list[str]:
@@ -69,25 +57,24 @@ def check_sources(name: str, texts: Any) -> list[str]:
     because no summary was made from it.
     """
     listed = enumerate(_listed(name, texts))
-    checked = _strings(name, [_joined(name, text, f" at index {index}") for index, text in listed])
+    checked = check_texts(name, [_joined(name, text, index) for index, text in listed])
     for index, text in enumerate(checked):
-        _check_has_words(name, text, f" at index {index}")
+        _check_has_words(name, text, index)
     return checked
 
 
 def check_source(name: str, text: Any, index: int | None = None) -> str:
     """As `check_text`; passages are joined. A text without a letter or digit raises ValueError."""
-    position = "" if index is None else f" at index {index}"
-    checked = check_text(name, _joined(name, text, position), index)
-    _check_has_words(name, checked, position)
+    checked = check_text(name, _joined(name, text, index), index)
+    _check_has_words(name, checked, index)
     return checked
 
 
-def _joined(name: str, source: Any, position: str) -> Any:
+def _joined(name: str, source: Any, index: int | None) -> Any:
     if problem := passage_problem(source):
         raise TypeError(
             f"Expected argument `{name}` to have text or lists of texts as sources, but "
-            f"{problem}{position}."
+            f"{problem}{_at(index)}."
         )
     return joined(source)
 
@@ -97,22 +84,32 @@ def has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _check_has_words(name: str, text: str, position: str) -> None:
+def _check_has_words(name: str, text: str, index: int | None) -> None:
     if not has_words(text):
         came = repr(text[:20]) if text else "an empty string"
-        raise ValueError(f"Expected argument `{name}` to contain words, but got {came}{position}.")
-
-
-def _check_characters(name: str, text: str, position: str) -> None:
-    if text.isascii():
-        return
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        came = f"the lone surrogate {text[error.start]!r}{position}"
         raise ValueError(
-            f"Expected argument `{name}` to be valid Unicode, but got {came}."
-        ) from error
+            f"Expected argument `{name}` to contain words, but got {came}{_at(index)}."
+        )
+
+
+def _string(name: str, text: Any, expected: str, index: int | None) -> str:
+    if not isinstance(text, str):
+        came = f"{type(text).__name__}{_at(index)}"
+        raise TypeError(f"Expected argument `{name}` to {expected}, but got {came}.")
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            came = f"the lone surrogate {text[error.start]!r}{_at(index)}"
+            raise ValueError(
+                f"Expected argument `{name}` to be valid Unicode, but got {came}."
+            ) from error
+    return text
+
+
+def _at(index: int | None) -> str:
+    """The position of a text, for a message."""
+    return "" if index is None else f" at index {index}"
 
 
 def check_pairs(

@@ -71,7 +71,7 @@ PAPER_MEASURE = "alarms"
 Kind = Literal["count", "share", "rate"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """One measure.
 
@@ -87,11 +87,11 @@ class Measure:
         high: the greatest possible value, or the measure that it never exceeds; ``None`` if it is
             unbounded.
         higher_is_better: the direction; ``None`` if the measure does not express quality.
-        checked_only: whether the measure only judges the tokens that occur in the source. It cannot
-            compare systems if most of their tokens do not.
         meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for
             "tokens".
         source: where it is defined.
+        checked_only: whether the measure only judges the tokens that occur in the source. It cannot
+            compare systems if most of their tokens do not.
         can_be_undefined: whether the value can be NaN.
     """
 
@@ -99,11 +99,11 @@ class Measure:
     formula: Callable[..., Tensor]
     needs: tuple[str, ...]
     kind: Kind
-    low: float
+    low: float = 0
     high: float | str | None
     higher_is_better: bool | None
     meaning: str
-    source: str
+    source: str = "this package"
     checked_only: bool = False
     can_be_undefined: bool = False
 
@@ -155,8 +155,8 @@ def _measure(**fields: Any) -> Callable[[Formula], Formula]:
     """
 
     def register(formula: Formula) -> Formula:
-        needs = tuple(signature(formula).parameters)
-        MEASURES[formula.__name__] = Measure(formula.__name__, formula, needs, **fields)
+        name, needs = formula.__name__, tuple(signature(formula).parameters)
+        MEASURES[name] = Measure(name=name, formula=formula, needs=needs, **fields)
         return formula
 
     return register
@@ -164,19 +164,19 @@ def _measure(**fields: Any) -> Callable[[Formula], Formula]:
 
 def _statistic(name: str, **fields: Any) -> None:
     """Registers a statistic as a measure, with these fields of `Measure`."""
-    MEASURES[name] = Measure(name, lambda **statistics: statistics[name], (name,), **fields)
+    MEASURES[name] = Measure(
+        name=name, formula=lambda **statistics: statistics[name], needs=(name,), **fields
+    )
 
 
 @_measure(
     kind="share",
-    low=0,
     high=1,
     higher_is_better=False,
     meaning=(
         f"`1 - (1 - x) * {1 - NUMBER_WEIGHT:g} ** new_numbers`, where `x` is `{1 - NEW_SHARE:g} * min(1, new_words +"
         f" {ALARM_WEIGHT:g} * graded_alarms / tokens) + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
     ),
-    source="this package",
 )
 def inconsistency(
     new_words: Tensor,
@@ -200,14 +200,12 @@ def inconsistency(
 _statistic(
     "graded_alarms",
     kind="count",
-    low=0,
     high="tokens",
     higher_is_better=False,
     meaning=(
         f"sum of `1 / (1 + exp(m / {TEMPERATURE:g}))` over the checked tokens; `m` is the similarity to the same token "
         "minus the similarity to the best different one, divided by the larger"
     ),
-    source="this package",
     checked_only=True,
 )
 
@@ -215,18 +213,15 @@ _statistic(
 _statistic(
     "new_words",
     kind="share",
-    low=0,
     high=1,
     higher_is_better=False,
     meaning="share of the words that the source does not have",
-    source="this package",
 )
 
 
 _statistic(
     "new_bigrams",
     kind="share",
-    low=0,
     high=1,
     higher_is_better=False,
     meaning="share of the word bigrams that the source does not have",
@@ -237,7 +232,6 @@ _statistic(
 _statistic(
     "new_trigrams",
     kind="share",
-    low=0,
     high=1,
     higher_is_better=False,
     meaning="share of the word trigrams that the source does not have",
@@ -248,7 +242,6 @@ _statistic(
 _statistic(
     "copied_density",
     kind="share",
-    low=0,
     high=None,
     higher_is_better=None,
     meaning="mean over the words of the length, in words, of the copied run that the word belongs to",
@@ -259,11 +252,9 @@ _statistic(
 _statistic(
     "new_names",
     kind="count",
-    low=0,
     high=None,
     higher_is_better=False,
     meaning="names that the source has in no written form, each once; undefined if capitals say nothing in the summary",
-    source="this package",
     can_be_undefined=True,
 )
 
@@ -271,18 +262,15 @@ _statistic(
 _statistic(
     "new_numbers",
     kind="count",
-    low=0,
     high=None,
     higher_is_better=False,
     meaning="numbers, in digits or words, that the source has in no written form, each once",
-    source="this package",
 )
 
 
 _statistic(
     "alarms",
     kind="count",
-    low=0,
     high="tokens",
     higher_is_better=False,
     meaning="tokens whose best match in the source is a different token",
@@ -295,11 +283,9 @@ _statistic(
 
 @_measure(
     kind="rate",
-    low=0,
     high=1,
     higher_is_better=False,
     meaning="`alarms / overlap`: share of the checked tokens that raise an alarm",
-    source="this package",
     checked_only=True,
     can_be_undefined=True,
 )
@@ -310,7 +296,6 @@ def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
 
 @_measure(
     kind="count",
-    low=0,
     high="tokens",
     higher_is_better=False,
     meaning="`alarms * tokens / overlap`: alarms extrapolated to all tokens",
@@ -325,7 +310,6 @@ def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
 _statistic(
     "winners",
     kind="count",
-    low=0,
     high=None,
     higher_is_better=False,
     meaning="source positions that match a token better than the closest occurrence of the same token does, summed over the summary",
@@ -336,11 +320,9 @@ _statistic(
 
 @_measure(
     kind="count",
-    low=0,
     high="tokens",
     higher_is_better=False,
     meaning="`alarms + tokens - overlap`: alarms plus tokens that the source does not have",
-    source="this package",
 )
 def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     """If no word overlaps, ``alarms`` counts absent words; none of them counts twice."""
@@ -349,11 +331,9 @@ def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
 
 @_measure(
     kind="share",
-    low=0,
     high=1,
     higher_is_better=False,
     meaning="`unsupported / tokens`",
-    source="this package",
 )
 def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
     """`unsupported` without its growth with length."""
@@ -363,7 +343,6 @@ def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
 _statistic(
     "overlap",
     kind="count",
-    low=0,
     high="tokens",
     higher_is_better=None,
     meaning="tokens that occur in the source; only these are checked",
@@ -374,7 +353,6 @@ _statistic(
 _statistic(
     "tokens",
     kind="count",
-    low=0,
     high=None,
     higher_is_better=None,
     meaning="tokens of the summary",
@@ -384,11 +362,9 @@ _statistic(
 
 @_measure(
     kind="share",
-    low=0,
     high=1,
     higher_is_better=None,
     meaning="`overlap / tokens`: share of the summary that was checked",
-    source="this package",
 )
 def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
     """The fraction of the tokens that are checked."""
@@ -397,11 +373,9 @@ def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
 
 @_measure(
     kind="count",
-    low=0,
     high=1,
     higher_is_better=None,
     meaning="1 if the summary has no tokens, otherwise 0",
-    source="this package",
 )
 def blank(tokens: Tensor) -> Tensor:
     """Whether the summary has no tokens."""
@@ -411,7 +385,6 @@ def blank(tokens: Tensor) -> Tensor:
 _statistic(
     "alarms_alltokens",
     kind="count",
-    low=0,
     high="tokens",
     higher_is_better=False,
     meaning="as `unsupported`, but all tokens are masked, not only those that the source has, which changes some alarms",

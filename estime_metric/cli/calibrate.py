@@ -23,6 +23,7 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.table.rows import Layout, check_delimiter, header_hint
+from estime_metric.table.table import number_of, read
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -99,16 +100,8 @@ def calibrate(
     different = len(rows) if sources is None else sources.nunique()
     for line in _sentences(calibration, score, labels, different, higher=is_higher_better):
         say(line)
-    if calibration.accuracy < CHANCE:
-        warn(
-            f"The balanced accuracy is below {CHANCE}, that of chance. Pass --higher if higher scores are "
-            "better, and check that label 1 is that of the consistent summaries."
-        )
-    if min(sum(labels), len(labels) - sum(labels)) < FEW:
-        warn(
-            f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
-            "this threshold."
-        )
+    for line in _doubts(calibration, labels):
+        warn(line)
     return 1 if problems else 0
 
 
@@ -116,8 +109,7 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
-    from estime_metric.compare.join import check_column
-    from estime_metric.table.table import number_of, read
+    from estime_metric.compare.join import check_column  # imports pandas: slow
 
     rows = read(path, layout, own_columns=[label], skipped=problems)
     if rows.empty:
@@ -130,32 +122,30 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
         advice = f"'estime score {path.name}{further} -o FILE' computes it."
     check_column(rows, score, path.name, advice)
-    checks = ((score, number_of, "a number"), (label, _label, "0 or 1"))
-    usable: dict[int, dict[str, float]] = {}  # line -> its two numbers
-    for line, *cells in rows[[score, label]].itertuples(name=None):
-        numbers: dict[str, float] = {}
-        for cell, (name, convert, expected) in zip(cells, checks, strict=True):
-            number = convert(cell)
-            if number is None or math.isnan(number):
-                value = number_of(cell)
-                came = "missing" if value is not None and math.isnan(value) else repr(cell)
-                problems.append(f"line {line}: column {name!r} should be {expected}, but is {came}")
-                break
-            numbers[name] = number
+    scores, labels = rows[score].map(number_of).astype(float), rows[label].map(_label)
+    is_usable = scores.notna() & labels.notna()
+    for line, value, truth in rows.loc[~is_usable, [score, label]].itertuples(name=None):
+        if math.isnan(scores[line]):
+            problems.append(_problem(line, score, value, "a number"))
         else:
-            usable[line] = numbers
-    if not usable:
+            problems.append(_problem(line, label, truth, "0 or 1"))
+    if not is_usable.any():
         raise ValueError(
             f"Expected labeled summaries in {path.name}, but got none ({problems[0]})."
         )
-    return rows.loc[list(usable)].assign(
-        **{name: [numbers[name] for numbers in usable.values()] for name in (score, label)}
-    )
+    return rows.assign(**{score: scores, label: labels})[is_usable]
 
 
 def _label(cell: Any) -> float:
     """1 for a consistent summary, 0 for another, NaN for anything else."""
     return _LABELS.get(str(cell).strip().lower(), math.nan)
+
+
+def _problem(line: int, column: str, cell: Any, expected: str) -> str:
+    """What is wrong with a cell."""
+    number = number_of(cell)
+    came = "missing" if number is not None and math.isnan(number) else repr(cell)
+    return f"line {line}: column {column!r} should be {expected}, but is {came}"
 
 
 def _sentences(
@@ -187,4 +177,18 @@ def _sentences(
         yield (
             f"The summaries have {sources} different sources. Summaries of one source are not "
             "independent, so the estimate comes from whole sources that were not drawn."
+        )
+
+
+def _doubts(calibration: Calibration, labels: list[int]) -> Iterator[str]:
+    """Why the threshold may be wrong."""
+    if calibration.accuracy < CHANCE:
+        yield (
+            f"The balanced accuracy is below {CHANCE}, that of chance. Pass --higher if higher scores are "
+            "better, and check that label 1 is that of the consistent summaries."
+        )
+    if min(sum(labels), len(labels) - sum(labels)) < FEW:
+        yield (
+            f"One class has fewer than {FEW} summaries. Label more summaries before you rely on "
+            "this threshold."
         )

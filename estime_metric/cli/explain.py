@@ -18,7 +18,7 @@ from estime_metric.measures import RECOMMENDED
 from estime_metric.table.formats import Line
 from estime_metric.table.output import check_writable, write_text
 from estime_metric.table.pairs import no_pairs, read_lines, valid_lines
-from estime_metric.table.rows import TABLES, Layout
+from estime_metric.table.rows import Layout
 from estime_metric.table.table import LINE, read, record_of, write
 
 if TYPE_CHECKING:
@@ -74,27 +74,21 @@ def explain(
         )
     if len(inputs) > 1:
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
-    if worst is not None and (row or is_typed):
+    if is_typed + (worst is not None) + bool(row) > 1:
         raise ValueError("Expected one of --worst, --row and --summary, but got several.")
-    chosen = scoring.settings()
-    check_one_layer(EstimeConfig(**chosen).layers)
+    settings = scoring.settings()
+    check_one_layer(EstimeConfig(**settings).layers)
     if output is not None:
-        read = [path for path in (*inputs, texts.source_file) if path is not None]
-        check_writable(output, read, overwrite=overwrite, endings=(PAGE, DATA))
+        read_files = [path for path in (*inputs, texts.source_file) if path is not None]
+        check_writable(output, read_files, overwrite=overwrite, endings=(PAGE, DATA))
     problems: list[str] = []
     if summary is not None and source is not None:
-        if row:
-            raise ValueError("Expected --row with a file or --example, but got it with --summary.")
-        layout: Layout = TABLES
-        numbers, pairs = [1], [{"source": source, "summary": summary}]
+        typed = {texts.summary_column: summary, texts.source_column: source}
+        lines = [Line(Path("-"), 1, typed)]
     else:
-        layout = texts
-        path = Path(EXAMPLES) if example else inputs[0]
-        lines = valid_lines(read_lines(path, texts), problems)
-        if wanted := row or ([EXAMPLE_ROW] if example and worst is None else []):
-            lines, problems = _only(lines, problems, wanted), []
-        if not lines:
-            raise no_pairs([path], texts, next(iter(problems), ""))
+        path = inputs[0] if inputs else Path(EXAMPLES)
+        rows = row or ([EXAMPLE_ROW] if example and worst is None else [])
+        lines, problems = _read(path, texts, rows)
         number = min(worst or len(lines), len(lines))
         if output is None and number > SHOWN:
             raise ValueError(
@@ -102,22 +96,38 @@ def explain(
                 "with --row or --worst, or write a page with -o pairs.html."
             )
         if worst is not None:
-            lines = _worst(path, lines, layout, chosen, progress=not quiet)[:worst]
-        numbers, pairs = [line.number for line in lines], [line.row for line in lines]
+            lines = _worst_first(path, lines, texts, settings, progress=not quiet)[:worst]
     warn_of_rows(problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    shown = EstimeScorer(**chosen).explain_pairs(
-        [pair[layout.summary_column] for pair in pairs],
-        [pair[layout.source_column] for pair in pairs],
-        progress=not quiet and len(pairs) > SHOWN,
+    shown = EstimeScorer(**settings).explain_pairs(
+        *_texts(lines, texts), progress=not quiet and len(lines) > SHOWN
     )
-    headings = [f"line {number}" for number in numbers] if len(shown) > 1 else [""]
+    headings = [f"line {line.number}" for line in lines] if len(lines) > 1 else [""]
     if output is None:
         _show(shown, headings, function_words=function_words)
+    elif output.suffix.lower() == PAGE:
+        from estime_metric.show import to_html
+
+        write_text(output, to_html(shown, headings=headings, worst_first=worst is None))
     else:
-        _write(output, shown, headings, numbers, worst_first=worst is None)
+        write(output, list(map(_as_row, lines, shown)))
+    if output is not None:
+        say_wrote(counted(len(shown), "pair"), output)
     return 1 if problems else 0
+
+
+def _read(path: Path, layout: Layout, rows: Sequence[int]) -> tuple[list[Line], list[str]]:
+    """The pairs of a file, or those on the lines with the given numbers; and a sentence for each line that
+    is skipped.
+    """
+    problems: list[str] = []
+    lines = valid_lines(read_lines(path, layout), problems)
+    if rows:
+        return _only(lines, problems, rows), []
+    if not lines:
+        raise no_pairs([path], layout, next(iter(problems), ""))
+    return lines, problems
 
 
 def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> list[Line]:
@@ -136,8 +146,8 @@ def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> li
     return [by_number[row] for row in rows]
 
 
-def _worst(
-    path: Path, lines: list[Line], layout: Layout, chosen: Mapping[str, Any], *, progress: bool
+def _worst_first(
+    path: Path, lines: list[Line], layout: Layout, settings: Mapping[str, Any], *, progress: bool
 ) -> list[Line]:
     """The lines, the worst first: by the scores in the file if it has any."""
     if layout.source_file is None and record_of(path):
@@ -148,12 +158,14 @@ def _worst(
             return [by_number[number] for number in order if number in by_number]
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    result = EstimeScorer(**chosen).score(
-        [line.row[layout.summary_column] for line in lines],
-        [line.row[layout.source_column] for line in lines],
-        progress=progress,
-    )
+    result = EstimeScorer(**settings).score(*_texts(lines, layout), progress=progress)
     return [lines[index] for index in result.worst(len(lines))]
+
+
+def _texts(lines: list[Line], layout: Layout) -> list[list[Any]]:
+    """The summaries and the sources."""
+    columns = (layout.summary_column, layout.source_column)
+    return [[line.row[column] for line in lines] for column in columns]
 
 
 def _show(shown: list[Explanation], headings: list[str], *, function_words: bool) -> None:
@@ -169,22 +181,6 @@ def _show(shown: list[Explanation], headings: list[str], *, function_words: bool
         to_terminal(explanation, console, function_words=function_words)
 
 
-def _write(
-    output: Path,
-    shown: list[Explanation],
-    headings: list[str],
-    numbers: list[int],
-    *,
-    worst_first: bool,
-) -> None:
-    if output.suffix.lower() == PAGE:
-        from estime_metric.show import to_html
-
-        write_text(output, to_html(shown, headings=headings, worst_first=worst_first))
-    else:
-        rows = []
-        for line, explanation in zip(numbers, shown, strict=True):
-            data = explanation.to_dict()
-            rows.append({LINE: line, "summary": data.pop("prediction"), **data})
-        write(output, rows)
-    say_wrote(counted(len(shown), "pair"), output)
+def _as_row(line: Line, explanation: Explanation) -> dict[str, Any]:
+    data = explanation.to_dict()
+    return {LINE: line.number, "summary": data.pop("prediction"), **data}

@@ -40,8 +40,6 @@ PairsFile = Annotated[
 ]
 Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`
 
-NO_OPTION = Parameter(parse=False)  # a field of a group that the command sets
-
 _INPUT = Group("Input", sort_key=1)
 _ENCODER = Group("Encoder", sort_key=2)
 _MEASURE = Group("Measure", sort_key=3)
@@ -52,7 +50,7 @@ _MEASURE = Group("Measure", sort_key=3)
 class TableOptions(Layout):
     """Where the texts are in a table, and the delimiter of CSV."""
 
-    source_file: Annotated[Path | None, NO_OPTION] = None
+    source_file: Annotated[Path | None, Parameter(parse=False)] = None
 
 
 @Parameter(name="*", group=_INPUT)
@@ -129,11 +127,7 @@ class EncoderOptions:
 
             choose_device(self.device)
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: parse_layers(value) if name == "layers" else value
-            for name, value in values.items()
-            if value is not None and name != "config"
-        }
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @Parameter(name="*")
@@ -163,8 +157,10 @@ class ScoringOptions(EncoderOptions):
         read.
         """
         own = super().settings()
+        if self.layers is not None:
+            own["layers"] = parse_layers(self.layers)
         if self.config is not None:
-            own = combined(self.config, own)
+            own = combined(own.pop("config"), own)
         if not hasattr(self, "measures"):  # those of a record
             own.pop("measures", None)
         return own
@@ -179,7 +175,7 @@ class MeasureOptions(ScoringOptions):
     measures: Text = None
 
 
-TABLE, TEXTS, ENCODER = TableOptions(), TextOptions(), EncoderOptions()
+TABLE, TEXTS = TableOptions(), TextOptions()
 SCORING, MEASURE = ScoringOptions(), MeasureOptions()
 
 

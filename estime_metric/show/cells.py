@@ -68,23 +68,17 @@ def interval_cell(low: float, high: float, decimals: int = 2) -> str:
     return f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
 
 
-def decimals_of(measure: str) -> int:
-    """Digits after the point of a mean: two for a count, four for another measure or column. The name
-    can end in a layer.
+def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
+    """A mean of a measure and its interval as two cells, as all commands print them: two decimals for a
+    count, four for another measure, and `significant` digits for a column of others. The name can end in
+    a layer.
     """
     definition = MEASURES.get(measure_of(measure))
-    return 4 if definition is None else definition.decimals
-
-
-def mean_cells(measure: str, mean: Interval) -> tuple[str, str]:
-    """A mean of a measure and its interval as two cells, as all commands print them; of a column of
-    others with `significant` digits.
-    """
-    if measure_of(measure) in MEASURES:
-        decimals = decimals_of(measure)
-        return fixed(mean.mean, decimals), interval_cell(mean.low, mean.high, decimals)
-    ends = f"[{significant(mean.low)}, {significant(mean.high)}]"
-    return significant(mean.mean), EMPTY if math.isnan(mean.low) else ends
+    value, low, high = (
+        significant(number) if definition is None else fixed(number, definition.decimals)
+        for number in (mean.mean, mean.low, mean.high)
+    )
+    return value, EMPTY if EMPTY in (low, high) else f"[{low}, {high}]"
 
 
 def means_table(

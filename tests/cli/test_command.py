@@ -115,7 +115,7 @@ REFUSED = [
     ("score", "--worst 2 -o -", "Expected -o - or one of --json and --worst, but got both"),
     ("explain --summary x", "", "Expected exactly one of a file"),
     ("explain x.jsonl --example", "", "Expected exactly one of a file"),
-    ("explain --summary x --source y", "--row 1", "--row with a file"),
+    ("explain --summary x --source y", "--row 1", "one of --worst, --row and --summary"),
     ("explain", "--row 1", "line 1: is not JSON"),
     ("explain", "--row 7", "the line of a pair, but got 7 of 3 pairs, the last on line 4"),
     ("explain", "--layers 1,2", "Expected --layers to be one layer, but got 1, 2."),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 from rich.console import Console
 
 from estime_metric.show import cells
 from estime_metric.show.cells import Cell, print_columns
+from estime_metric.table.intervals import Interval
 
 COLUMNS: dict[str, list[Cell]] = {
     "system": ["[bold]a_system_with_a_long_name", "b"],
@@ -47,5 +49,7 @@ def test_a_number_is_shown_rounded() -> None:
     assert rounded == ["0.001", "0.000", "–"]
     assert cells.interval_cell(-0.001, 0.999) == "[0.00, 1.00]"
     assert cells.interval_cell(float("nan"), 1.0) == "–"
+    mean = Interval(0.25, 0.2, math.nan, 9)
+    means = [cells.mean_cells(name, mean) for name in ("alarms_layer3", "soft", "mine")]
+    assert means == [("0.25", "–"), ("0.2500", "–"), ("0.250", "–")]
     assert [cells.p_value(value) for value in (0.00009, 0.0123)] == ["<0.0001", "0.0123"]
-    assert [cells.decimals_of(name) for name in ("alarms_layer3", "soft", "mine")] == [2, 4, 4]
