@@ -28,13 +28,13 @@ from estime_metric.engine.encoder.device import in_flight, inference_context, re
 from estime_metric.engine.encoder.hub import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.matching import MatchedGroups, match_batch, matches_to_host
-from estime_metric.engine.pairs import PairBatch, pair_batches
+from estime_metric.engine.pairs import pair_batches
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.units import Language, Letters
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.passages import LIKE_LISTS, Source, looks_like_list, passages_of
 from estime_metric.result import EstimeResult
+from estime_metric.wording.language import is_foreign
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
@@ -186,11 +186,9 @@ class EstimeScorer:
         shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
         with torch.inference_mode(False):  # otherwise the scores could never be changed in place
             statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-        language = Language()
         for matched in self._matches(
             predictions,
             sources,
-            language,
             every_unit=config.needs_every_unit,
             progress=progress,
         ):
@@ -204,7 +202,7 @@ class EstimeScorer:
             config,
             sources,
             predictions,
-            input_warnings=self._input_warnings(predictions, sources, language),
+            input_warnings=self._input_warnings(predictions, sources),
             explain=explain,
         )
 
@@ -331,10 +329,7 @@ class EstimeScorer:
             check_choice("layer", layer, config.layer_tuple)
         chosen = config.layer_tuple[0] if layer is None else layer
         explanations: dict[int, Explanation] = {}
-        language = Language()
-        for matched in self._matches(
-            predictions, sources, language, every_unit=True, progress=progress
-        ):
+        for matched in self._matches(predictions, sources, every_unit=True, progress=progress):
             with inference_context(encoder.device):
                 counts = count_statistics(matched, config, soft_encoder.input_embeddings)
                 pairs = [pair for group in matches_to_host(matched) for pair in group.by_pair()]
@@ -348,7 +343,7 @@ class EstimeScorer:
                 explanations.update(dict.fromkeys(pair.prediction.rows, explanation))
         return (
             [explanations[row] for row in range(len(predictions))],
-            self._input_warnings(predictions, sources, language),
+            self._input_warnings(predictions, sources),
         )
 
     def unload(self) -> None:
@@ -370,13 +365,12 @@ class EstimeScorer:
         self,
         predictions: list[str],
         sources: list[str],
-        language: Language,
         *,
         every_unit: bool,
         progress: bool | Callable[[int], None],
     ) -> Iterator[list[MatchedGroups]]:
         """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
-        different pair once. Adds what the letters say of the ``language`` if the encoder's is known.
+        different pair once.
         """
         encoder, config, _ = self.load()
         batches = pair_batches(
@@ -391,19 +385,12 @@ class EstimeScorer:
         embedder = Embedder(encoder, config, self.cache)
         with _progress_bar(len(predictions), progress) as advance:
             for batch, embeddings in embedder.embed(batches, advance):
-                if encoder.info.is_bundled:
-                    _add_language(batch, encoder.tokenizer.all_special_ids, language)
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)
                 del embeddings  # before the next batch is encoded
                 yield matched
 
-    def _input_warnings(
-        self,
-        predictions: Sequence[str],
-        sources: Sequence[str],
-        language: Language,
-    ) -> dict[str, int]:
+    def _input_warnings(self, predictions: Sequence[str], sources: Sequence[str]) -> dict[str, int]:
         pairs = {}
         shorter = sum(
             len(source) < len(summary) for source, summary in zip(sources, predictions, strict=True)
@@ -412,12 +399,17 @@ class EstimeScorer:
             pairs[SWAPPED] = shorter
         if lists := sum(map(looks_like_list, sources)):
             pairs[LIKE_LISTS] = lists
-        if language.sources.are_foreign or language.summaries.are_foreign:
+        is_foreign_text = {text: is_foreign(text) for text in {*predictions, *sources}}
+        foreign = sum(
+            is_foreign_text[source] or is_foreign_text[summary]
+            for source, summary in zip(sources, predictions, strict=True)
+        )
+        if self.encoder.info.is_bundled and foreign and 2 * foreign >= len(sources):
             text = (
                 f"The texts do not seem to be in English, the language of the encoder {self.config.model!r}, so the "
                 "scores are not reliable. Pass an encoder for their language as `model`."
             )
-            pairs[text] = language.foreign_pairs
+            pairs[text] = foreign
         return pairs
 
 
@@ -440,17 +432,6 @@ def _progress_bar(
 
         yield advance
         update(pairs - shown)  # pairs that needed no encoder, such as blank ones
-
-
-def _add_language(batch: PairBatch, special_ids: Sequence[int], language: Language) -> None:
-    for group in batch.groups:
-        source = Letters.of(group.source, special_ids)
-        language.sources.add(source)
-        for prediction in group.predictions:
-            summary = Letters.of(prediction.units, special_ids)
-            language.summaries.add(summary)
-            if source.look_foreign or summary.look_foreign:
-                language.foreign_pairs += len(prediction.rows)
 
 
 def _strings(column: Any) -> list[Any]:

@@ -7,9 +7,9 @@ Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` the
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -254,85 +254,10 @@ def encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[in
         texts, encoded["input_ids"], encoded["offset_mapping"], strict=True
     ):
         array = np.asarray(spans, dtype=np.int64).reshape(-1, 2)
-        is_space = np.append(_tested(text, str.isspace), False)
-        for row in np.flatnonzero(is_space[array[:, 0]]).tolist():
-            start, stop = spans[row]
-            array[row, 0] = stop - len(text[start:stop].lstrip())
+        for row, (start, stop) in enumerate(spans):
+            if text[start:stop][:1].isspace():
+                array[row, 0] = stop - len(text[start:stop].lstrip())
         yield ids, array
-
-
-#: Known letters per token with a letter below which texts are not English: a vocabulary of English
-#: cuts other languages into pieces. With the bundled encoders, English summaries of FRANK have 3 and
-#: more, texts in German, French and Spanish 2.4 to 2.8, in other scripts 1.1 at most. One token is
-#: not counted, so that a short text needs fewer; of 5,277 English sentences, 18 are taken for others.
-_LEAST_LETTERS = 3.0
-_LEAST_TOKENS = 8  # with a letter, below which texts pass: a few names are in any language
-
-_LETTERS_TO_KNOW = 4  # from which on most have to be known
-
-
-@dataclass(slots=True)
-class Letters:
-    """How a tokenizer cuts the letters of some texts.
-
-    Attributes:
-        tokens: tokens with a letter.
-        letters: all letters.
-        known: letters from a to z in tokens that are not special, such as the unknown token.
-    """
-
-    tokens: int = 0
-    letters: int = 0
-    known: int = 0
-
-    @classmethod
-    def of(cls, units: Units, special_ids: Collection[int]) -> Letters:
-        """Those of one text."""
-        text = units.text
-        starts, stops = units.spans.T
-        letters = _sums(_tested(text, str.isalpha), starts, stops)
-        alnum = _sums(_tested(text, str.isalnum), starts, stops)
-        # Within a word, what is not alphanumeric, such as a hyphen, is a token without letters.
-        tokens = np.maximum(units.stop - units.first - (stops - starts - alnum), 1)
-        is_special = _is_special(units.tokens, special_ids)
-        english = _sums(_tested(text, _is_english), starts, stops)
-        known = english[_sums(is_special, units.first, units.stop) == 0]
-        return cls(int(tokens[letters > 0].sum()), int(letters.sum()), int(known.sum()))
-
-    def add(self, others: Letters) -> None:
-        """Adds those of other texts."""
-        self.tokens += others.tokens
-        self.letters += others.letters
-        self.known += others.known
-
-    @property
-    def are_foreign(self) -> bool:
-        """Whether the texts are in another language than English, the language of the tokenizer."""
-        if self.letters >= _LETTERS_TO_KNOW and 2 * self.known < self.letters:
-            return True
-        return self.tokens >= _LEAST_TOKENS and self.known < _LEAST_LETTERS * (self.tokens - 1)
-
-    @property
-    def look_foreign(self) -> bool:
-        """Whether they look so, however short they are: at least one text does of those that
-        `are_foreign` together.
-        """
-        return 2 * self.known < self.letters or self.known < _LEAST_LETTERS * self.tokens
-
-
-@dataclass(slots=True)
-class Language:
-    """What the letters of some pairs say of their language.
-
-    Attributes:
-        sources: the letters of all sources.
-        summaries: those of all summaries.
-        foreign_pairs: the pairs with a text that looks foreign.
-    """
-
-    sources: Letters = field(default_factory=Letters)
-    summaries: Letters = field(default_factory=Letters)
-    foreign_pairs: int = 0
 
 
 def _is_special(tokens: IntArray, special_ids: Collection[int]) -> BoolArray:
@@ -341,31 +266,3 @@ def _is_special(tokens: IntArray, special_ids: Collection[int]) -> BoolArray:
     for special in special_ids:
         is_special |= tokens == special
     return is_special
-
-
-_LATIN = 0x250  # characters, from the first on, that are tested once
-
-
-def _is_english(character: str) -> bool:
-    return character.isascii() and character.isalpha()
-
-
-def _tested(text: str, test: Callable[[str], bool]) -> BoolArray:
-    """What a test says of each character of a text."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    results: BoolArray = _tests_of_latin(test)[np.minimum(codes, _LATIN - 1)]
-    for position in np.flatnonzero(codes >= _LATIN).tolist():
-        results[position] = test(text[position])
-    return results
-
-
-@cache
-def _tests_of_latin(test: Callable[[str], bool]) -> BoolArray:
-    return np.array([test(chr(code)) for code in range(_LATIN)])
-
-
-def _sums(values: BoolArray, starts: IntArray, stops: IntArray) -> IntArray:
-    """The sum of ``values[start:stop]`` for each start and stop."""
-    up_to = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
-    sums: IntArray = up_to[stops] - up_to[starts]
-    return sums

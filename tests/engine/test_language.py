@@ -1,5 +1,5 @@
-"""Texts in another language than the encoder's are noticed, at little cost, and told of at the line
-that passed them.
+"""Texts in another language than the encoder's are noticed and told of at the line that passed them; tables
+are not.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from estime_metric import EstimeScorer, estime
+from estime_metric.wording.language import is_foreign
 from tests.test_scorer import Pairs
 
 MODEL = "embedded-small"
@@ -19,62 +20,77 @@ ENGLISH = [
     "Police in Northumbria have charged a 34-year-old man with the murder of his neighbour in Byker.",
     "The mayor said the bridge would open in spring after two years of work.",
 ]
-FOREIGN = {
-    "German": "Der Bürgermeister sagte am Montag, die neue Brücke werde nach zwei Jahren Bauzeit eröffnet.",
-    "short German": "Das Unternehmen entlässt zweihundert Mitarbeiter.",
-    "short French": "Quatre personnes sont mortes dans un incendie à Lyon.",
-    "short Spanish": "El perro duerme en el jardín.",
-    "Russian": "мэр сказал",
-    "Greek": "μισό",
-    "Japanese": "橋を閉鎖した",
-    "Korean": "다리 폐쇄",
-    "Chinese": "市长周一表示,这座横跨河流的新桥经过两年的施工将于春季开放。",
-    "Thai": "นายกรัฐมนตรีกล่าวว่าสะพานใหม่จะเปิดในฤดูใบไม้ผลิ",  # one unknown token, as the next two
-    "Lao": "ນາຍົກລັດຖະມົນຕີກ່າວວ່າຂົວໃໝ່ຈະເປີດໃນລະດູໃບໄມ້ປົ່ງ",
-    "Khmer": "លោកនាយករដ្ឋមន្ត្រីបានថ្លែងថាស្ពានថ្មីនឹងបើកនៅនិទាឃរដូវ",
-    "Burmese": "ဝန်ကြီးချုပ်က တံတားသစ်ကို နွေဦးတွင် ဖွင့်မည်ဟု ပြောကြားခဲ့သည်",
-}
+GERMAN = (
+    "Der Bürgermeister sagte am Montag, die neue Brücke werde nach zwei Jahren Bauzeit eröffnet."
+)
+CHINESE = "市长周一表示,这座横跨河流的新桥经过两年的施工将于春季开放。"
+FOREIGN = [
+    GERMAN,
+    "Das Unternehmen entlässt zweihundert Mitarbeiter.",
+    "Quatre personnes sont mortes dans un incendie à Lyon.",
+    "El perro duerme en el jardín.",
+    "La polizia ha arrestato tre sospettati di aver rapinato una gioielleria nella notte.",
+    "O presidente da câmara disse que a nova ponte abrirá na primavera após dois anos de obras.",
+    "De burgemeester zei maandag dat de nieuwe brug na twee jaar bouwen opengaat.",
+    "Polisen grep tre misstänkta för ett inbrott i en juvelerarbutik under natten.",
+    "Burmistrz powiedział w poniedziałek, że nowy most zostanie otwarty po dwóch latach prac.",
+    CHINESE,
+    "мэр сказал",  # in other scripts, however short
+    "μισό",
+    "橋を閉鎖した",
+    "다리 폐쇄",
+    "นายกรัฐมนตรีกล่าวว่าสะพานใหม่จะเปิดในฤดูใบไม้ผลิ",
+    "លោកនាយករដ្ឋមន្ត្រីបានថ្លែងថាស្ពានថ្មីនឹងបើកនៅនិទាឃរដូវ",
+]
+TABLES = [
+    "| Player | Team | MIN | PTS |\n|---|---|---|---|\n| Kyle Lowry | Toronto | 38 | 24 |\n| DeMar DeRozan | Toronto | 36 | 21 |",
+    "PLAYER,TEAM,MIN,PTS\nKyle Lowry,Toronto,38,24\nDeMar DeRozan,Toronto,36,21",
+    '[{"player": "Kyle Lowry", "minutes": 38, "points": 24}, {"player": "DeMar DeRozan", "minutes": 36}]',
+    "Kyle Lowry (Toronto): 38 minutes, 24 points\nDeMar DeRozan (Toronto): 36 minutes, 21 points",
+    "name[The Eagle], eatType[coffee shop], food[French], area[riverside], near[Burger King]",
+    'Aarhus_Airport | cityServed | "Aarhus, Denmark"\nAarhus_Airport | location | Tirstrup',
+]
 
 
-@pytest.fixture(scope="module", params=["token", "word"])
-def scorer(request: pytest.FixtureRequest) -> EstimeScorer:
-    return EstimeScorer(model=MODEL, device="cpu", layers=1, unit=request.param)
+@pytest.mark.parametrize("text", FOREIGN)
+def test_another_language_is_noticed(text: str) -> None:
+    assert is_foreign(text)
 
 
-def is_noticed(scorer: EstimeScorer, summaries: list[str], sources: list[str]) -> bool:
-    return any(
-        "in English" in hint for hint in scorer.score_checked(summaries, sources).input_warnings
-    )
-
-
-@pytest.mark.parametrize("language", FOREIGN)
-def test_another_language_is_noticed_on_either_side(scorer: EstimeScorer, language: str) -> None:
-    text = FOREIGN[language]
-    assert is_noticed(scorer, [text], [text])
-    assert is_noticed(scorer, [text], ENGLISH[1:2])
-    assert is_noticed(scorer, ENGLISH[1:2], [text])
-
-
-def test_english_and_a_few_names_are_not(scorer: EstimeScorer) -> None:
-    mixed = [*ENGLISH, FOREIGN["Chinese"][:8]]
-    for texts in (3 * ENGLISH, ENGLISH, ENGLISH[1:2], mixed, ["Brücke"], ["1,200 !!"]):
-        assert not is_noticed(scorer, texts, texts)
-    assert not is_noticed(scorer, ["", "Müller"], ENGLISH[:2])
-    assert not is_noticed(scorer, [], [])
+@pytest.mark.parametrize(
+    "text", [*ENGLISH, *TABLES, "", "Brücke", "Müller", "1,200 !!", "Beşiktaş", "Drei neue Brücken"]
+)
+def test_english_and_tables_and_a_few_names_are_not(text: str) -> None:
+    assert not is_foreign(text)
 
 
 def test_articles_of_summeval_are_not(summeval: Pairs) -> None:
-    scorer = EstimeScorer(model=MODEL, device="cpu", layers=0)
-    sources = list(dict.fromkeys(source[:400] for _, source in summeval))
-    for source in sources[:20]:
-        assert not is_noticed(scorer, [source], [source])
+    assert not any(is_foreign(text) for pair in summeval for text in pair)
+
+
+@pytest.fixture(scope="module")
+def scorer() -> EstimeScorer:
+    return EstimeScorer(model=MODEL, device="cpu", layers=1)
+
+
+def test_half_of_the_pairs_have_to_be_in_another_language_on_either_side(
+    scorer: EstimeScorer,
+) -> None:
+    def pairs_of(summaries: list[str], sources: list[str]) -> list[int]:
+        return list(scorer.score_checked(summaries, sources).input_warnings.values())
+
+    english = ENGLISH[1]
+    assert pairs_of([GERMAN, english], [english, english]) == [1]
+    assert pairs_of([english, english], [english, CHINESE]) == [1]
+    assert pairs_of([GERMAN, *ENGLISH[1:]], 3 * [ENGLISH[1]]) == []
+    assert pairs_of([], []) == []
 
 
 @pytest.mark.parametrize(
     "call", ["estime", "score", "score_candidates", "explain", "explain_pairs", "map_batch"]
 )
 def test_a_call_warns_at_the_line_that_made_it_once(scorer: EstimeScorer, call: str) -> None:
-    text = FOREIGN["German"]
+    text = GERMAN
     use: Callable[[], object] = {
         "estime": lambda: estime([text], [text], model=MODEL, layers=1, device="cpu"),
         "score": lambda: scorer.score([text], [text]),
@@ -93,7 +109,7 @@ def test_a_call_warns_at_the_line_that_made_it_once(scorer: EstimeScorer, call: 
 
 
 def test_what_others_tell_of_is_not_warned_of(scorer: EstimeScorer) -> None:
-    texts = [FOREIGN["German"], FOREIGN["Chinese"], FOREIGN["German"], ENGLISH[1]]
+    texts = [GERMAN, CHINESE, GERMAN, ENGLISH[1]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = scorer.score_checked(texts, texts)
@@ -106,4 +122,4 @@ def test_what_others_tell_of_is_not_warned_of(scorer: EstimeScorer) -> None:
 
 def test_the_language_of_another_encoder_is_not_known(small_folder: str) -> None:
     other = EstimeScorer(model=small_folder, device="cpu", layers=1)
-    assert not is_noticed(other, [FOREIGN["German"]], [FOREIGN["German"]])
+    assert not other.score_checked([GERMAN], [GERMAN]).input_warnings
