@@ -209,8 +209,7 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
         return
     rows = counted(report.summary.pairs, "row")
     if report.was_complete:
-        why = f" (its inputs were not compared: {report.uncompared})" if report.uncompared else ""
-        (note if is_data else say)(f"{job.output} was already complete: {rows}{why}")
+        (note if is_data else say)(f"{job.output} was already complete: {rows}")
     else:
         say_wrote(rows, job.output, on_stderr=is_data)
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +16,20 @@ from estime_metric._progress import Bar
 from estime_metric.checks import check_choice, check_one_layer
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import (
-    LINES,
     Chunk,
+    FinishedOutput,
     InputDigest,
     Journal,
     NotResumableError,
     OutputRows,
+    begin_journal,
     check_same_job,
     check_same_lines,
+    check_same_versions,
     cut,
-    is_begun,
-    journal_path,
+    earlier_run,
+    held,
     most_text,
-    recorded,
     versions,
 )
 from estime_metric.jobs.report import LISTED, Report, Scores, report_of
@@ -39,22 +37,15 @@ from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.passages import joined
 from estime_metric.table.formats import WRITABLE, Line, Row, encode_json_lines
 from estime_metric.table.output import (
-    GZIP,
     STANDARD,
-    check_absent,
     check_different,
     check_writable,
     is_standard,
-    lock_path,
-    locked,
-    record_path,
-    remove_unfinished,
-    replaced,
     resolved,
     write_standard_output,
 )
-from estime_metric.table.pairs import no_pairs, read_lines
-from estime_metric.table.rows import TABLES, Layout, read_rows
+from estime_metric.table.pairs import check_readable, no_pairs, read_lines
+from estime_metric.table.rows import TABLES, Layout
 from estime_metric.table.table import (
     DIGESTS,
     FILE,
@@ -63,7 +54,6 @@ from estime_metric.table.table import (
     SOURCE_ID,
     measure_columns,
     measure_values,
-    record_of,
     row_digests,
     write,
 )
@@ -81,8 +71,7 @@ class Job:
     except the options of the metric.
 
     Attributes:
-        inputs: Files in the formats of `read_lines`. The output of an earlier run is left out if all
-            inputs of that run are among the others, so that ``*.jsonl`` can be repeated.
+        inputs: Files in the formats of `read_lines`.
         layout: The columns or lines of the texts in the inputs.
         output: A .jsonl, .csv or .parquet file for the scores; '-' for standard output. If it is a
             link, its target.
@@ -92,8 +81,8 @@ class Job:
             output and the table.
 
     Raises:
-        ValueError: the output cannot be written; it, its record or its journal is one of the inputs, and
-            the inputs that it was made of are not; a file is named twice; ``threshold`` is not from 0 to 1.
+        ValueError: the output cannot be written; it, its record or its journal is one of the inputs; a
+            file is named twice; ``threshold`` is not from 0 to 1.
         OSError: the folder of the output cannot be written to.
         ImportError: the output is Parquet, and pyarrow is not installed.
     """
@@ -111,31 +100,7 @@ class Job:
         check_different(self.inputs)
         if self.output is not None:
             object.__setattr__(self, "output", resolved(self.output))
-            object.__setattr__(self, "inputs", self._foreign_inputs())
-            check_writable(resolved(self.output), self.read_files, endings=WRITABLE)
-
-    def _foreign_inputs(self) -> tuple[Path, ...]:
-        """The inputs without the files of an earlier run. ValueError for such a file if it has content
-        that the others may not have.
-        """
-        if self.file is None:
-            return self.inputs
-        own = set(map(_real, _files_of(self.file)))
-        others = tuple(path for path in self.inputs if _real(path) not in own)
-        if len(others) == len(self.inputs):
-            return self.inputs
-        earlier = _earlier_inputs(self.file)
-        is_repeated = bool(earlier) and earlier <= {*map(_real, self.read_files)} - own
-        for path in self.inputs:
-            is_empty = path.exists() and not path.stat().st_size
-            if path not in others and not (others and (is_repeated or is_empty)):
-                if _real(path) == _real(self.file) and path.exists():
-                    return self.inputs  # which `check_writable` refuses
-                raise ValueError(
-                    f"Expected the output to differ from the inputs, but {str(path)!r} belongs to it. It is "
-                    "left out only if all files that the output was made of are inputs, too."
-                )
-        return others
+            check_writable(self.output, self.read_files, endings=WRITABLE)
 
     @property
     def file(self) -> Path | None:
@@ -177,24 +142,6 @@ class Job:
         return as_json
 
 
-def _files_of(output: Path) -> tuple[Path, ...]:
-    """What a job writes."""
-    return (output, record_path(output), journal_path(output), lock_path(output))
-
-
-def _real(path: Path) -> str:
-    return os.path.realpath(path)
-
-
-def _earlier_inputs(output: Path) -> set[str]:
-    """The inputs of the runs that have written or begun an output."""
-    records = [recorded(journal_path(output))]
-    if output.exists():
-        with suppress(ValueError):  # the record is damaged, or the output is not Parquet
-            records.append(record_of(output))
-    return {_real(Path(name)) for record in records for name in record.get("inputs", ())}
-
-
 def _to_json(value: Any) -> Any:
     """A value of an option that JSON does not have: a set of tags, a function or a path."""
     return (
@@ -219,7 +166,7 @@ def score_files(
     What is scored is kept in a journal, chunk by chunk; the output is made of it in the end. A process
     that is killed loses the current chunk and nothing else: with ``existing="resume"`` the next run
     resumes there. If the inputs have not changed, the output is byte for byte that of a run that was
-    not killed; lines that were appended to the last input are scored too.
+    not killed; lines that were appended to the last input are scored too, also if the output was finished.
 
     Each input is opened once, except that plain files after the first are looked at before anything is
     scored.
@@ -227,8 +174,7 @@ def score_files(
     Args:
         job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
-            if there is one. If the output is finished, ``resume`` compares the inputs and the record,
-            scores lines that were appended to the last input, and reports all numbers.
+            if there is one, also a finished one.
         worst: how many of the worst summaries the report has.
         progress: shows a bar on stderr.
         on_problem: is called with a sentence for each invalid line, when its chunk is kept.
@@ -239,43 +185,103 @@ def score_files(
             scored is on disk, and a note of the exception says how to go on.
     """
     check_choice("existing", existing, EXISTING)
-    is_complete = existing == "resume" and _is_finished(job.file)
-    if not is_complete:
-        _check_inputs(job)
-    lines, appended = _lines(job), 0
-    with _opened(job, existing) as path:
-        if is_complete:
-            report, finished = _report_of_finished(job, lines, scorer, worst)
-            appended = 0 if report.uncompared else sum(1 for _ in lines)
-            if not appended:
-                return report
-            _reopen(job, path, finished, scorer.resolved_config)
-            lines = _lines(job)
-        head = _until_first_pair(job, lines)
-        config = scorer.resolved_config  # loads the encoder, which layers and signature depend on
-        names = _score_columns(job, config)
-        added = _added_columns(job, names)
-        if problem := _clash_problem(head[-1], added):  # the first pair: later ones are skipped
-            raise ValueError(f"{head[-1].path.name} line {head[-1].number} {problem}.")
-        began = perf_counter()
-        record = job.record(config)
-        journal = Journal(path, record, restart=existing == "overwrite")
-        lines = chain(head, lines)
-        digest = InputDigest()
-        scores = Scores(job.inputs, job.prefix, names)
-        for chunk in journal:
-            digest.add(islice(lines, chunk.lines - digest.lines))
-            check_same_lines(digest, chunk)
-            scores.add(chunk)
-        resumed = len(scores)
+    check_readable(job.inputs, job.layout)
+    with held(job.file, existing) as path:
+        earlier = earlier_run(job.file, path) if existing == "resume" else None
+        run = _Run(job, scorer)
+        if earlier is not None:
+            run.take_up(earlier)
+        was_finished = isinstance(earlier, FinishedOutput)
+        resumed, resumed_lines = len(run.scores), run.digest.lines
+        was_complete = was_finished and not run.has_further_lines()
+        if earlier is not None and was_complete:
+            report = run.report(earlier, worst)
+        else:
+            journal = run.journal(path, earlier)
+            run.score(journal, progress=progress, on_problem=on_problem)
+            report = run.report(journal, worst)
+            run.write(journal, report)
+            path.unlink()
+    for text, number in run.scores.warnings.items():
+        message = f"{text} This concerns {number} of {len(run.scores)} pairs."
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return replace(
+        report,
+        resumed=resumed,
+        appended=run.digest.lines - resumed_lines if was_finished else 0,
+        was_complete=was_complete,
+        seconds=perf_counter() - run.began,
+    )
+
+
+class _Run:
+    """A job that is being done: the lines that are left, and the scores of those before.
+
+    Raises ValueError if no line is a pair, or if the first pair has a column of the output.
+    """
+
+    def __init__(self, job: Job, scorer: EstimeScorer) -> None:
+        self.job, self.scorer = job, scorer
+        lines = chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
+        self._head = _until_first_pair(job, lines)
+        self._lines = chain(self._head, lines)
+        # Loads the encoder, which layers and signature depend on.
+        self.config = scorer.resolved_config
+        self.began = perf_counter()
+        self.record = job.record(self.config)
+        names = _score_columns(job, self.config)
+        self._added = _added_columns(job, names)
+        first = self._head[-1]  # the first pair: later ones are skipped
+        if problem := _clash_problem(first, self._added):
+            raise ValueError(f"{first.path.name} line {first.number} {problem}.")
+        self.digest = InputDigest()
+        self.scores = Scores(job.inputs, job.prefix, names)
+
+    def take_up(self, earlier: Journal | FinishedOutput) -> None:
+        """Adds what an earlier run has scored. NotResumableError if its options, its rows or the inputs are
+        not those of this run.
+        """
+        check_same_job(self.record, earlier.record)
+        for chunk in earlier:
+            self.digest.add(islice(self._lines, chunk.lines - self.digest.lines))
+            check_same_lines(self.digest, chunk)
+            self.scores.add(chunk)
+        digests = earlier.record.get(DIGESTS)
+        if digests and digests.split() != row_digests(self.scores.frame(), earlier.record):
+            raise NotResumableError(
+                f"Expected {self.job.file} to have the rows that its record is of, in their order, but they "
+                "have changed. Use `overwrite` to start again."
+            )
+
+    def has_further_lines(self) -> bool:
+        """Whether the inputs have lines that were not scored."""
+        further = list(islice(self._lines, 1))
+        self._lines = chain(further, self._lines)
+        return bool(further)
+
+    def journal(self, path: Path, earlier: Journal | FinishedOutput | None) -> Journal:
+        """The journal with what an earlier run has scored. NotResumableError if packages that compute had
+        other versions.
+        """
+        if earlier is not None:
+            check_same_versions(self.record, earlier.record)
+        if isinstance(earlier, Journal):
+            return earlier
+        return begin_journal(path, self.record, earlier or ())
+
+    def score(
+        self, journal: Journal, *, progress: bool, on_problem: Callable[[str], None] | None
+    ) -> None:
+        """Scores the lines that are left, chunk by chunk. ValueError if there is no pair in the end."""
+        job, scores = self.job, self.scores
         sizes = _sizes(job.inputs)
-        with Bar(disable=not progress, initial=resumed) as bar:
-            for part in cut(lines, job.layout, most_text(scorer)):
-                digest.add(part)
-                pairs, problems = _checked(part, added, job)
+        with Bar(disable=not progress, initial=len(scores)) as bar:
+            for part in cut(self._lines, job.layout, most_text(self.scorer)):
+                self.digest.add(part)
+                pairs, problems = _checked(part, self._added, job)
                 bar.total = _expected_pairs(job, sizes, part[-1], len(scores) + len(pairs))
-                rows, concerned = _scored_rows(pairs, job, scorer, bar)
-                chunk = Chunk(digest.lines, digest.text(), rows, len(problems), concerned)
+                rows, concerned = _scored_rows(pairs, job, self.scorer, bar)
+                chunk = Chunk(self.digest.lines, self.digest.text(), rows, len(problems), concerned)
                 journal.append(chunk)
                 scores.add(chunk)
                 if job.output is not None and job.file is None:
@@ -286,193 +292,23 @@ def score_files(
                         on_problem(problem)
             bar.total = len(scores)
         if not scores:
-            path.unlink()
-            raise no_pairs(job.inputs, job.layout, head[0].sentence)
-        report = report_of(scores, config, worst)
-        texts = _texts(journal, job.layout, report)
-        if job.file is not None:
-            is_text = job.file.suffix.lower() != STANDARD
-            written = OutputRows(journal, job.layout, job.keep_texts, joins_passages=is_text)
-            record |= _results(report, digest)
-            write(
-                job.file, written, {**record, DIGESTS: " ".join(row_digests(report.table, record))}
-            )
-            path.unlink()
-    for text, number in scores.warnings.items():
-        message = f"{text} This concerns {number} of {len(scores)} pairs."
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-    return replace(
-        report, resumed=resumed, appended=appended, texts=texts, seconds=perf_counter() - began
-    )
+            journal.path.unlink()
+            raise no_pairs(job.inputs, job.layout, self._head[0].sentence)
 
+    def report(self, chunks: Iterable[Chunk], worst: int) -> Report:
+        """The report on all pairs, with the texts that it shows."""
+        report = report_of(self.scores, self.config, worst)
+        return replace(report, texts=_texts(chunks, self.job.layout, report))
 
-def _lines(job: Job) -> Iterator[Line]:
-    """The lines of all inputs."""
-    return chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
-
-
-def _is_finished(output: Path | None) -> bool:
-    """Whether there is an output that no run has begun to write again."""
-    return (
-        output is not None
-        and output.exists()
-        and output.stat().st_size > 0
-        and not journal_path(output).exists()
-    )
-
-
-def _check_inputs(job: Job) -> None:
-    """Raises ValueError or OSError if an input cannot be read: now, not when those before it are scored.
-    The first lines of plain files are read; of text files, all lines are counted, unless compressed.
-    """
-    for path in job.read_files:
-        if not is_standard(path):
-            path.stat()
-    sources = job.layout.source_file
-    for path in job.inputs[1:]:
-        read = [path] if sources is None else [path, sources]
-        is_counted = sources is not None and any(file.suffix.lower() == GZIP for file in read)
-        if path.is_dir() or (all(map(Path.is_file, read)) and not is_counted):
-            next(read_lines(path, job.layout), None)
-
-
-@contextmanager
-def _opened(job: Job, existing: str) -> Iterator[Path]:
-    """The path of the journal, which no other run can write to meanwhile (BlockingIOError); a temporary
-    one if the output is not a file.
-
-    Raises FileExistsError if the output exists and ``existing`` is ``"refuse"``.
-    """
-    if job.file is None:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "journal.jsonl"
-            with _hint_at_resuming(job, path):
-                yield path
-        return
-    path = journal_path(job.file)
-    with locked(job.file), _hint_at_resuming(job, path):
-        for written in (job.file, record_path(job.file), path):
-            remove_unfinished(written)
-        if existing == "refuse" and is_begun(path):
-            raise FileExistsError(
-                f"{job.file} is unfinished. Use `resume` to continue it, or `overwrite` to start "
-                "again."
-            )
-        is_new = not (is_begun(path) or job.file.exists())
-        if existing == "refuse" or (existing == "resume" and is_new):
-            check_absent(job.file)
-        if existing == "overwrite":
-            path.touch()  # from now on, the old output is not a finished one
-        try:
-            yield path
-        finally:
-            if path.exists() and not path.stat().st_size:  # nothing was begun
-                path.unlink()
-
-
-@contextmanager
-def _hint_at_resuming(job: Job, path: Path) -> Iterator[None]:
-    """Adds to errors of a run that has begun its journal how to go on."""
-    try:
-        yield
-    except (NotResumableError, FileExistsError):  # their advice is in the message
-        raise
-    except BaseException as error:
-        if is_begun(path):
-            if job.file is not None:
-                error.add_note(
-                    f"What was scored for {job.file} is kept. Run it again with `resume` to continue."
-                )
-            elif job.output is None:
-                error.add_note("Nothing is kept. To be able to resume, name a file with `output`.")
-        raise
-
-
-def _report_of_finished(
-    job: Job, lines: Iterator[Line], scorer: EstimeScorer, worst: int
-) -> tuple[Report, Chunk]:
-    """The report on an output that an earlier run has finished, and the output as a chunk. ``lines`` then
-    begin with those that were appended to the inputs.
-
-    Raises NotResumableError if its record, its rows or the inputs are not those of the earlier run.
-    """
-    assert job.file is not None
-    try:
-        record = record_of(job.file)
-    except ValueError:  # it is damaged
-        record = {}
-    if not record.get("finished") or not isinstance(record.get("skipped"), int):
-        raise NotResumableError(
-            f"Expected {job.file} to have the record of a run, but it has none that can be read. Use "
-            "`overwrite` to replace it."
-        )
-    config = scorer.resolved_config
-    check_same_job(job.record(config), record)
-    began = perf_counter()
-    rows = (line.row for line in read_rows(job.file))
-    finished = Chunk(
-        record.get("input_lines", 0), record.get("input_digest", ""), rows, record["skipped"], {}
-    )
-    uncompared = _why_uncompared(job, finished)
-    if not uncompared:
-        digest = InputDigest()
-        digest.add(islice(lines, finished.lines))
-        check_same_lines(digest, finished)
-    scores = Scores(job.inputs, job.prefix, _score_columns(job, config))
-    try:
-        scores.add(finished)
-    except (KeyError, ValueError) as error:
-        raise NotResumableError(
-            f"The rows of {job.file} are damaged. Use `overwrite` to start again."
-        ) from error
-    if len(scores) != record.get("pairs"):
-        raise NotResumableError(
-            f"Expected {job.file} to have {record.get('pairs')} rows, as its record says, but it has "
-            f"{len(scores)}. Use `overwrite` to start again."
-        )
-    report = report_of(scores, config, worst)
-    if DIGESTS in record and record[DIGESTS].split() != row_digests(report.table, record):
-        raise NotResumableError(
-            f"Expected {job.file} to have the rows that its record is of, in their order, but they have "
-            "changed. Use `overwrite` to start again."
-        )
-    report = replace(
-        report,
-        resumed=len(scores),
-        was_complete=True,
-        uncompared=uncompared,
-        seconds=perf_counter() - began,
-    )
-    return report, finished
-
-
-def _reopen(job: Job, journal: Path, finished: Chunk, config: EstimeConfig) -> None:
-    """Makes the journal of a finished output, which then can be continued. NotResumableError if packages
-    that compute have other versions now.
-    """
-    assert job.file is not None
-    record = job.record(config)
-    check_same_job(record, {**record_of(job.file), "finished": False})
-    rows = (line.row for line in read_rows(job.file))
-    with replaced(journal) as unfinished:
-        continued = Journal(unfinished, record)
-        continued.append(replace(finished, rows=[]))
-        while group := list(islice(rows, LINES)):
-            continued.append(replace(finished, rows=group, skipped=0))
-
-
-def _why_uncompared(job: Job, finished: Chunk) -> str:
-    """Why the inputs cannot be compared with those that a finished output was made of; empty if they
-    can.
-    """
-    if not finished.digest:
-        return "the record has no digest of them"
-    for path in job.read_files:
-        if is_standard(path):
-            return "standard input cannot be read again"
-        if not path.is_file():
-            return f"{path} is gone" if not path.exists() else f"{path} cannot be read again"
-    return ""
+    def write(self, journal: Journal, report: Report) -> None:
+        """Writes the output with its record, if it is a file."""
+        job = self.job
+        if job.file is None:
+            return
+        is_text = job.file.suffix.lower() != STANDARD
+        rows = OutputRows(journal, job.layout, job.keep_texts, joins_passages=is_text)
+        record = self.record | _results(report, self.digest)
+        write(job.file, rows, {**record, DIGESTS: " ".join(row_digests(report.table, record))})
 
 
 def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
@@ -576,11 +412,11 @@ def _scored_rows(
     return rows, result.input_warnings
 
 
-def _texts(journal: Journal, layout: Layout, report: Report) -> dict[int, tuple[str, str]]:
+def _texts(chunks: Iterable[Chunk], layout: Layout, report: Report) -> dict[int, tuple[str, str]]:
     """The texts of the pairs that a report lists, by their positions."""
     pairs = report.summary.pairs
     wanted = {*report.worst, *(range(pairs) if pairs <= LISTED else ())}
-    rows = islice(OutputRows(journal, layout, keep_texts=True), max(wanted, default=-1) + 1)
+    rows = islice(OutputRows(chunks, layout, keep_texts=True), max(wanted, default=-1) + 1)
     source, summary = layout.text_columns
     return {
         position: (joined(row[source]), row[summary])

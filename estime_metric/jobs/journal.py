@@ -15,19 +15,29 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice, takewhile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._version import __version__
 from estime_metric.passages import joined
 from estime_metric.table.formats import Line, Row, encode_json_lines
-from estime_metric.table.output import named, sync_folder
+from estime_metric.table.output import (
+    check_absent,
+    journal_path,
+    locked,
+    named,
+    record_path,
+    remove_unfinished,
+    replaced,
+)
 from estime_metric.table.pairs import other_columns
-from estime_metric.table.rows import Layout
+from estime_metric.table.rows import Layout, read_rows
+from estime_metric.table.table import record_of
 
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
@@ -137,45 +147,96 @@ class InputDigest:
 
 
 class Journal:
-    """A journal, to which chunks are appended.
+    """A journal that has begun, to which chunks are appended after the last one that can be read.
 
     Args:
-        path: the file. If it has begun, it is continued after the last chunk that can be read.
+        path: the file.
+
+    Attributes:
+        path: the file.
         record: the record of the job, JSON data.
-        restart: whether what the file has is deleted instead.
 
     Raises:
-        NotResumableError: the record of an existing journal is damaged, or it is of another job.
+        NotResumableError: the record is damaged.
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: Path, record: Mapping[str, Any], *, restart: bool = False) -> None:
-        self._path = path
-        if is_begun(path) and not restart:
-            check_same_job(record, recorded(path))
-            with path.open("rb+") as stream:
-                stream.truncate(sum(map(len, takewhile(_is_whole, stream))))
-        else:
-            path.write_bytes(b"")
-            sync_folder(path.parent)
-            self._append(record)
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb+") as stream:
+            self.record = _content(stream.readline())
+            if not self.record:
+                raise _damaged()
+            stream.seek(0)
+            stream.truncate(sum(map(len, takewhile(_is_whole, stream))))
 
     def append(self, chunk: Chunk) -> None:
         """Keeps a chunk; once this returns, it is on disk."""
-        self._append(vars(chunk))
+        _append(self.path, vars(chunk))
 
     def __iter__(self) -> Iterator[Chunk]:
         """The chunks, in order."""
-        with self._path.open("rb") as stream:
+        with self.path.open("rb") as stream:
             for line in islice(stream, 1, None):
                 if content := _content(line):
                     yield Chunk(**content)
 
-    def _append(self, content: Mapping[str, Any]) -> None:
-        with named(self._path), self._path.open("ab") as stream:
-            stream.write(encode_json_lines([{**content, _CHECK: _check(content)}]))
-            stream.flush()
-            os.fsync(stream.fileno())
+
+def begin_journal(path: Path, record: Mapping[str, Any], chunks: Iterable[Chunk]) -> Journal:
+    """A new journal with some chunks, which is there once it is whole."""
+    with replaced(path) as unfinished:
+        _append(unfinished, record)
+        for chunk in chunks:
+            _append(unfinished, vars(chunk))
+    return Journal(path)
+
+
+class FinishedOutput:
+    """An output that a run has finished, as the chunks of a journal.
+
+    Attributes:
+        record: the record of the job and its results, JSON data.
+
+    Raises:
+        NotResumableError: there is no record of a finished run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.record: dict[str, Any] = {}
+        with suppress(ValueError):  # it is damaged
+            self.record = record_of(path)
+        if not self.record.get("finished"):
+            raise NotResumableError(
+                f"Expected {path} to have the record of a run, but it has none that can be read. Use "
+                "`overwrite` to replace it."
+            )
+
+    def __iter__(self) -> Iterator[Chunk]:
+        """The chunks, all with the lines of the whole output."""
+        lines, digest = self.record["input_lines"], self.record["input_digest"]
+        skipped = self.record["skipped"]
+        rows = (line.row for line in read_rows(self._path))
+        while group := list(islice(rows, LINES)):
+            yield Chunk(lines, digest, group, skipped, {})
+            skipped = 0
+
+
+def earlier_run(output: Path | None, journal: Path) -> Journal | FinishedOutput | None:
+    """What an earlier run has left of an output; ``None`` if there is nothing, or if an old output is being
+    overwritten.
+    """
+    if is_begun(journal):
+        return Journal(journal)
+    has_output = output is not None and output.exists() and output.stat().st_size > 0
+    return FinishedOutput(output) if output and has_output and not journal.exists() else None
+
+
+def _append(path: Path, content: Mapping[str, Any]) -> None:
+    with named(path), path.open("ab") as stream:
+        stream.write(encode_json_lines([{**content, _CHECK: _check(content)}]))
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _check(content: Mapping[str, Any]) -> str:
@@ -195,14 +256,6 @@ def _content(line: bytes) -> dict[str, Any]:
 
 def _is_whole(line: bytes) -> bool:
     return not line.strip() or bool(_content(line))
-
-
-def recorded(journal: Path) -> dict[str, Any]:
-    """The record in a journal; empty if there is none, or if it is damaged."""
-    if not journal.exists():
-        return {}
-    with journal.open("rb") as stream:
-        return _content(stream.readline())
 
 
 @dataclass(frozen=True)
@@ -231,9 +284,43 @@ class OutputRows:
                 yield kept
 
 
-def journal_path(output: Path) -> Path:
-    """The journal of an output that is not finished."""
-    return output.parent / f"{output.name}.rows.jsonl"
+@contextmanager
+def held(output: Path | None, existing: str) -> Iterator[Path]:
+    """The path of the journal of an output, to which no other run can write meanwhile (BlockingIOError); a
+    temporary one without an output. An error once it has begun says how to go on.
+
+    Raises FileExistsError if the output exists and ``existing`` is ``"refuse"``.
+    """
+    if output is None:
+        with TemporaryDirectory() as folder:
+            yield Path(folder) / "journal.jsonl"
+        return
+    path = journal_path(output)
+    with locked(output):
+        for written in (output, record_path(output), path):
+            remove_unfinished(written)
+        if existing == "refuse" and is_begun(path):
+            raise FileExistsError(
+                f"{output} is unfinished. Use `resume` to continue it, or `overwrite` to start again."
+            )
+        is_new = not (is_begun(path) or output.exists())
+        if existing == "refuse" or (existing == "resume" and is_new):
+            check_absent(output)
+        if existing == "overwrite":
+            path.touch()  # from now on, the old output is not a finished one
+        try:
+            yield path
+        except NotResumableError:  # its advice is in the message
+            raise
+        except BaseException as error:
+            if is_begun(path):
+                error.add_note(
+                    f"What was scored for {output} is kept. Run it again with `resume` to continue."
+                )
+            raise
+        finally:
+            if path.exists() and not path.stat().st_size:  # nothing was begun
+                path.unlink()
 
 
 def is_begun(journal: Path) -> bool:
@@ -244,26 +331,37 @@ def is_begun(journal: Path) -> bool:
         return stream.readline().endswith(b"\n")
 
 
-def check_same_job(new: Mapping[str, Any], earlier: Any) -> None:
-    """Refuses to resume a run that is damaged, or of another signature, or with other inputs or
-    options (NotResumableError): whatever decides a column or a value. The versions of packages are
-    compared unless the earlier run is finished, because nothing is computed then.
+def check_same_job(new: Mapping[str, Any], earlier: Mapping[str, Any]) -> None:
+    """Refuses to resume a run of another signature, or with other inputs or options: whatever decides a
+    column or a value (NotResumableError).
     """
     try:
-        names = [*_DECISIVE, *([] if earlier.get("finished") else ["versions"])]
-        then = {**earlier["options"], **{name: earlier[name] for name in names}}
-    except (AttributeError, KeyError, TypeError) as error:
-        raise NotResumableError(
-            "The record of the earlier run is damaged or was written by another version. Use "
-            "`overwrite` to start again."
-        ) from error
-    now = {**new["options"], **{name: new[name] for name in names}}
+        then = {**earlier["options"], **{name: earlier[name] for name in _DECISIVE}}
+    except (KeyError, TypeError) as error:
+        raise _damaged() from error
+    now = {**new["options"], **{name: new[name] for name in _DECISIVE}}
     for name, value in now.items():
-        if value != then.get(name):
-            raise NotResumableError(
-                f"Expected the same {name} as in the earlier run:\n"
-                f"  earlier: {then.get(name)}\n  now:     {value}\nUse `overwrite` to start again."
-            )
+        _check_same(name, value, then.get(name))
+
+
+def check_same_versions(new: Mapping[str, Any], earlier: Mapping[str, Any]) -> None:
+    """Refuses to continue what other versions of packages have computed (NotResumableError)."""
+    _check_same("versions", new["versions"], earlier.get("versions"))
+
+
+def _check_same(name: str, now: object, then: object) -> None:
+    if now != then:
+        raise NotResumableError(
+            f"Expected the same {name} as in the earlier run:\n"
+            f"  earlier: {then}\n  now:     {now}\nUse `overwrite` to start again."
+        )
+
+
+def _damaged() -> NotResumableError:
+    return NotResumableError(
+        "The record of the earlier run is damaged or was written by another version. Use `overwrite` to "
+        "start again."
+    )
 
 
 def check_same_lines(digest: InputDigest, chunk: Chunk) -> None:

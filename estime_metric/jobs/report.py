@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric.checks import check_choice
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs.journal import Chunk
+from estime_metric.jobs.journal import Chunk, NotResumableError
 from estime_metric.measures import RECOMMENDED, reported_name
-from estime_metric.table.formats import encodable
+from estime_metric.table.formats import Row, encodable
 from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, number_of
 
 if TYPE_CHECKING:
@@ -48,11 +48,9 @@ class Report:
         skipped: how many lines were invalid.
         resumed: how many pairs an earlier run had scored.
         appended: how many lines were appended to the inputs since an earlier run had finished the output.
-        was_complete: whether an earlier run had finished the output.
-        uncompared: why the inputs were not compared with those of the run that had finished the
-            output; empty if they were.
+        was_complete: whether an earlier run had finished the output, and no line was appended.
         texts: source and summary of the worst pairs, and of all pairs if there are no more than
-            `LISTED`, by their position in the table; empty if the output was complete.
+            `LISTED`, by their position in the table; if the output was complete, only those that it has.
         seconds: duration of this run, without loading the encoder.
     """
 
@@ -69,7 +67,6 @@ class Report:
     resumed: int = 0
     appended: int = 0
     was_complete: bool = False
-    uncompared: str = ""
     texts: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -128,18 +125,26 @@ class Scores:
         return len(self._texts[FILE])
 
     def add(self, chunk: Chunk) -> None:
-        """Adds a chunk, or an output; cells of CSV are text. KeyError, ValueError: a row is damaged."""
+        """Adds a chunk, the cells of which can be text. NotResumableError if a row is damaged."""
         for row in chunk.rows:
-            for name, numbers in self._numbers.items():
-                number = number_of(row[f"{self._prefix}{name}"])
-                if number is None:
-                    raise ValueError(f"Expected a number in column {name!r}.")
-                numbers.append(number)
-            file = str(self.inputs[0] if len(self.inputs) == 1 else row[f"{self._prefix}{FILE}"])
-            self._texts[FILE].append(self._files.setdefault(file, encodable(file)))
-            self._texts[SOURCE_ID].append(str(row[f"{self._prefix}{SOURCE_ID}"]))
+            try:
+                self._add_row(row)
+            except (KeyError, ValueError) as error:
+                raise NotResumableError(
+                    "The rows of the earlier run are damaged. Use `overwrite` to start again."
+                ) from error
         self.skipped += chunk.skipped
         self.warnings.update(chunk.warnings)
+
+    def _add_row(self, row: Row) -> None:
+        for name, numbers in self._numbers.items():
+            number = number_of(row[f"{self._prefix}{name}"])
+            if number is None:
+                raise ValueError(f"Expected a number in column {name!r}.")
+            numbers.append(number)
+        file = str(self.inputs[0] if len(self.inputs) == 1 else row[f"{self._prefix}{FILE}"])
+        self._texts[FILE].append(self._files.setdefault(file, encodable(file)))
+        self._texts[SOURCE_ID].append(str(row[f"{self._prefix}{SOURCE_ID}"]))
 
     def frame(self) -> DataFrame:
         """The table: ``file``, ``source_id``, ``line``, the measures, and ``flag`` if there is a

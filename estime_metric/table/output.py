@@ -76,7 +76,7 @@ def check_writable(
 
     Raises FileExistsError if it or a record next to it exists and ``overwrite`` is not set, ImportError
     for Parquet without pyarrow, OSError if its folder cannot be written to, ValueError for everything
-    else that is wrong with it, such as that it, or its record, is an input or an input's record.
+    else that is wrong with it, such as that it, or what belongs to it, is an input or an input's record.
     """
     if is_standard(path) and STANDARD in endings:
         return
@@ -92,12 +92,14 @@ def check_writable(
         raise ValueError(
             f"Expected the output's folder to exist, but there is no {str(target.parent)!r}."
         )
-    for written in filter(Path.exists, _written_paths(path)):
+    belonging = [*_written_paths(path), journal_path(target), lock_path(target)]
+    for written in filter(Path.exists, belonging):
         for read in chain.from_iterable((other, *record_paths(other)) for other in inputs):
             if read.exists() and read.samefile(written):
                 raise ValueError(
                     f"Expected the output to differ from the inputs and their records, but "
-                    f"{str(written)!r} is {'one' if read == written else repr(str(read))}."
+                    f"{str(written)!r} is {'one' if read == written else repr(str(read))}. If a pattern "
+                    "such as *.jsonl matches it, name the inputs."
                 )
     if not overwrite:
         check_absent(path)
@@ -209,6 +211,11 @@ def remove_unfinished(path: Path) -> None:
             part.name
         ):  # not what is written for another file, such as `scores.v2.jsonl`
             part.unlink()
+
+
+def journal_path(path: Path) -> Path:
+    """The journal of a job that writes to ``path``, until that is finished."""
+    return path.parent / f"{path.name}.rows.jsonl"
 
 
 def lock_path(path: Path) -> Path:

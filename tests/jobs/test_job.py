@@ -19,14 +19,13 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, NotResumableError, Report, score_files
-from estime_metric.jobs.journal import journal_path
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import source_id
-from estime_metric.table.output import lock_path, record_path
+from estime_metric.table.output import journal_path, lock_path, record_path
 from estime_metric.table.rows import Layout, read_rows
 from estime_metric.table.table import read, record_of, write
-from tests.command import json_rows, run_command, table_rows, write_jsonl
-from tests.jobs.conftest import QUICK, result_of, rows, score_chunks
+from tests.command import json_rows, table_rows, write_jsonl
+from tests.jobs.conftest import result_of, rows, score_chunks
 
 
 @pytest.mark.parametrize("ending", WRITABLE)
@@ -160,7 +159,7 @@ def test_inputs_are_opened_once_and_further_ones_are_looked_at_first(
         assert [opened.count(path) for path in inputs] == [1, 2]
         opened.clear()
         score_files(job, scorer, existing="resume", worst=2)
-        assert [opened.count(path) for path in inputs] == [1, 1]
+        assert [opened.count(path) for path in inputs] == [1, 2]
 
 
 @pytest.mark.parametrize("ending", WRITABLE)
@@ -176,7 +175,7 @@ def test_a_finished_output_is_believed_if_its_inputs_are_what_they_were(
     def resumed() -> Report:
         return score_files(job, scorer, existing="resume")
 
-    assert (resumed().to_dict(), resumed().uncompared) == (expected, "")
+    assert resumed().to_dict() == expected
     for changed in (
         [*rows(1), *made],
         made[:-1],
@@ -186,16 +185,13 @@ def test_a_finished_output_is_believed_if_its_inputs_are_what_they_were(
         with pytest.raises(NotResumableError, match="rows scored by the earlier run to be unchang"):
             resumed()
     table.unlink()
-    assert (resumed().to_dict(), resumed().uncompared) == (expected, f"{table} is gone")
-    assert out.read_bytes() == written
-    record = record_of(out)
-    write(out, [line.row for line in read_rows(out)][:-1], record)
-    with pytest.raises(NotResumableError, match=r"have 12 rows, as its record says, but it has 11"):
+    with pytest.raises(FileNotFoundError, match=table.name):
         resumed()
-    del record["input_digest"], record["row_digests"]  # as version 0.5.0 wrote it
-    write_jsonl(table, rows(1))
-    write(out, [line.row for line in read_rows(out)], {**record, "pairs": 11})
-    assert resumed().uncompared == "the record has no digest of them"
+    write_jsonl(table, made)
+    assert out.read_bytes() == written
+    write(out, [line.row for line in read_rows(out)][:-1], record_of(out))
+    with pytest.raises(NotResumableError, match="to have the rows that its record is of"):
+        resumed()
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"finished": true}'])
@@ -206,13 +202,11 @@ def test_a_damaged_record_is_not_resumed_but_overwritten(
     job = Job(inputs=(table,), output=out)
     score_files(job, scorer)
     record_path(out).write_text(content)
-    with pytest.raises(ValueError, match="the output to differ from the inputs"):
-        replace(job, inputs=(table, out))  # nobody knows what it was made of
     with pytest.raises(ValueError, match="Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
     score_files(job, scorer, existing="overwrite")
     out.write_text('{"line": 1}\n')
-    with pytest.raises(ValueError, match=r"rows of .* are damaged\. Use `overwrite` to"):
+    with pytest.raises(ValueError, match=r"rows .* are damaged\. Use `overwrite` to"):
         score_files(job, scorer, existing="resume")
 
 
@@ -286,9 +280,6 @@ def test_an_output_that_exists_is_not_touched_unasked(
     assert out.read_text() == "precious\n"
     score_files(job, scorer, existing="overwrite")
     assert len(json_rows(out)) == 40
-    for own in (journal_path(out), record_path(out), lock_path(out), out):
-        with pytest.raises(ValueError, match=r"to differ from the input|that belong to"):
-            Job(inputs=(own,), output=out)
 
 
 def test_names_of_the_output_in_the_input(tmp_path: Path, scorer: EstimeScorer) -> None:
@@ -311,58 +302,24 @@ def test_names_of_the_output_in_the_input(tmp_path: Path, scorer: EstimeScorer) 
     assert json_rows(tmp_path / "out.jsonl")[0]["tokens"] == 5
 
 
-@pytest.mark.parametrize("finishing", ["--resume", "--overwrite"])
-def test_a_job_repeated_with_a_pattern_that_the_shell_expands_does_not_read_its_own_files(
-    finishing: str, tmp_path: Path
-) -> None:
-    for name in "ab":
-        write_jsonl(tmp_path / f"{name}.jsonl", rows(9))
-    out = tmp_path / "scores.jsonl"
-
-    def expanded(*options: str, status: int = 0) -> str:
-        names = sorted(tmp_path.iterdir())
-        return run_command("score", *names, "-o", out, *QUICK, *options, status=status).output
-
-    with mock.patch("estime_metric.jobs.job.write", side_effect=OSError("full")):
-        assert "full" in expanded(status=2)
-    assert journal_path(out).exists()
-    lock_path(out).touch()  # as a killed run leaves it
-    assert "18 pairs scored" in expanded(finishing)
-    whole = out.read_bytes()
-    assert "18 pairs scored" in expanded(finishing)
-    assert out.read_bytes() == whole
-
-
-def test_an_output_among_the_inputs_is_left_out_only_with_all_that_it_was_made_of(
+def test_an_output_among_the_inputs_is_refused_with_what_belongs_to_it(
     tmp_path: Path, scorer: EstimeScorer
 ) -> None:
-    (tmp_path / "folder").mkdir()
-    names = ["a.jsonl", "scores.v2.jsonl.gz", "scores.jsonl.old.jsonl", "folder/scores.jsonl"]
-    a, *others = (write_jsonl(tmp_path / name, rows(2)) for name in names)
-    out = write_jsonl(tmp_path / "scores.jsonl", rows(1))  # no job has written it
-
-    def inputs(*paths: Path) -> tuple[Path, ...]:
-        return Job(inputs=paths, output=out).inputs
-
-    def refused(*paths: Path) -> None:
-        with pytest.raises(ValueError, match="the output to differ from the input"):
-            inputs(*paths)
-
-    refused(a, *others, out)
-    out.unlink()
-    refused(a, out)  # it is not there
-    score_chunks(Job(inputs=(a,), output=out), scorer, 1)
-    assert inputs(a, journal_path(out), lock_path(out)) == (a,)
-    refused(*others, journal_path(out))
-    score_files(Job(inputs=(a,), output=out), scorer, existing="resume")
-    same = tmp_path / "folder" / ".." / "a.jsonl"
-    for own in (out, record_path(out)):
-        assert inputs(*others, own, same) == (*others, same)
-        refused(*others, own)
-        refused(own)
-    score_chunks(Job(inputs=(a, others[1]), output=out), scorer, 1, existing="overwrite")
-    refused(a, out)  # what is begun is made of two
-    assert inputs(a, out, *others) == (a, *others)
+    """Other files with similar names are inputs as any other."""
+    table, out = write_jsonl(tmp_path / "a.jsonl", rows(20)), tmp_path / "scores.jsonl"
+    others = [tmp_path / name for name in ("scores.v2.jsonl.gz", "scores.jsonl.old.jsonl")]
+    job = Job(inputs=(table,), output=out)
+    score_chunks(job, scorer, 1)
+    lock_path(out).touch()  # as a killed run leaves it on some systems
+    assert replace(job, inputs=(table, *others)).inputs == (table, *others)
+    for own in (journal_path(out), lock_path(out)):
+        with pytest.raises(ValueError, match=r"differ from the inputs .* name the inputs\."):
+            replace(job, inputs=(table, own))
+    score_files(job, scorer, existing="resume")
+    for own in (out, tmp_path / "x" / ".." / out.name, record_path(out)):
+        (tmp_path / "x").mkdir(exist_ok=True)
+        with pytest.raises(ValueError, match=r"differ from the inputs .* name the inputs\."):
+            replace(job, inputs=(table, own))
 
 
 def test_a_file_is_scored_once_whatever_its_names_are(table: Path, tmp_path: Path) -> None:
@@ -443,8 +400,8 @@ def test_lines_appended_to_the_input_of_a_finished_output_are_scored(
     ):
         score_files(job, scorer, existing="resume")
     assert out.read_bytes() == written
-    kept = score_chunks(job, scorer, 3, existing="resume")  # two chunks of the output, one more
-    assert 20 < kept < 40
+    kept = 20 + score_chunks(job, scorer, 1, existing="resume")
+    assert kept < 40
     report = score_files(job, scorer, existing="resume", worst=30)
     assert (report.resumed, report.summary.pairs, report.skipped) == (kept, 40, 2)
     straight = score_files(replace(job, output=whole), scorer, worst=30)

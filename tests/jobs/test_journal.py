@@ -10,8 +10,9 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, score_files
-from estime_metric.jobs.journal import cut, journal_path, most_text
+from estime_metric.jobs.journal import cut, most_text
 from estime_metric.table.formats import Line
+from estime_metric.table.output import journal_path
 from estime_metric.table.rows import TABLES
 from tests.command import json_rows, write_jsonl
 from tests.jobs.conftest import rows, score_chunks

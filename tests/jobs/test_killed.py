@@ -18,9 +18,9 @@ from unittest import mock
 import pyarrow.parquet
 import pytest
 
-from estime_metric.jobs.journal import Journal, journal_path
+from estime_metric.jobs.journal import Journal
 from estime_metric.table.formats import WRITABLE
-from estime_metric.table.output import record_path
+from estime_metric.table.output import journal_path, record_path
 from estime_metric.table.table import record_of
 from tests.command import FORKS, json_rows, run_command, run_in_process, write_jsonl
 from tests.jobs.conftest import QUICK, rows
