@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, metadata
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from cyclopts import Group
 
 from estime_metric._version import __version__
-from estime_metric.cli import (
-    calibrate,
-    cite,
-    compare,
-    console,
-    demo,
-    explain,
-    register,
-    score,
-    verify,
-)
+from estime_metric.cli import console
 
 
 def _manual() -> str:
@@ -42,35 +32,36 @@ app = console.make_app(
     version=f"estime-metric {__version__}",
 )
 
-#: The commands of the studies; each is imported when it is called.
-STUDIES = {
-    "benchmark": "estime_metric.studies.commands.benchmark:app",
-    "meta-evaluate": "estime_metric.studies.commands.meta_evaluate:meta_evaluate",
-    "coherence": "estime_metric.studies.commands.coherence:coherence",
-    "corrupt": "estime_metric.studies.commands.corrupt:corrupt",
+#: Panel of the help -> its commands, in the order of use; each is imported when it is called.
+COMMANDS = {
+    "Scoring": {
+        "score": "estime_metric.cli.score:score",
+        "explain": "estime_metric.cli.explain:explain",
+        "compare": "estime_metric.cli.compare:compare",
+        "calibrate": "estime_metric.cli.calibrate:calibrate",
+        "demo": "estime_metric.cli.demo:demo",
+    },
+    "Set-up": {
+        "register": "estime_metric.cli.register:register",
+        "verify": "estime_metric.cli.verify:verify",
+        "cite": "estime_metric.cli.cite:cite",
+    },
+    "Research": {
+        "benchmark": "estime_metric.studies.commands.benchmark:app",
+        "meta-evaluate": "estime_metric.studies.commands.meta_evaluate:meta_evaluate",
+        "coherence": "estime_metric.studies.commands.coherence:coherence",
+        "corrupt": "estime_metric.studies.commands.corrupt:corrupt",
+    },
 }
 
-_SCORING, _SET_UP, _RESEARCH, _FLAGS = map(
-    Group.create_ordered, ("Scoring", "Set-up", "Research", "Options")
-)
-_COMMANDS: dict[Group, tuple[Callable[..., Any], ...]] = {
-    _SCORING: (
-        score.score,
-        explain.explain,
-        compare.compare,
-        calibrate.calibrate,
-        demo.demo,
-    ),
-    _SET_UP: (register.register, verify.verify, cite.cite),
-}
-for _group, _commands in _COMMANDS.items():
-    for _number, _command in enumerate(_commands):
-        app.command(_command, group=_group, sort_key=_number)
-for _number, (_name, _target) in enumerate(STUDIES.items()):
-    app.command(_target, name=_name, group=_RESEARCH, sort_key=_number)
+for _panel, _commands in COMMANDS.items():
+    _group = Group.create_ordered(_panel)
+    for _number, (_name, _target) in enumerate(_commands.items()):
+        app.command(_target, name=_name, group=_group, sort_key=_number)
 app.register_install_completion_command(help="Install completion for the current shell.")
+_flags = Group.create_ordered("Options")
 for _name in ("--help", "--version", "--install-completion"):
-    app[_name].group = _FLAGS
+    app[_name].group = _flags
 
 
 #: What ``estime`` alone prints.
@@ -87,6 +78,6 @@ def main(tokens: Sequence[str] | None = None) -> NoReturn:
         console.say(BEGINNING)
         sys.exit(0)
     if tokens[0].startswith("-"):
-        for name in STUDIES:
+        for name in app:
             app[name]  # imports it: the overview shows the first line of its help
     sys.exit(console.run(app, tokens))

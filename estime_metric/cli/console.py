@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -164,16 +163,11 @@ def _arguments(app: App, tokens: Sequence[str]) -> Sequence[Argument]:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Within the block, SIGTERM ends the process as an error does; elsewhere than in the main thread
-    Python does not accept handlers.
-    """
+    """Within the block, SIGTERM ends the process as an error does."""
 
     def leave(*_: object) -> NoReturn:
         raise SystemExit(128 + signal.SIGTERM)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.signal(signal.SIGTERM, leave)
     try:
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from estime_metric._messages import needs_extra
 from estime_metric.config import EMBEDDED_MODEL
@@ -15,7 +15,7 @@ def demo(
     *,
     model: Annotated[str, Parameter(alias="-m")] = EMBEDDED_MODEL,
     host: str = "127.0.0.1",
-    port: int | None = None,
+    port: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=65535))] = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     share: bool = False,
 ) -> None:
@@ -38,14 +38,8 @@ def demo(
         share: Create a public Gradio link.
     """
     if port is not None:  # fails before anything is loaded if the port is in use
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except (OSError, OverflowError) as error:
-                raise OSError(
-                    f"cannot listen on {host}, port {port}: {str(error).rstrip('.')}."
-                ) from error
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        socket.create_server((host, port), family=family).close()
     with needs_extra("demo", "The demo needs Gradio"):
         from estime_metric.demo.app import launch  # imports Gradio and torch: slow
     launch(

@@ -32,4 +32,4 @@ def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         shown = run_command("demo", "--no-browser", "--port", port, status=2).output
-    assert f"error: cannot listen on 127.0.0.1, port {port}" in shown
+    assert f"bind on address ('127.0.0.1', {port})" in shown
