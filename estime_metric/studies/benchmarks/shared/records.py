@@ -1,12 +1,14 @@
-"""The files of benchmarks as tables: a row that lacks something is named."""
+"""The files and Hub datasets of benchmarks: a row that lacks something is named."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from estime_metric._messages import needs_extra
 from estime_metric.studies.columns import KEY
 from estime_metric.studies.keyed import cell_names, listed
 from estime_metric.table.rows import read_rows
@@ -54,3 +56,20 @@ def crossed(table: pd.DataFrame, name: str) -> pd.DataFrame:
     pairs = pd.MultiIndex.from_product([table[part].unique() for part in KEY], names=KEY)
     what = f"{name} to contain each document with each system"
     return join(pairs.to_frame(index=False), table, KEY, what)
+
+
+def load_dataset(name: str, *edition: str, split: str, revision: str | None, advice: str) -> Any:
+    """A split of a dataset of the Hub, or of a local folder with its layout; ``advice`` says what else
+    a user can do if it cannot be loaded (OSError). ImportError without ``datasets``.
+    """
+    with needs_extra("evaluate", "Datasets need `datasets`"):
+        import datasets
+    try:
+        revision = None if Path(name).is_dir() else revision
+        return datasets.load_dataset(name, *edition, split=split, revision=revision)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise OSError(
+            f"The dataset {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face "
+            f"Hub, or {advice}."
+        ) from error

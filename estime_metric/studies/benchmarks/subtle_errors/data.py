@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
-from estime_metric.studies.benchmarks.shared.hub import load_dataset
-from estime_metric.studies.benchmarks.shared.records import join, read_frame
+from estime_metric.studies.benchmarks.shared.records import join, load_dataset, read_frame
 from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleErrors
 from estime_metric.studies.keyed import listed
 

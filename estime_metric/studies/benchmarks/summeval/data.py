@@ -13,8 +13,7 @@ import pandas as pd
 
 from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.hub import load_dataset
-from estime_metric.studies.benchmarks.shared.records import crossed, join, read_frame
+from estime_metric.studies.benchmarks.shared.records import crossed, join, load_dataset, read_frame
 
 #: The Hub's dataset and the commit of it that is read.
 HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
