@@ -231,38 +231,25 @@ def _uneven(counts: pd.DataFrame, label: Label) -> list[str]:
 
 
 def _unmatched(counts: pd.DataFrame, label: Label, texts: Mapping[str, str]) -> list[str]:
-    """A sentence for each source or example that a system lacks. It names the first system that has the
-    example, the systems that lack it, and how a text that they have instead differs from it if one does
-    not see it.
+    """A sentence for each source or example that a system lacks, first for those of which it has another
+    text that looks the same. It names the first system that has the example, and those that lack it.
     """
-    by_sight: dict[str, list[str]] = {}  # what one sees of a text -> the keys of all such texts
-    for key in counts.index.intersection(list(texts)):
-        by_sight.setdefault(_seen(texts[key]), []).append(key)
-    alike = {key: by_sight.get(_seen(texts.get(key, "")), []) for key in counts.index}
-    counts = counts.loc[sorted(counts.index, key=lambda key: len(alike[key]) < 2)]  # these first
+    looks = [
+        " ".join(unicodedata.normalize("NFC", texts.get(key, key)).split()) for key in counts.index
+    ]
+    of_look = counts.groupby(pd.Series(looks, counts.index, dtype=object)).transform("sum")
+    is_alike = ((counts == 0) & (of_look > 0)).any(axis=1)
+    counts = counts.loc[is_alike.sort_values(ascending=False, kind="stable").index]
     problems = []
     for key, row in counts[:NAMED].iterrows():
         owner, lacking = row.index[row > 0][0], row.index[row == 0]
         problem = f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}"
-        for other in alike[key]:
-            if other != key and counts.loc[other, lacking].any():
-                problem += f", where it has {_difference(texts[key], texts[other])}"
-                break
+        if is_alike[key]:
+            problem += (
+                ", where it has other white space or another Unicode normalization (NFC or NFD)"
+            )
         problems.append(problem)
     return _counted(problems, counts, "have no matching row in every system")
-
-
-def _seen(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def _difference(text: str, other: str) -> str:
-    """How two texts differ that look the same."""
-    if text.split() == other.split():
-        return "other white space"
-    is_normalization = unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other)
-    normalization = "another Unicode normalization (NFC or NFD)"
-    return normalization if is_normalization else f"{normalization} and other white space"
 
 
 def _counted(problems: list[str], counts: pd.DataFrame, what: str) -> list[str]:
