@@ -7,9 +7,10 @@ whether a new system may take the place of another. Scores with different signat
 from __future__ import annotations
 
 from estime_metric.compare.differences import Comparison, compare_scores
-from estime_metric.compare.examples import DEFAULT_MEASURES, Examples
+from estime_metric.compare.examples import Examples
 from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
+from estime_metric.compare.request import DEFAULT_MEASURES
 from estime_metric.compare.sentences import notes, to_dict, to_rows
 from estime_metric.table.table import read as read_scores
 

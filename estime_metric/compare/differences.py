@@ -12,10 +12,12 @@ import pandas as pd
 
 from estime_metric.checks import check_choice
 from estime_metric.compare.examples import PROPERTIES, Examples, match_examples
+from estime_metric.compare.request import Request
 from estime_metric.config import LOW_COVERAGE
-from estime_metric.measures import MEASURES, TEMPERATURE, measure_of
+from estime_metric.measures import TEMPERATURE, Measure
 from estime_metric.table.arrays import Floats, group_codes
 from estime_metric.table.intervals import DECIMALS, Interval, intervals
+from estime_metric.table.rows import Layout
 from estime_metric.table.significance import (
     approximate_randomization,
     group_sums,
@@ -89,10 +91,11 @@ class Comparison(Examples):
         """
         check_choice("measure", measure, self.measures)
         sign = -1.0 if self.higher_is_better[measure] else 1.0
+        means = self.means[self.means["measure"] == measure].set_index("system")["mean"]
 
         def place(name: str) -> tuple[bool, float]:
-            is_unfit = bool(_why_not(measure, None, self.systems.loc[name]))
-            return is_unfit, sign * self.interval(measure, name).mean
+            is_unfit = bool(_why_not(self.definitions[measure], None, self.systems.loc[name]))
+            return is_unfit, sign * means[name]
 
         return sorted(self.names, key=place)
 
@@ -103,8 +106,8 @@ class Comparison(Examples):
         check_choice("measure", measure, self.measures)
         check_choice("system", system, self.names)
         is_row = (self.means["measure"] == measure) & (self.means["system"] == system)
-        (row,) = self.means[is_row].to_dict("records")
-        return Interval(**{name: row[name] for name in ("mean", "low", "high", "count")})
+        (row,) = self.means[is_row].drop(columns=["measure", "system"]).to_dict("records")
+        return Interval(**row)
 
 
 def compare_scores(
@@ -155,33 +158,35 @@ def compare_scores(
           better  mean_a  mean_b   p_value
         0    old     0.5   2.625  0.015625
     """
-    examples = match_examples(
-        systems,
+    request = Request(
         baseline=baseline,
         measures=measures,
         higher=higher,
         lower=lower,
         id_column=id_column,
-        source_column=source_column,
-        summary_column=summary_column,
+        layout=Layout(source_column=source_column, summary_column=summary_column),
     )
+    return compare_systems(systems, request)
+
+
+def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Comparison:
+    """As `compare_scores`, with its arguments as one object."""
+    examples = match_examples(systems, request)
     described = _described(examples)
     means, pairs = [], []
-    for measure, is_higher_better in examples.higher_is_better.items():
-        scores = examples.values[measure]
-        scores = scores.where(scores.notna().all(axis=1))
-        rounding = _rounding(measure, examples)
-        decimals = None if rounding is None else DECIMALS
-        around = intervals(examples.units, dict(scores.items()), decimals=decimals)
+    for measure, definition in examples.definitions.items():
+        around, rows = differences(
+            examples,
+            examples.values[measure],
+            is_higher_better=examples.higher_is_better[measure],
+            rounding=_rounding(definition, examples),
+        )
         for name, mean in around.items():
             means.append({"measure": measure, "system": name, **vars(mean)})
-        for row in differences(examples, scores, is_higher_better, rounding):
-            first, second = row["system_a"], row["system_b"]
-            leader = first if (row["difference"] > 0) == is_higher_better else second
-            is_clear = is_difference(row["low"], row["high"], row["p_holm"])
-            better = leader if is_clear and is_higher_better is not None else None
-            why_not = _why_not(measure, better, described.loc[first], described.loc[second])
-            row |= {"better": None if why_not else better, "why_not": why_not}
+        for row in rows:
+            sides = described.loc[row["system_a"]], described.loc[row["system_b"]]
+            if why_not := _why_not(definition, row["better"], *sides):
+                row |= {"better": None, "why_not": why_not}
             pairs.append({"measure": measure, **row})
     as_frame = pd.DataFrame(pairs)
     for name in ("better", "a_better", "b_better"):  # None stays None, and counts stay integers
@@ -194,57 +199,51 @@ def compare_scores(
 def differences(
     examples: Examples,
     scores: pd.DataFrame,
+    *,
     is_higher_better: bool | None,
     rounding: Floats | float | None,
-) -> list[dict[str, Any]]:
-    """The rows of `Comparison.pairs` for one measure, without its name and without a verdict.
+) -> tuple[dict[str, Interval], list[dict[str, Any]]]:
+    """The mean of each system, and the rows of `Comparison.pairs` for one measure, without its name;
+    ``why_not`` is empty.
 
     Args:
         examples: what the scores are of.
-        scores: one column per system; an example has a value of each of them or of none.
+        scores: one column per system. An example without a value of one of them is excluded for all.
         is_higher_better: the direction.
         rounding: how far two equal scores of each example can differ, (examples,), if they have six
             decimals; ``None`` for numbers of others, which can have any size.
     """
-    # The largest numbers cannot be added: numbers are divided by a power of two, which is exact.
-    largest = np.nan_to_num(scores.abs().max(axis=None)) if rounding is None else 0.0
-    exponent = math.frexp(largest)[1]
-    values = {name: np.ldexp(scores[name].to_numpy(), -exponent) for name in scores}
+    known = scores.notna().all(axis=1).to_numpy()
+    values = {name: scores[name].where(known).to_numpy() for name in scores}
     by_pair = {}
     for first, second in examples.compared:
         a, b = values[first], values[second]
         limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b)) if rounding is None else rounding
         by_pair[first, second] = np.where(np.abs(a - b) <= limit, 0.0, a - b)
     decimals = None if rounding is None else DECIMALS
+    means = intervals(examples.units, values, decimals=decimals)
     around = intervals(examples.units, by_pair, decimals=decimals)
-    known = scores.notna().all(axis=1).to_numpy()
     codes = group_codes(np.asarray(examples.units)[known], int(known.sum()))
     rows: list[dict[str, Any]] = []
     for (first, second), of_all in by_pair.items():
         difference = of_all[known]
         sums = group_sums(difference, codes)
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
-        wins: tuple[int | None, int | None] = (above, below) if is_higher_better else (below, above)
-        if is_higher_better is None:
-            wins = (None, None)
+        wins = {True: (above, below), False: (below, above), None: (None, None)}[is_higher_better]
         p_value = math.nan
         if len(difference):
             p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
-        interval = around[first, second]
-        numbers = {
-            "mean_a": _mean(values[first][known]),
-            "mean_b": _mean(values[second][known]),
-            "difference": _mean(difference),
-            "low": interval.low,
-            "high": interval.high,
-        }
         rows.append(
             {
                 "system_a": first,
                 "system_b": second,
                 "better": None,
                 "why_not": "",
-                **{name: float(np.ldexp(number, exponent)) for name, number in numbers.items()},
+                "mean_a": _mean(values[first][known]),
+                "mean_b": _mean(values[second][known]),
+                "difference": _mean(difference),
+                "low": around[first, second].low,
+                "high": around[first, second].high,
                 "p_value": p_value,
                 "p_holm": p_value,
                 "a_better": wins[0],
@@ -259,7 +258,10 @@ def differences(
     if known.any():
         for row, p_holm in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
             row["p_holm"] = float(p_holm)
-    return rows
+            if is_higher_better is not None and is_difference(row["low"], row["high"], p_holm):
+                is_first = (row["difference"] > 0) == is_higher_better
+                row["better"] = row["system_a" if is_first else "system_b"]
+    return means, rows
 
 
 def _described(examples: Examples) -> pd.DataFrame:
@@ -276,11 +278,10 @@ def _described(examples: Examples) -> pd.DataFrame:
     )
 
 
-def _rounding(measure: str, examples: Examples) -> Floats | None:
+def _rounding(definition: Measure | None, examples: Examples) -> Floats | None:
     """How far two equal scores of each example can differ by rounding, (examples,); ``None`` for a
     column of others.
     """
-    definition = MEASURES.get(measure_of(measure))
     if definition is None:
         return None
     if definition.kind != "count":
@@ -293,17 +294,16 @@ def _mean(values: Floats) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
 
 
-def _why_not(measure: str, better: str | None, *systems: pd.Series) -> str:
+def _why_not(definition: Measure | None, better: str | None, *systems: pd.Series) -> str:
     """Why a measure cannot compare two systems, as the end of a sentence, or one system with any other;
     empty if it can.
 
     Args:
-        measure: its column. A measure that does not judge, and a column of others, can always be
+        definition: the measure. One that does not judge, and a column of others, can always be
             compared.
         better: the system with the significantly better value, if any.
         systems: rows of `Comparison.systems`.
     """
-    definition = MEASURES.get(measure_of(measure))
     if definition is None or definition.higher_is_better is None:
         return ""
     reasons = []

@@ -11,27 +11,16 @@ import pandas as pd
 
 from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
 from estime_metric.compare.join import check_column, has_scores, join_scores
-from estime_metric.measures import (
-    HIGHER_IS_BETTER,
-    MEASURES,
-    PAPER_MEASURE,
-    RECOMMENDED,
-    measure_of,
-)
+from estime_metric.compare.request import OF_TEXTS, Request
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, Measure, measure_of
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import DECIMALS, source_id
 from estime_metric.table.pairs import pair_problem
 from estime_metric.table.table import SIGNATURE, number_of
 from estime_metric.wording.source import novelty
 
-#: The measures that are compared unless others are requested.
-DEFAULT_MEASURES = (RECOMMENDED, PAPER_MEASURE)
-
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
 PROPERTIES = ("tokens", "coverage", "copied_density")
-
-#: Measures that the texts alone decide: they need neither an encoder nor a signature.
-OF_TEXTS = ("copied_density", "blank")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,6 +45,7 @@ class Examples:
         unmatched: one sentence per source or example that is not compared.
         skipped: of each system, how many of its rows are not compared.
         higher_is_better: the direction of each compared measure; ``None`` if it has none.
+        definitions: what ESTIME knows of each compared measure; ``None`` for a column of the user's.
     """
 
     values: pd.DataFrame
@@ -69,6 +59,7 @@ class Examples:
     unmatched: tuple[str, ...]
     skipped: Mapping[str, int]
     higher_is_better: Mapping[str, bool | None]
+    definitions: Mapping[str, Measure | None]
 
     @property
     def examples(self) -> int:
@@ -93,86 +84,53 @@ class Examples:
         return [(self.baseline, name) for name in self.names if name != self.baseline]
 
 
-def match_examples(
-    systems: Mapping[str, pd.DataFrame],
-    *,
-    baseline: str | None = None,
-    measures: str | Sequence[str] | None = None,
-    higher: str | Sequence[str] = (),
-    lower: str | Sequence[str] = (),
-    id_column: str | None = None,
-    source_column: str = "source",
-    summary_column: str = "summary",
-) -> Examples:
-    """Finds the examples that all systems have. Arguments and errors as for `compare_scores`."""
-    _check_names(list(systems), baseline)
-    requested = DEFAULT_MEASURES if measures is None else listed_names("measures", measures)
-    signature = _one_signature(systems) if needs_encoder(requested) else ""
-    texts = (source_column, summary_column)
-    columns = _columns(requested, systems, texts, is_default=measures is None)
-    directions = _directions(columns, higher, lower)
-    described = {name: _properties(table, name, texts) for name, table in systems.items()}
-    compared = {
-        name: pd.DataFrame(
-            {
-                column: _numbers(table, column, name) if column in table else properties[column]
-                for column in columns
-            },
-            table.index,
-        )
-        for (name, table), properties in zip(systems.items(), described.values(), strict=True)
-    }
-    joined = join_scores(systems, id_column=id_column, source_column=source_column)
-    examples = len(joined.rows)
-
-    def of_examples(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-        rows = {
-            name: table.iloc[joined.rows[name]].set_axis(joined.rows.index)
-            for name, table in tables.items()
-        }
-        return pd.concat(rows, axis=1).swaplevel(axis=1)
-
+def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Examples:
+    """Finds the examples that all systems have. Errors as for `compare_scores`."""
+    if len(systems) < 2:
+        raise ValueError(f"Expected two systems or more, but got {len(systems)}.")
+    if request.baseline is not None:
+        check_choice("baseline", request.baseline, systems)
+    signature = _one_signature(systems) if request.needs_encoder else ""
+    texts = request.layout.text_columns
+    tables = {name: _comparable(table, texts) for name, table in systems.items()}
+    columns = _columns(request, tables, systems)
+    directions = _directions(columns, request)
+    joined = join_scores(systems, id_column=request.id_column, source_column=texts[0])
+    values: dict[tuple[str, str], Floats] = {}
+    properties: dict[tuple[str, str], Floats] = {}
+    summaries = {}
+    for name, table in tables.items():
+        rows = table.iloc[joined.rows[name]]
+        values |= {(column, name): _numbers(rows, column, name) for column in columns}
+        described = _properties(rows, name)
+        properties |= {(measure, name): numbers for measure, numbers in described.items()}
+        summaries[name] = rows[texts[1]].tolist() if texts[1] in rows else None
+    index = joined.rows.index
+    examples = len(index)
     return Examples(
-        values=of_examples(compared),
-        properties=of_examples(described),
-        summaries=of_examples(
-            {
-                name: table.reindex(columns=[summary_column]).astype(object)
-                for name, table in systems.items()
-            }
-        )[summary_column],
+        values=pd.DataFrame(values, index),
+        properties=pd.DataFrame(properties, index),
+        summaries=pd.DataFrame(summaries, index, dtype=object),
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,
         signature=signature,
-        baseline=baseline,
+        baseline=request.baseline,
         unmatched=joined.unmatched,
         skipped={
             name: table.attrs.get("skipped", 0) + len(table) - examples
             for name, table in systems.items()
         },
         higher_is_better=directions,
+        definitions={column: MEASURES.get(measure_of(column)) for column in directions},
     )
 
 
-def needs_encoder(measures: Sequence[str]) -> bool:
-    """Whether some columns have a measure of ESTIME that the texts alone do not decide."""
-    return any(name in MEASURES and name not in OF_TEXTS for name in map(measure_of, measures))
-
-
-def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> list[str]:
+def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> pd.Series:
     """What keeps each row from being scored, as the end of a sentence; empty if nothing does."""
     cells = table.reindex(columns=texts).astype(object)
     rows = cells.where(cells.notna(), None).to_dict("records")
-    return [pair_problem(row, *texts) for row in rows]
-
-
-def _check_names(names: Sequence[str], baseline: str | None) -> None:
-    """Raises ValueError unless there are two systems or more, and the baseline is one of them."""
-    if len(names) < 2:
-        raise ValueError(f"Expected two systems or more, but got {len(names)}.")
-    if baseline is not None:
-        check_choice("baseline", baseline, names)
+    return pd.Series([pair_problem(row, *texts) for row in rows], table.index, dtype=object)
 
 
 def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
@@ -196,44 +154,55 @@ def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
     return str(cells.iloc[0])
 
 
+def _comparable(table: pd.DataFrame, texts: tuple[str, str]) -> pd.DataFrame:
+    """The columns of a table that can be compared: in one without scores of ESTIME, columns with the names
+    of its measures are others. What only the texts decide is added if it is not known.
+    """
+    is_scored = has_scores(table)
+    table = table[
+        [
+            name
+            for name in table
+            if isinstance(name, str) and (is_scored or measure_of(name) not in MEASURES)
+        ]
+    ]
+    known = set(map(measure_of, table.columns[table.notna().any()]))
+    unknown = [measure for measure in OF_TEXTS if measure not in known]
+    if not unknown or not set(texts) <= set(table):
+        return table
+    has_texts = text_problems(table, texts) == ""
+    sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
+    computed = {
+        "copied_density": novelty(summaries, sources)["copied_density"],
+        "blank": [float(not has_words(summary)) for summary in summaries],
+    }
+    added = pd.DataFrame(computed, table.index[has_texts])[unknown]
+    return table.drop(columns=unknown, errors="ignore").join(added)
+
+
 def _columns(
-    requested: Sequence[str],
-    systems: Mapping[str, pd.DataFrame],
-    texts: tuple[str, str],
-    *,
-    is_default: bool,
+    request: Request, tables: Mapping[str, pd.DataFrame], systems: Mapping[str, pd.DataFrame]
 ) -> list[str]:
     """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
     read. ValueError if a system lacks one of them; of the default, one is enough.
+
+    Args:
+        request: names the measures.
+        tables: what can be compared of each system.
+        systems: all that they have, for messages.
     """
-    known = {name: _columns_of(table, texts) for name, table in systems.items()}
-    first = next(iter(known.values()))
+    first = list(next(iter(tables.values())))
     chosen: list[str] = []
-    for measure in requested:
+    for measure in request.columns:
         of_layers = [name for name in first if measure in MEASURES and measure_of(name) == measure]
         chosen += of_layers or [measure]
-    if is_default:
+    if request.measures is None:
         chosen = [column for column in chosen if column in first] or chosen
-    for system, table in systems.items():
-        for column in set(chosen).difference(known[system]):
-            _refuse(column, system, table)
+    for name, table in tables.items():
+        for column in chosen:
+            if column not in table:
+                _refuse(column, name, systems[name])
     return list(dict.fromkeys(chosen))
-
-
-def _columns_of(table: pd.DataFrame, texts: tuple[str, str]) -> list[str]:
-    """The columns that can be compared. In a table without scores of ESTIME, columns with the names of
-    its measures are others.
-    """
-    is_scored = has_scores(table)
-    names = [
-        name
-        for name in table
-        if isinstance(name, str) and (is_scored or measure_of(name) not in MEASURES)
-    ]
-    if not set(texts) <= set(names):
-        return names
-    known = {*table, *map(measure_of, names)}
-    return names + [name for name in OF_TEXTS if name not in known]
 
 
 def _refuse(column: str, system: str, table: pd.DataFrame) -> None:
@@ -249,60 +218,54 @@ def _refuse(column: str, system: str, table: pd.DataFrame) -> None:
     check_column(table, column, system, advice)
 
 
-def _directions(
-    columns: Sequence[str], higher: str | Sequence[str], lower: str | Sequence[str]
-) -> dict[str, bool | None]:
+def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | None]:
     """Of each column, whether higher values are better; ``None`` if nobody says so. ValueError for a
     name that is not one of the columns or has both directions, and for a measure of ESTIME with another
     direction or none.
     """
-    known = {column: HIGHER_IS_BETTER.get(measure_of(column)) for column in columns}
+    directions = {column: HIGHER_IS_BETTER.get(measure_of(column)) for column in columns}
     measures = MEASURES.keys() & map(measure_of, columns)  # of several layers, their common name
-    named: dict[str, bool] = {}
-    for argument, names, direction in (("higher", higher, True), ("lower", lower, False)):
+    better = {True: "higher is better", False: "lower is better", None: "neither is"}
+    for argument, names, direction in (
+        ("higher", request.higher, True),
+        ("lower", request.lower, False),
+    ):
         for name in listed_names(argument, names) if names else ():
             if name not in {*columns, *measures}:
                 raise ValueError(
                     f"Expected argument `{argument}` to name compared columns, which are "
                     f"{', '.join(columns)}, but got {name!r}. Add it to `measures`."
                 )
-            own = HIGHER_IS_BETTER.get(measure_of(name))
-            if measure_of(name) in measures and own != direction:
-                better = {True: "higher is better", False: "lower is better", None: "neither is"}
-                raise ValueError(
-                    f"Expected argument `{argument}` to name columns in which {better[direction]}, but in "
-                    f"{name} {better[own]}."
-                )
-            if named.setdefault(name, direction) != direction:
+            if measure_of(name) in measures:
+                own = HIGHER_IS_BETTER.get(measure_of(name))
+                if own != direction:
+                    raise ValueError(
+                        f"Expected argument `{argument}` to name columns in which {better[direction]}, "
+                        f"but in {name} {better[own]}."
+                    )
+            elif directions[name] not in (None, direction):
                 raise ValueError(
                     f"Expected each column in only one of `higher` and `lower`, but got {name!r} in both."
                 )
-    return {column: named.get(column, direction) for column, direction in known.items()}
+            else:
+                directions[name] = direction
+    return directions
 
 
-def _properties(table: pd.DataFrame, name: str, texts: tuple[str, str]) -> pd.DataFrame:
-    """What describes each row: the scores of ESTIME, of several layers those of the first, since layers
-    do not differ in this; otherwise what its texts decide; NaN if neither is known.
+def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
+    """What describes each row: of several layers the numbers of the first, since layers do not differ in
+    this; NaN if they are not known.
     """
-    columns = [column for column in table if isinstance(column, str)] if has_scores(table) else []
-    scores = {measure_of(column): column for column in reversed(columns)}
-    properties = pd.DataFrame(np.nan, table.index, ["blank", *PROPERTIES])
-    for measure in properties.columns.intersection(list(scores)):
-        properties[measure] = _numbers(table, scores[measure], name)
-    if properties["blank"].isna().all():
-        tokens = properties["tokens"]
-        properties["blank"] = (tokens == 0).where(tokens.notna()).astype(float)
-    unknown = [measure for measure in OF_TEXTS if properties[measure].isna().all()]
-    if not unknown or not set(texts) <= set(table):
-        return properties
-    has_texts = np.array([not problem for problem in text_problems(table, texts)], dtype=bool)
-    sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
-    computed = {
-        "copied_density": novelty(summaries, sources)["copied_density"],
-        "blank": [float(not has_words(summary)) for summary in summaries],
+    columns = {measure_of(column): column for column in reversed(list(table))}
+    properties = {
+        measure: _numbers(table, columns[measure], name)
+        if measure in columns
+        else np.full(len(table), np.nan)
+        for measure in ("blank", *PROPERTIES)
     }
-    for measure in unknown:
-        properties.loc[has_texts, measure] = np.round(computed[measure], DECIMALS)
+    if np.isnan(properties["blank"]).all():
+        tokens = properties["tokens"]
+        properties["blank"] = np.where(np.isnan(tokens), np.nan, tokens == 0)
     return properties
 
 

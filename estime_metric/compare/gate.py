@@ -13,10 +13,10 @@ import pandas as pd
 from estime_metric._messages import counted, shortened
 from estime_metric.checks import has_words
 from estime_metric.compare.differences import LAST_DIGIT, Comparison, differences
-from estime_metric.compare.examples import OF_TEXTS, Examples
-from estime_metric.measures import MEASURES, measure_of
+from estime_metric.compare.examples import Examples
+from estime_metric.compare.request import OF_TEXTS
 from estime_metric.show.cells import EMPTY, significant, with_direction
-from estime_metric.table.significance import LEAST_GROUPS, is_difference
+from estime_metric.table.significance import LEAST_GROUPS
 from estime_metric.wording.words import lower_words
 
 LEAST_SOURCES = 10  # with fewer, a gate would hardly ever see a difference
@@ -72,7 +72,7 @@ def check_gate(examples: Examples) -> None:
         advice = "Name it with `higher` or `lower`."
         raise ValueError(
             f"Expected a measure with a direction to decide whether a system is worse, but {measure} has "
-            f"none. {'Choose another one.' if measure_of(measure) in MEASURES else advice}"
+            f"none. {'Choose another one.' if examples.definitions[measure] else advice}"
         )
     has_values = examples.values[measure].notna().all(axis=1)
     sources = len(set(pd.Series(examples.units)[has_values.array]))
@@ -134,7 +134,7 @@ def _worse_scores(comparison: Comparison, tolerance: float) -> Iterator[Finding]
         yield Verdict.UNDECIDED, because
     elif how:
         beyond = f" by more than {tolerance:g}" if tolerance else ""
-        named = _with_direction(comparison)
+        named = with_direction(measure, is_higher_better)
         yield (
             verdict,
             f"{new} is {how} worse than {base} in {named}{beyond}: {_difference(judged)}.",
@@ -146,7 +146,7 @@ def _other_scale(comparison: Comparison) -> Iterator[Finding]:
     in many rows, such as the -1 of an outage.
     """
     (base, new), measure = comparison.compared[0], comparison.measures[0]
-    if measure_of(measure) in MEASURES:
+    if comparison.definitions[measure]:
         return
     values = comparison.values[measure]
     low, high = values[base].min(), values[base].max()
@@ -246,7 +246,7 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
     verdict, how = _worsening(_compared(comparison, is_undefined * 1.0), Verdict.UNDECIDED)
     if how == SIGNIFICANTLY:
         yield verdict, f"{new} has {how} more undefined values of {measure} than {base}: {counts}."
-    definition = MEASURES.get(measure_of(measure))
+    definition = comparison.definitions[measure]
     if is_undefined.any(axis=None) and not (definition and definition.can_be_undefined):
         yield Verdict.INCOMPLETE, f"Values of {measure} are missing: {counts}."
     if any(comparison.skipped.values()):
@@ -255,17 +255,12 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
 
 
 def _passed(comparison: Comparison) -> str:
-    base, new = comparison.compared[0]
-    named, judged = _with_direction(comparison), _judged(comparison)
+    (base, new), measure = comparison.compared[0], comparison.measures[0]
+    judged = _judged(comparison)
+    named = with_direction(measure, comparison.higher_is_better[measure])
     if judged["ties"] == comparison.examples:
         return f"{new} and {base} are equal in all {comparison.examples} examples in {named}."
     return f"{new} is not significantly worse than {base} in {named}: {_difference(judged)}."
-
-
-def _with_direction(comparison: Comparison) -> str:
-    """The measure that decides, with its direction."""
-    measure = comparison.measures[0]
-    return with_direction(measure, comparison.higher_is_better[measure])
 
 
 def _judged(comparison: Comparison) -> dict[str, Any]:
@@ -276,8 +271,7 @@ def _judged(comparison: Comparison) -> dict[str, Any]:
 
 def _compared(comparison: Comparison, scores: pd.DataFrame) -> dict[str, Any]:
     """The same of a property, of which lower values are better."""
-    known = scores.where(scores.notna().all(axis=1))
-    (row,) = differences(comparison, known, is_higher_better=False, rounding=LAST_DIGIT)
+    _, (row,) = differences(comparison, scores, is_higher_better=False, rounding=LAST_DIGIT)
     return row
 
 
@@ -292,7 +286,7 @@ def _worsening(
     text is empty.
     """
     is_against = row["low"] > tolerance if is_higher_better else row["high"] < -tolerance
-    if is_against and is_difference(row["low"], row["high"], row["p_holm"]):
+    if is_against and row["better"] == row["system_a"]:
         return verdict, SIGNIFICANTLY
     if is_against and row["units_differing"] < LEAST_GROUPS:
         return Verdict.UNDECIDED, "apparently"

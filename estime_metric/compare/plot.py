@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric.compare.differences import Comparison
-from estime_metric.measures import MEASURES, measure_of
 from estime_metric.show.cells import with_direction
 from estime_metric.show.plot import GRAY, ORANGE, TICK, WIDTH, make_grid, new_figure
 from estime_metric.table.arrays import Floats
@@ -44,7 +43,7 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
     _draw_named_points(axes, points.to_numpy(), systems.index)
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
-    definition = MEASURES.get(measure_of(measure))
+    definition = comparison.definitions[measure]
     least = bottom if definition is None else definition.low
     # Values that are not possible have no tick.
     axes.set_xticks([tick for tick in axes.get_xticks() if max(left, 0) <= tick <= right])

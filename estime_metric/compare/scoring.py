@@ -5,13 +5,15 @@ have scores.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from estime_metric._version import __version__
-from estime_metric.compare.examples import DEFAULT_MEASURES, needs_encoder, text_problems
+from estime_metric.compare.examples import match_examples, text_problems
+from estime_metric.compare.gate import check_gate
 from estime_metric.compare.join import has_scores
+from estime_metric.compare.request import Request
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import is_record_of_scores, options_of
 from estime_metric.measures import MEASURES, measure_of
@@ -28,91 +30,81 @@ _CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 _PLANNED = "ESTIME|planned"
 
 
+def score_missing(
+    systems: Mapping[str, DataFrame],
+    request: Request,
+    *,
+    is_gate: bool = False,
+    progress: bool = True,
+) -> Mapping[str, DataFrame]:
+    """The systems with scores for those that have none, if a requested measure needs an encoder.
+
+    Args:
+        systems: the table of each system.
+        request: what is compared.
+        is_gate: whether the second of two systems (the one that is not the baseline) is judged. The
+            settings are then those of its scores, and a base with another signature is scored again.
+        progress: whether a progress bar is shown.
+
+    Raises:
+        ValueError: before anything is scored, as `compare_scores`, and `check_gate` for a gate; systems
+            with scores were scored with another version of this package, or their settings cannot be
+            used on this machine; or a base has to be scored again, and a text is missing.
+    """
+    scoring = _plan(systems, request, is_gate=is_gate) if request.needs_encoder else None
+    if scoring is None:
+        return systems
+    config = scoring.config
+    columns = measure_columns(config.reported_measures, config.layer_tuple or (0,))
+    bare = {name: _without_scores(name, systems[name], request, columns) for name in scoring.names}
+    zeros = dict.fromkeys(columns, 0.0) | {SIGNATURE: scoring.signature or _PLANNED}
+    planned = {name: table.assign(**zeros) for name, table in bare.items()}
+    examples = match_examples({**systems, **planned}, request)  # fails now, not after hours
+    if is_gate:
+        check_gate(examples)
+    scorer = scoring.loaded()
+    scored = {}
+    for name, table in bare.items():
+        sources, summaries = (table[column].tolist() for column in request.layout.text_columns)
+        scores = scorer.score(summaries, sources, progress=progress).table()
+        scored[name] = table.join(scores.drop(columns=LINE).set_axis(table.index))
+        scored[name].attrs = table.attrs
+    return {**systems, **scored}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
     """What has to be scored before systems can be compared, and how.
 
     Attributes:
         names: the systems that are scored.
-        settings: the arguments of `EstimeScorer`.
-        layout: the columns of the texts.
-        asked: the columns that the user names.
-        leader: the system whose settings these are; ``None`` for the defaults.
+        config: how they are scored.
+        leader: the system whose settings these are; empty for the defaults.
         signature: that of the leader's scores, which all others must have; empty for the defaults.
         command: what scores the leader again.
     """
 
     names: tuple[str, ...]
-    settings: dict[str, Any]
-    layout: Layout
-    asked: Collection[str]
-    leader: str | None = None
-    signature: str = ""
-    command: str = ""
+    config: EstimeConfig
+    leader: str
+    signature: str
+    command: str
 
-    def planned(self, systems: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
-        """The systems with zeros in place of the scores that they will have: for checks."""
-        scores = dict.fromkeys(self._columns, 0.0)
-        signature = self.signature or _PLANNED
-        return {
-            name: self._own(name, table).assign(**scores, **{SIGNATURE: signature})
-            if name in self.names
-            else table
-            for name, table in systems.items()
-        }
-
-    def scored(self, systems: Mapping[str, DataFrame], *, progress: bool) -> dict[str, DataFrame]:
-        """The systems with their scores. Loads the encoder.
-
-        Raises ValueError if texts cannot be scored with the settings of the leader on this machine.
+    def loaded(self) -> EstimeScorer:
+        """The scorer, with its encoder. ValueError if texts cannot be scored with the settings of the
+        leader on this machine.
         """
-        scorer = self._loaded()
-        if self.signature and scorer.signature != self.signature:
-            raise self.refused(f"their signature would be {scorer.signature}")
-        tables = dict(systems)
-        for name in self.names:
-            table = systems[name]
-            sources, summaries = (table[column].tolist() for column in self.layout.text_columns)
-            scores = scorer.score(summaries, sources, progress=progress).table()
-            scores = scores.drop(columns=LINE).set_axis(table.index)
-            tables[name] = self._own(name, table).join(scores)
-            tables[name].attrs = table.attrs
-        return tables
-
-    @property
-    def _columns(self) -> list[str]:
-        """The measures that are computed."""
-        config = EstimeConfig.from_options(None, self.settings)
-        return measure_columns(config.reported_measures, config.layer_tuple or (0,))
-
-    def _own(self, name: str, table: DataFrame) -> DataFrame:
-        """A table without the columns that are computed. ValueError if the user names one of them that
-        is not ESTIME's.
-        """
-        computed = [
-            column
-            for column in table
-            if column in (SOURCE_ID, SIGNATURE) or measure_of(str(column)) in MEASURES
-        ]
-        for column in [] if has_scores(table) else computed:
-            is_measure = column in self._columns and measure_of(column) in self.asked
-            if column in self.asked or is_measure:
-                raise ValueError(
-                    f"Expected {column!r} to be computed for {name}, but {name} has a column of yours with "
-                    "this name. Rename it. If 'estime score' wrote it, the file needs its .meta.json."
-                )
-        return table.drop(columns=computed)
-
-    def _loaded(self) -> EstimeScorer:
         from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
         try:
-            scorer = EstimeScorer(**self.settings, cache=_CACHE if len(self.names) > 1 else None)
+            scorer = EstimeScorer(self.config, cache=_CACHE if len(self.names) > 1 else None)
             scorer.load()
         except (TypeError, ValueError, OSError, ImportError) as error:
-            if self.leader is None:
+            if not self.leader:
                 raise
             raise self.refused(str(error).rstrip(".")) from error
+        if self.signature and scorer.signature != self.signature:
+            raise self.refused(f"their signature would be {scorer.signature}")
         return scorer
 
     def refused(self, reason: str) -> ValueError:
@@ -123,78 +115,74 @@ class Scoring:
         )
 
 
-def plan_scoring(
-    systems: Mapping[str, DataFrame],
-    measures: Sequence[str] | None,
-    layout: Layout,
-    *,
-    asked: Collection[str] = (),
-    baseline: str | None = None,
-    is_gate: bool = False,
-) -> Scoring | None:
-    """What has to be scored; ``None`` if nothing.
-
-    Args:
-        systems: the table of each system.
-        measures: those that are compared.
-        layout: the columns of the texts.
-        asked: the other columns that the user names.
-        baseline: the system with which others are compared.
-        is_gate: whether the second of two systems (the one that is not the baseline) is judged. The
-            settings are then those of its scores, and a base with another signature is scored again.
-
-    Raises:
-        ValueError: systems with scores were scored with another version of this package; or a base has
-            to be scored again, and a text is missing.
-    """
-    requested, texts = measures or DEFAULT_MEASURES, layout.text_columns
-    if not needs_encoder(requested):
-        return None
+def _plan(systems: Mapping[str, DataFrame], request: Request, *, is_gate: bool) -> Scoring | None:
+    """What has to be scored; ``None`` if nothing."""
     signatures = {
         name: str(table[SIGNATURE].iloc[0]) for name, table in systems.items() if has_scores(table)
     }
     names = tuple(name for name in systems if name not in signatures)
     base, new = "", ""
     if is_gate and len(systems) == 2:
-        base, new = sorted(systems, key=lambda name: name != (baseline or next(iter(systems))))
-    leader = new if new in signatures else next(iter(signatures), None)
-    record: Mapping[str, Any] = {}
-    if leader is not None:
-        record = systems[leader].attrs.get("record", {})
-    signature = signatures.get(leader or "", "")
+        base, new = sorted(
+            systems, key=lambda name: name != (request.baseline or next(iter(systems)))
+        )
+    leader = new if new in signatures else next(iter(signatures), "")
+    record = systems[leader].attrs.get("record", {}) if leader else {}
+    signature = signatures.get(leader, "")
     if signatures.get(base, signature) != signature:
         names = (*names, base)
-        _check_texts(base, systems[base], layout)
+        if problem := _text_problem(systems[base], request.layout):
+            raise ValueError(
+                f"Expected {base} to have the signature of the others, or texts that can be scored again, "
+                f"but it has {signatures[base]}, and {problem}."
+            )
     if not names:
         return None
     is_known = is_record_of_scores(record)
     settings = options_of(record) if is_known else {}
-    ours = [name for name in map(measure_of, requested) if name in MEASURES]
+    ours = [name for name in map(measure_of, request.columns) if name in MEASURES]
     settings["measures"] = tuple(dict.fromkeys((*settings.get("measures", ()), *ours)))
     version = Signature(signature).parts.get("version", __version__)
     is_surely_same = is_known and version == __version__
-    if leader == base and not is_surely_same and not any(text_problems(systems[base], texts)):
+    is_doubtful = leader and leader == base and not is_surely_same
+    if is_doubtful and not _text_problem(systems[base], request.layout):
         names, signature, version = (*names, base), "", __version__
     scoring = Scoring(
         names=names,
-        settings=settings,
-        layout=layout,
-        asked={*asked, *requested, *texts},
+        config=EstimeConfig.from_options(None, settings),
         leader=leader,
         signature=signature,
-        command=shlex.join(["estime", "score", *record.get("inputs", [str(leader)]), "-o", "FILE"]),
+        command=shlex.join(["estime", "score", *record.get("inputs", [leader]), "-o", "FILE"]),
     )
     if version != __version__:
         raise scoring.refused(f"they have version {version}, and this is {__version__}")
     return scoring
 
 
-def _check_texts(name: str, table: DataFrame, layout: Layout) -> None:
-    """Raises ValueError unless each row has two texts, with which it can be scored again."""
+def _text_problem(table: DataFrame, layout: Layout) -> str:
+    """Why a table cannot be scored: what is wrong with its first row without two texts; empty if all have
+    them.
+    """
     problems = text_problems(table, layout.text_columns)
-    for line, problem in zip(table.index, problems, strict=True):
-        if problem:
+    return next((f"line {line}: {text}" for line, text in problems.items() if text), "")
+
+
+def _without_scores(
+    name: str, table: DataFrame, request: Request, columns: Collection[str]
+) -> DataFrame:
+    """A table without the columns that are computed. ValueError if the user names one of them that is not
+    ESTIME's.
+    """
+    computed = [
+        column
+        for column in table
+        if column in (SOURCE_ID, SIGNATURE) or measure_of(str(column)) in MEASURES
+    ]
+    named = {*request.named_columns, *request.columns, *request.layout.text_columns}
+    for column in [] if has_scores(table) else computed:
+        if column in named or (column in columns and measure_of(column) in named):
             raise ValueError(
-                f"Expected {name} to have the signature of the others, or texts that can be scored again, "
-                f"but it has {table[SIGNATURE].iloc[0]}, and line {line}: {problem}."
+                f"Expected {column!r} to be computed for {name}, but {name} has a column of yours with "
+                "this name. Rename it. If 'estime score' wrote it, the file needs its .meta.json."
             )
+    return table.drop(columns=computed)

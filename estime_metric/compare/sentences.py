@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -10,7 +9,7 @@ import pandas as pd
 from estime_metric._messages import counted
 from estime_metric.compare.differences import Comparison
 from estime_metric.compare.examples import PROPERTIES
-from estime_metric.measures import MEASURES, RECOMMENDED, measure_of
+from estime_metric.measures import RECOMMENDED, measure_of
 from estime_metric.table.intervals import FEW_SOURCES, RESAMPLES
 from estime_metric.table.significance import LEAST_GROUPS, LEVEL, SEED, SWAPS
 
@@ -78,13 +77,8 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows with NaN as nothing: null in JSON, an empty cell in CSV."""
-    return [
-        {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in row.items()
-        }
-        for row in table.to_dict("records")
-    ]
+    rows: list[dict[str, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
+    return rows
 
 
 def _agreement() -> str:
@@ -140,7 +134,7 @@ def _notes_on_measure(comparison: Comparison, measure: str) -> list[str]:
     rows = comparison.pairs.query("measure == @measure")
     lines = []
     if comparison.higher_is_better[measure] is None:
-        advice = "" if measure_of(measure) in MEASURES else " Name it with `higher` or `lower`."
+        advice = "" if comparison.definitions[measure] else " Name it with `higher` or `lower`."
         lines.append(f"{measure} has no direction, so nothing is called better in it.{advice}")
     has_few = rows["units_differing"].between(1, LEAST_GROUPS - 1) & (rows["units"] > 1)
     repeats = comparison.sources is not None and comparison.sources < comparison.examples
