@@ -88,16 +88,14 @@ def stopped(table: Path, tmp_path: Path, scorer: EstimeScorer) -> Job:
 @pytest.mark.parametrize(
     ("left", "chunks"),
     [
-        (lambda kept: kept, 2),
         (lambda kept: [*kept, b'{"rows": [{"li'], 2),
         (lambda kept: [*kept[:2], b"\n", kept[2]], 2),
         (lambda kept: [*kept[:2], kept[2].rstrip()], 1),  # its end could be missing, too
         (lambda kept: [kept[0], kept[1].replace(b'"alarms": ', b'"alarms": 1'), kept[2]], 0),
-        (lambda kept: [*kept[:2], b'{"rows": null}\n', kept[2]], 1),
         (lambda kept: [*kept[:2], b"[]\n", b"\xff\n"], 1),
         (lambda kept: [kept[0][:20]], 0),  # killed before there was anything to keep
     ],
-    ids=["whole", "half", "blank", "no end", "number", "rows", "no object", "half a record"],
+    ids=["half", "blank", "no end", "number", "no object", "half a record"],
 )
 def test_what_can_be_read_is_resumed_and_the_rest_is_scored_again(
     stopped: Job,
@@ -116,7 +114,7 @@ def test_what_can_be_read_is_resumed_and_the_rest_is_scored_again(
     assert out.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize("record", [b"{}\n", b"[]\n", b"{\n", b'{"signature": "s"}\n'])
+@pytest.mark.parametrize("record", [b"[]\n", b"{\n", b'{"signature": "s"}\n'])
 def test_a_journal_with_a_damaged_record_is_not_resumed(
     stopped: Job, scorer: EstimeScorer, tmp_path: Path, record: bytes
 ) -> None:
@@ -140,6 +138,8 @@ def test_an_input_that_grows_between_interruptions_is_resumed_each_time(
     assert (report.resumed, report.summary.pairs) == (kept, 31)
     assert kept > 17
     score_files(replace(job, output=tmp_path / "whole.jsonl"), scorer)
-    whole, grown = (json_rows(tmp_path / f"{name}.jsonl") for name in ("whole", "out"))
-    assert [row["line"] for row in grown] == list(range(1, 32))
-    assert [row["alarms"] for row in grown] == [row["alarms"] for row in whole]
+    whole, grown = (
+        [(row["line"], row["alarms"]) for row in json_rows(tmp_path / f"{name}.jsonl")]
+        for name in ("whole", "out")
+    )
+    assert grown == whole
