@@ -27,8 +27,7 @@ def test_the_default_is_the_bundled_encoder_and_what_belongs_to_it_is_open() -> 
     assert config.model == "embedded"
     assert config.schedule == {"window": None, "margin": None, "distance": None}
     assert (config.unit, config.normalize, config.dtype) == ("token", False, "float32")
-    assert config.layers is None
-    assert config.layer_tuple == ()
+    assert (config.layers, config.layer_tuple) == (None, ())
     depths = {24: 21, 12: 10, 6: 5, 22: 19, 4: 4, 2: 2, 1: 1}
     assert {blocks: default_layer(blocks) for blocks in depths} == depths
     assert EstimeConfig(window=101, margin=50).window == 101  # the least that are legal
@@ -39,7 +38,6 @@ def test_the_default_is_the_bundled_encoder_and_what_belongs_to_it_is_open() -> 
     ("layers", "expected"),
     [
         (0, (0,)),
-        (range(3), (0, 1, 2)),
         (iter([4]), (4,)),
         (torch.tensor([2, 5]), (2, 5)),
         ([np.int32(1), 2], (1, 2)),
@@ -101,16 +99,13 @@ def test_the_typed_keywords_are_the_fields() -> None:
     ("name", "meant"),
     [
         ("layer_index", "layers"),
-        ("model_name", "model"),
-        ("lang", "model"),
         ("batch_size", "token_budget"),
         ("preset", "distance"),
     ],
 )
 def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
-    for make in (EstimeScorer, lambda **options: estime([], [], **options)):
-        with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
-            make(**{name: 3})
+    with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
+        EstimeScorer(**{name: 3})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"but got `stemmer`\.$"):
         EstimeScorer(stemmer=3)  # type: ignore[call-arg]
 
@@ -242,7 +237,6 @@ def test_no_name_breaks_the_line() -> None:
     "texts",
     [
         ["a", ""],
-        ("a", ""),
         iter(["a", ""]),
         np.array(["a", ""]),
         pd.Series(["a", ""], [5, 6]),
@@ -258,14 +252,12 @@ def test_iterables_of_strings_become_lists(texts: object) -> None:
         ("abc", "`sources` to be a list of strings, but got a single str."),
         (7, "`sources` to be a list of strings, but got int."),
         ({"a": 1}, "`sources` to be a list of strings, but got dict."),
-        ({"a", "b"}, "`sources` to be a list of strings, but got set."),
         (np.array([["a", "b"]]), "`sources` to be a list of strings, but got ndarray."),
         (
             pd.DataFrame({"source": ["a"]}),
             "`sources` to be a list of strings, but got DataFrame; pass one of its col",
         ),
         (["a", b"b"], "`sources` to contain only strings, but got bytes at index 1."),
-        (["a", "b", ["c"]], "`sources` to contain only strings, but got list at index 2."),
     ],
 )
 def test_other_things_are_refused(texts: object, message: str) -> None:

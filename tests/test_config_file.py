@@ -58,12 +58,8 @@ def test_a_json_object_of_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [
-        ("nope", ValueError, "options.json to contain a JSON object .* but it is not JSON"),
-        ("[" * 100_000, ValueError, "options.json to contain .* but it is nested too deeply"),
         ("[1]", ValueError, "options.json to contain a JSON object .* but it is a JSON list"),
-        ('{"distance": 4, "distance": 8}', ValueError, "has the key 'distance' twice"),
         ('{"windows": 3}', TypeError, "options.json to contain valid options.*but got `windows`"),
-        ('{"threshold": 3}', TypeError, "options.json to contain valid options.*got `threshold`"),
         ('{"window": "3"}', TypeError, "options.json .*`window` to be an integer, but got '3'"),
         (
             '{"unit": "word", "splitter": "split"}',

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.matching import MOST_PRODUCTS
 from estime_metric.engine.statistics import concordance, cosine_sum, distinct_positions, tau_c
 from estime_metric.measures import (
     ALARM_WEIGHT,
@@ -144,7 +143,7 @@ def test_values_lie_within_their_bounds(statistics: torch.Tensor) -> None:
     assert value["alarms_adjusted"] >= value["alarms"]
 
 
-def kendall_tau_c(best_at: torch.Tensor, most_products: int = MOST_PRODUCTS) -> torch.Tensor:
+def kendall_tau_c(best_at: torch.Tensor, most_products: int) -> torch.Tensor:
     balance = concordance(best_at, most_products).double()
     positions = distinct_positions(best_at).double()
     return tau_c(balance, positions, torch.full_like(balance, best_at.shape[1]))

@@ -27,10 +27,10 @@ CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
 
 def statistics(**columns: list[list[float]]) -> torch.Tensor:
-    """(pairs, layers, statistics), each column given as pairs of layers; what is missing is NaN."""
-    missing = torch.full_like(torch.tensor(columns["alarms"], dtype=torch.float64), torch.nan)
+    """(pairs, layers, statistics), each column given as pairs of layers, with zeros for whatever is missing."""
     known = {name: torch.tensor(column, dtype=torch.float64) for name, column in columns.items()}
-    return torch.stack([known.get(name, missing) for name in STATISTICS], dim=-1)
+    zeros = torch.zeros_like(next(iter(known.values())))
+    return torch.stack([known.get(name, zeros) for name in STATISTICS], dim=-1)
 
 
 @pytest.fixture
@@ -39,13 +39,10 @@ def result() -> EstimeResult:
         alarms=[[1, 2], [0, 0], [3, 0]],
         graded_alarms=[[1.5, 2], [0, 0], [2.5, 1]],
         new_words=[[0.2, 0.2], [1, 1], [0, 0]],
-        new_bigrams=[[0.3, 0.3], [1, 1], [0.1, 0.1]],
         new_trigrams=[[0.4, 0.4], [1, 1], [0.2, 0.2]],
         winners=[[4, 8], [0, 0], [9, 0]],
         overlap=[[4, 4], [0, 0], [5, 5]],
         tokens=[[6, 6], [2, 2], [8, 8]],
-        missing=[[0, 0], [0, 0], [0, 0]],
-        new_numbers=[[0, 0], [0, 0], [1, 1]],
         ties=[[1, 0], [0, 0], [1, 3]],
     )
     return EstimeResult(counts, CONFIG)
@@ -53,8 +50,7 @@ def result() -> EstimeResult:
 
 def single(**columns: list[float]) -> EstimeResult:
     """A result of one layer, with zeros for whatever is missing."""
-    zeros = [0.0] * len(next(iter(columns.values())))
-    table = {name: [[value] for value in columns.get(name, zeros)] for name in STATISTICS}
+    table = {name: [[value] for value in column] for name, column in columns.items()}
     return EstimeResult(statistics(**table), EstimeConfig(model="m", revision="r", layers=5))
 
 
@@ -72,7 +68,6 @@ def test_values_are_the_callers_to_change(result: EstimeResult) -> None:
 @pytest.mark.parametrize(
     ("measure", "layer", "expected", "mean"),
     [
-        ("alarms", 2, [1, 0, 3], 4 / 3),
         ("alarm_rate", 2, [0.25, math.nan, 0.6], 0.425),
         ("winners", 5, [8, 0, 0], 8 / 3),
     ],

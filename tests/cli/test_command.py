@@ -93,15 +93,8 @@ REFUSED = [
         "-o nowhere/x.jsonl",
         "Expected the output's folder to exist, but there is no 'nowhere'",
     ),
-    (
-        "score",
-        "-o folder.jsonl",
-        "Expected the output to be a file, but 'folder.jsonl' is a folder",
-    ),
     ("score", "-m no/such -o /proc/x.jsonl", "No such file or directory: '/proc/x.jsonl"),
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
-    ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns"),
-    ("score", "-m nobody/nothing", "nobody/nothing"),
     (
         "score",
         "--threshold 3",
@@ -118,7 +111,6 @@ REFUSED = [
     ("score -s pairs.jsonl -i x", "", "pairs.jsonl is a table by its name. Pass a table without"),
     ("score -s x -i x --delimiter ;", "", "Expected --delimiter with tables, but got it with text"),
     ("explain --summary x", "", "Expected exactly one of a file"),
-    ("explain x.jsonl --example", "", "Expected exactly one of a file"),
     ("explain --summary x --source y", "--row 1", "one of --worst, --row and --summary"),
     ("explain", "--row 1", "line 1: is not JSON"),
     ("explain", "--row 7", "the line of a pair, but got 7 of 3 pairs, the last on line 4"),
@@ -166,7 +158,6 @@ def test_what_cannot_be_done_is_said_in_one_line(
     Path("table.csv").write_text(
         "document,system,text,alarms,soft\nd0,s0,a,1,2\nd0,s1,b,3,1\nd1,s0,c,2,3\nd1,s1,d,4,4\n"
     )
-    Path("folder.jsonl").mkdir()
     encoder = ["-m", bert_folder]
     working = {
         "score": ["pairs.jsonl", "-q", *encoder],

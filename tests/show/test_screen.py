@@ -85,8 +85,8 @@ def test_no_line_is_wider_than_the_terminal_and_colors_say_no_more(
 def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> None:
     for width in (50, 100):
         text = printed(hostile, width)
-        assert "[/bold" in text
-        assert "<script>" in text
+        for part in ("[/bold", "<script>"):
+            assert part in re.sub(r"\[\d+\]", "", text)
         assert not set(text) & {"\x1b", "\x07", "\r", "\u202e"}
         assert "\\x1b" in text
     assert "\U0001f469\u200d\U0001f467" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,25 @@ def test_calibration_draws_whole_groups(monkeypatch: pytest.MonkeyPatch) -> None
     assert [interval.low, interval.high] == pytest.approx(
         list(np.quantile(outside, [0.025, 0.975]))
     )
+
+
+@pytest.mark.parametrize("higher_is_better", [False, True])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0.01455, 0.0146),
+        (0.99996, 0.99999),
+        (1e-9, 2e-7),
+        (1e8, 1e8 + 1),
+        (1.0, math.nextafter(1.0, 2)),
+        (9e307, 1e308),
+    ],
+)
+def test_a_threshold_that_is_copied_flags_the_same_rows(
+    low: float, high: float, higher_is_better: bool
+) -> None:
+    scores = np.array([low, high] * 10)
+    labels = (scores == high) == higher_is_better
+    printed = str(calibrate(scores, labels, higher_is_better=higher_is_better).threshold)
+    flagged = scores <= float(printed) if higher_is_better else scores >= float(printed)
+    assert flagged.tolist() == (~labels).tolist()
