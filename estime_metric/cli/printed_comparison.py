@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
+
+from pandas import DataFrame
 
 from estime_metric.cli.console import say
 from estime_metric.compare.differences import Comparison
@@ -37,54 +39,62 @@ def print_comparison(comparison: Comparison, notes: Iterable[str]) -> None:
         say(note)
 
 
-def _systems(comparison: Comparison) -> dict[str, list[Any]]:
+def _systems(comparison: Comparison) -> dict[str, Any]:
     """The columns of a table of what the systems wrote."""
     systems = comparison.systems
     columns = {
-        "system": comparison.names,
-        "summaries": systems["summaries"].tolist(),
-        "blank": [fixed(number, 0) for number in systems["blank"]],
+        "system": systems.index,
+        "summaries": systems["summaries"],
+        "blank": systems["blank"].map(lambda number: fixed(number, 0)),
     }
     if systems["skipped"].any():
-        columns["skipped"] = systems["skipped"].tolist()
+        columns["skipped"] = systems["skipped"]
     for name in PROPERTIES:
         if systems[name].notna().any():
-            columns[name] = [fixed(value, 2) for value in systems[name]]
+            columns[name] = systems[name].map(lambda mean: fixed(mean, 2))
     return columns
 
 
-def _means(comparison: Comparison, measure: str) -> dict[str, list[str]]:
+def _means(comparison: Comparison, measure: str) -> dict[str, Any]:
     """The columns of a table of the means, the best one first."""
-    names = comparison.ranking(measure)
-    means = [comparison.interval(measure, name) for name in names]
-    return {"system": names, **_interval_columns(measure, "mean", means)}
+    means = comparison.means[comparison.means["measure"] == measure].set_index("system")
+    means = means.loc[comparison.ranking(measure), ["mean", "low", "high", "count"]]
+    return {"system": means.index, **_interval_columns(measure, means)}
 
 
-def _differences(comparison: Comparison, measure: str) -> dict[str, list[str]]:
+def _differences(comparison: Comparison, measure: str) -> dict[str, Any]:
     """The columns of a table of the first `LISTED` pairs of systems."""
     pairs = comparison.pairs[comparison.pairs["measure"] == measure]
-    rows = pairs[:LISTED].to_dict("records")
-    means = [Interval(row["difference"], row["low"], row["high"], row["examples"]) for row in rows]
+    rows = pairs[:LISTED]
+    wins = rows[["a_better", "ties", "b_better"]].itertuples(index=False)
     columns = {
-        "first": [row["system_a"] for row in rows],
-        "second": [row["system_b"] for row in rows],
-        **_interval_columns(measure, "difference", means),
-        "p (Holm)" if len(pairs) > 1 else "p": [p_value(row["p_holm"]) for row in rows],
+        "first": rows["system_a"],
+        "second": rows["system_b"],
+        **_interval_columns(measure, rows[["difference", "low", "high", "examples"]]),
+        "p (Holm)" if len(pairs) > 1 else "p": rows["p_holm"].map(p_value),
         "wins / ties / losses": [
             "/".join(EMPTY if number is None else str(number) for number in numbers)
-            for numbers in ([row["a_better"], row["ties"], row["b_better"]] for row in rows)
+            for numbers in wins
         ],
     }
     density = comparison.systems["copied_density"]
     if density.notna().any():
         copied = density.map(lambda runs: fixed(runs, 1))
-        columns["copied density"] = [
-            f"{copied[row['system_a']]} / {copied[row['system_b']]}" for row in rows
-        ]
+        columns["copied density"] = (
+            rows["system_a"].map(copied) + " / " + rows["system_b"].map(copied)
+        )
     return columns
 
 
-def _interval_columns(measure: str, title: str, means: Sequence[Interval]) -> dict[str, list[str]]:
-    """The columns of some means and of their intervals."""
-    cells = [mean_cells(measure, mean) for mean in means]
-    return {title: [mean for mean, _ in cells], "95% interval": [ends for _, ends in cells]}
+def _interval_columns(measure: str, means: DataFrame) -> dict[str, list[str]]:
+    """The columns of some means and of their intervals.
+
+    Args:
+        measure: what they are means of.
+        means: a row for each, with the fields of an `Interval`.
+    """
+    cells = [mean_cells(measure, Interval(*numbers)) for numbers in means.itertuples(index=False)]
+    return {
+        means.columns[0]: [mean for mean, _ in cells],
+        "95% interval": [interval for _, interval in cells],
+    }

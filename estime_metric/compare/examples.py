@@ -101,9 +101,9 @@ def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Exa
     summaries = {}
     for name, table in tables.items():
         rows = table.iloc[joined.rows[name]]
-        values |= {(column, name): _numbers(rows, column, name) for column in columns}
         described = _properties(rows, name)
         properties |= {(measure, name): numbers for measure, numbers in described.items()}
+        values |= {(column, name): _numbers(rows, column, name) for column in columns}
         summaries[name] = rows[texts[1]].tolist() if texts[1] in rows else None
     index = joined.rows.index
     examples = len(index)

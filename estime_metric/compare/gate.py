@@ -57,6 +57,9 @@ class Verdict(IntEnum):
 #: What speaks against a system, or against a verdict, with the verdict that follows from it.
 Finding = tuple[Verdict, str]
 
+#: A row of `Comparison.pairs`.
+Row = Mapping[str, Any]
+
 
 def check_gate(examples: Examples) -> None:
     """Raises ValueError if no verdict is possible: there are not two systems, the measure has no
@@ -108,8 +111,10 @@ def judge(
     check_gate(comparison)
     if not 0 <= tolerance < math.inf:
         raise ValueError(f"Expected argument `tolerance` to be 0 or more, but got {tolerance!r}.")
+    judged, measure = comparison.pairs.iloc[0].to_dict(), comparison.measures[0]
+    named = with_direction(measure, comparison.higher_is_better[measure])
     findings = [
-        *_worse_scores(comparison, tolerance),
+        *_worse_scores(comparison, judged, named, tolerance),
         *_other_scale(comparison),
         *_more_blank(comparison),
         *_more_copying(comparison),
@@ -120,21 +125,22 @@ def judge(
     reasons = [sentence for _, sentence in findings]
     verdict = findings[0][0] if findings else Verdict.PASSED
     if verdict is Verdict.PASSED:
-        reasons = [_passed(comparison), *reasons]
+        reasons = [_passed(comparison, judged, named), *reasons]
     return verdict, reasons
 
 
-def _worse_scores(comparison: Comparison, tolerance: float) -> Iterator[Finding]:
+def _worse_scores(
+    comparison: Comparison, judged: Row, named: str, tolerance: float
+) -> Iterator[Finding]:
     """Whether the measure that decides is worse, or cannot compare the two."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
-    judged, is_higher_better = _judged(comparison), bool(comparison.higher_is_better[measure])
+    is_higher_better = bool(comparison.higher_is_better[measure])
     verdict, how = _worsening(judged, Verdict.WORSE, is_higher_better, tolerance)
     if judged["why_not"]:
         because = f"{measure} cannot compare {base} and {new}, because {judged['why_not']}."
         yield Verdict.UNDECIDED, because
     elif how:
         beyond = f" by more than {tolerance:g}" if tolerance else ""
-        named = with_direction(measure, is_higher_better)
         yield (
             verdict,
             f"{new} is {how} worse than {base} in {named}{beyond}: {_difference(judged)}.",
@@ -254,29 +260,21 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
         yield Verdict.INCOMPLETE, f"Rows were skipped or have no counterpart: {skipped}."
 
 
-def _passed(comparison: Comparison) -> str:
-    (base, new), measure = comparison.compared[0], comparison.measures[0]
-    judged = _judged(comparison)
-    named = with_direction(measure, comparison.higher_is_better[measure])
+def _passed(comparison: Comparison, judged: Row, named: str) -> str:
+    base, new = comparison.compared[0]
     if judged["ties"] == comparison.examples:
         return f"{new} and {base} are equal in all {comparison.examples} examples in {named}."
     return f"{new} is not significantly worse than {base} in {named}: {_difference(judged)}."
 
 
-def _judged(comparison: Comparison) -> dict[str, Any]:
-    """The row of `Comparison.pairs` that decides."""
-    row: dict[str, Any] = comparison.pairs.iloc[0].to_dict()
-    return row
-
-
-def _compared(comparison: Comparison, scores: pd.DataFrame) -> dict[str, Any]:
-    """The same of a property, of which lower values are better."""
+def _compared(comparison: Comparison, scores: pd.DataFrame) -> Row:
+    """The same as a row of `Comparison.pairs` of a property, of which lower values are better."""
     _, (row,) = differences(comparison, scores, is_higher_better=False, rounding=LAST_DIGIT)
     return row
 
 
 def _worsening(
-    row: Mapping[str, Any],
+    row: Row,
     verdict: Verdict,
     is_higher_better: bool = False,
     tolerance: float = 0.0,
@@ -293,7 +291,7 @@ def _worsening(
     return Verdict.PASSED, ""
 
 
-def _difference(row: Mapping[str, Any]) -> str:
+def _difference(row: Row) -> str:
     """The difference with its interval, with as many digits as show that it is not 0."""
     ends = EMPTY
     if not math.isnan(row["low"]):
@@ -302,7 +300,7 @@ def _difference(row: Mapping[str, Any]) -> str:
     return f"{sides} is {significant(row['difference'])} {ends}, {_differing(row)}"
 
 
-def _differing(row: Mapping[str, Any]) -> str:
+def _differing(row: Row) -> str:
     """In how many sources the systems differ, and how many are needed if these are too few."""
     least = f" (significance needs {LEAST_GROUPS})" if row["units_differing"] < LEAST_GROUPS else ""
     return f"{row['units_differing']} of {counted(row['units'], 'source')} differ{least}"

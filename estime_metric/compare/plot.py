@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from estime_metric.checks import check_choice
 from estime_metric.compare.differences import Comparison
 from estime_metric.show.cells import with_direction
 from estime_metric.show.plot import GRAY, ORANGE, TICK, WIDTH, make_grid, new_figure
@@ -23,23 +24,25 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
 
     ValueError: the measure was not compared, or the copying of a system is not known.
     """
-    systems = comparison.systems.loc[comparison.ranking(measure)]
+    systems = comparison.systems
     for name in systems.index[systems["copied_density"].isna()]:
         raise ValueError(
             f"Expected a column 'copied_density' for the plot, but {name} has none. Score it again."
         )
+    is_row = comparison.means["measure"] == check_choice("measure", measure, comparison.measures)
+    means = comparison.means[is_row].set_index("system")
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
-    means = [comparison.interval(measure, name) for name in systems.index]
-    ends = [mean.low for mean in means], [mean.high for mean in means]
-    axes.vlines(systems["copied_density"], *ends, color=GRAY, linewidth=0.8, zorder=1)
+    axes.vlines(
+        systems["copied_density"], means["low"], means["high"], color=GRAY, linewidth=0.8, zorder=1
+    )
     make_grid(
         axes,
         "copied_density: mean length of the runs that are copied, in words",
         f"mean of {with_direction(measure, comparison.higher_is_better[measure])}",
         f"{measure} against copying",
     )
-    points = systems[["copied_density"]].assign(mean=[mean.mean for mean in means])
+    points = systems[["copied_density"]].join(means["mean"])
     _draw_named_points(axes, points.to_numpy(), systems.index)
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
