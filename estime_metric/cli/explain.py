@@ -65,16 +65,8 @@ def explain(
         output: Write a page (.html) or data (.jsonl, '-' for standard output).
     """
     inputs = texts.choose((file,) if file is not None else ())
-    is_typed = summary is not None or source is not None
-    is_whole = (summary is None) == (source is None)
-    if bool(inputs) + example + is_typed != 1 or not is_whole:
-        raise ValueError(
-            "Expected exactly one of a file, text files, --example, or --summary together with "
-            "--source."
-        )
-    if len(inputs) > 1:
-        raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
-    if is_typed + (worst is not None) + bool(row) > 1:
+    _check_inputs(inputs, summary, source, example=example)
+    if (summary is not None) + (worst is not None) + bool(row) > 1:
         raise ValueError("Expected one of --worst, --row and --summary, but got several.")
     settings = scoring.settings()
     check_one_layer(EstimeConfig(**settings).layers)
@@ -82,7 +74,7 @@ def explain(
         read_files = [path for path in (*inputs, texts.source_file) if path is not None]
         check_writable(output, read_files, overwrite=overwrite, endings=(PAGE, DATA))
     problems: list[str] = []
-    if summary is not None and source is not None:
+    if summary is not None:
         typed = {texts.summary_column: summary, texts.source_column: source}
         lines = [Line(Path("-"), 1, typed)]
     else:
@@ -103,18 +95,26 @@ def explain(
     shown = EstimeScorer(**settings).explain_pairs(
         *_texts(lines, texts), progress=not quiet and len(lines) > SHOWN
     )
-    headings = [f"line {line.number}" for line in lines] if len(lines) > 1 else [""]
     if output is None:
-        _show(shown, headings, function_words=function_words)
-    elif output.suffix.lower() == PAGE:
-        from estime_metric.show import to_html
-
-        write_text(output, to_html(shown, headings=headings, worst_first=worst is None))
+        _show(lines, shown, function_words=function_words)
     else:
-        write(output, list(map(_as_row, lines, shown)))
-    if output is not None:
-        say_wrote(counted(len(shown), "pair"), output)
+        _write(output, lines, shown, worst_first=worst is None)
     return 1 if problems else 0
+
+
+def _check_inputs(
+    inputs: Sequence[Path], summary: str | None, source: str | None, *, example: bool
+) -> None:
+    """Raises ValueError unless there is one thing to explain."""
+    is_typed = summary is not None or source is not None
+    is_whole = (summary is None) == (source is None)
+    if bool(inputs) + example + is_typed != 1 or not is_whole:
+        raise ValueError(
+            "Expected exactly one of a file, text files, --example, or --summary together with "
+            "--source."
+        )
+    if len(inputs) > 1:
+        raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
 
 
 def _read(path: Path, layout: Layout, rows: Sequence[int]) -> tuple[list[Line], list[str]]:
@@ -168,19 +168,33 @@ def _texts(lines: list[Line], layout: Layout) -> list[list[Any]]:
     return [[line.row[column] for line in lines] for column in columns]
 
 
-def _show(shown: list[Explanation], headings: list[str], *, function_words: bool) -> None:
+def _headings(lines: list[Line]) -> list[str]:
+    """A line above each of several pairs."""
+    return [f"line {line.number}" for line in lines] if len(lines) > 1 else [""]
+
+
+def _show(lines: list[Line], shown: list[Explanation], *, function_words: bool) -> None:
     from rich.console import Console
 
     from estime_metric.show import to_terminal
 
     console = Console()
-    for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True)):
+    for number, (heading, explanation) in enumerate(zip(_headings(lines), shown, strict=True)):
         if heading:
             between = "\n" if number else ""
             console.print(f"{between}[bold]{heading}[/bold]", highlight=False)
         to_terminal(explanation, console, function_words=function_words)
 
 
-def _as_row(line: Line, explanation: Explanation) -> dict[str, Any]:
-    data = explanation.to_dict()
-    return {LINE: line.number, "summary": data.pop("prediction"), **data}
+def _write(output: Path, lines: list[Line], shown: list[Explanation], *, worst_first: bool) -> None:
+    if output.suffix.lower() == PAGE:
+        from estime_metric.show import to_html
+
+        write_text(output, to_html(shown, headings=_headings(lines), worst_first=worst_first))
+    else:
+        rows = []
+        for line, explanation in zip(lines, shown, strict=True):
+            data = explanation.to_dict()
+            rows.append({LINE: line.number, "summary": data.pop("prediction"), **data})
+        write(output, rows)
+    say_wrote(counted(len(shown), "pair"), output)

@@ -61,10 +61,6 @@ def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None
         assert not names or any(name.startswith("--") for name in names), names
 
 
-def option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
     """Only which measures are computed differs: `explain` and the benchmarks do not choose them."""
     shared = {f"--{field.name.replace('_', '-')}" for field in dataclasses.fields(ScoringOptions)}
