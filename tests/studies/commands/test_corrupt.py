@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
+from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 from tests.command import json_rows, run_command, write_jsonl
 from tests.families import SENTENCES
 
@@ -26,15 +27,9 @@ def test_pairs_become_labeled_pairs(table: Path, bert_folder: str, tmp_path: Pat
     out = tmp_path / "labeled.jsonl"
     shown = run(table, "-o", out, "-m", bert_folder, "-n", "3,1", "--seed", 5, "-q")
     rows = json_rows(out)
-    assert [(row["pair"], row["label"], row["n_errors"]) for row in rows] == [
-        (str(line), label, number)
-        for line in (1, 2, 3)
-        for label, number in ((1, 0), (0, 1), (0, 3))
-    ]
-    expected = SubtleErrors(bert_folder, n_errors=3, seed=5)(SENTENCES[:3])
-    assert [row["summary"] for row in rows[::3]] == list(SENTENCES[:3])
-    assert [row["summary"] for row in rows[2::3]] == [corrupted.text for corrupted in expected]
-    assert [row["source"] for row in rows[::3]] == ["Source 0.", "Source 1.", "Source 2."]
+    corrupted = SubtleErrors(bert_folder, n_errors=3, seed=5)(SENTENCES[:3])
+    expected = labeled_rows([row["source"] for row in rows[::3]], corrupted, (1, 3), "123")
+    assert rows == expected
     assert "3 clean and 6 corrupted rows, 0 rows skipped" in shown.stdout
     assert "SubtleErrors|model:bert@sha256-" in shown.stdout
     assert shown.stderr == ""

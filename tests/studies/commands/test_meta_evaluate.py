@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scipy import stats
 
 from estime_metric.studies.meta import (
     evaluate_all,
     read_grids,
 )
-from tests.command import run_command
+from tests.command import csv_rows, run_command
 from tests.studies.meta.conftest import made_up
 
 run = partial(run_command, "meta-evaluate", columns=120)
@@ -105,47 +104,24 @@ def test_empty_cells_missing_systems_and_constant_groups_are_said(
     assert "Empty cells: Expected at least 4 systems" in run(scores, judgements, *options).stdout
 
 
-def test_each_measure_and_each_two_rest_on_the_summaries_that_they_have(
+def test_how_many_summaries_each_measure_and_each_two_have_is_said(
     tables: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """Against pandas and scipy on the common rows."""
-    table, judged = pd.read_csv(tables[0]), pd.read_json(tables[1], lines=True)
+    table = pd.read_csv(tables[0])
     table.loc[table.index % 5 == 0, "alarms"] = None
     table.loc[table.index % 7 == 0, "soft"] = None
     table.to_csv(tables[0], index=False)
-    out = tmp_path / "out"
-    options = ["--judgements", "fluency", "--levels", "summary,system", "--methods", "spearman"]
-    options += ["-n", 20, "--drop-missing", "-o", out, "--overwrite"]
-    merged = table.assign(fluency=judged["fluency"], alarms=-table["alarms"])
-
-    def correlation(rows: pd.DataFrame, measure: str, level: str) -> float:
-        if level == "system":
-            rows = rows.groupby("system")[[measure, "fluency"]].mean().round(9)
-        return float(stats.spearmanr(rows[measure], rows["fluency"]).statistic)
-
-    for test in ("bootstrap", "williams"):
-        shown = run(*tables, *options, "--significance", test)
-        agreement = pd.read_csv(out / "agreement.csv")
-        assert list(agreement["value"]) == pytest.approx(
-            [
-                correlation(merged.dropna(subset=measure), measure, level)
-                for measure in ("alarms", "soft")
-                for level in ("summary", "system")
-            ]
-        )
-        both = merged.dropna(subset=["alarms", "soft"])
-        differences = pd.read_csv(out / "differences.csv").set_index("level")
-        for level in ("summary", "system"):
-            values = [correlation(both, measure, level) for measure in ("alarms", "soft")]
-            columns = ["first_value", "second_value", "difference"]
-            expected = [*values, values[0] - values[1]]
-            assert list(differences.loc[level, columns]) == pytest.approx(expected)
-        for line in (
-            "9 documents, 6 systems, 43 summaries: alarms with fluency.",
-            "9 documents, 6 systems, 46 summaries: soft with fluency.",
-            f"alarms and soft: {len(both)} summaries in common.",
-        ):
-            assert line in shown.stdout
-        assert "'soft' is missing for (d0, s0)" in shown.stderr
+    options = ["--judgements", "fluency", "--levels", "summary", "--methods", "spearman"]
+    options += ["--drop-missing", "--significance", "williams", "-o", tmp_path / "out"]
+    shown = run(*tables, *options)
+    for line in (
+        "9 documents, 6 systems, 43 summaries: alarms with fluency.",
+        "9 documents, 6 systems, 46 summaries: soft with fluency.",
+        f"alarms and soft: {len(table.dropna())} summaries in common.",
+    ):
+        assert line in shown.stdout
+    assert "'soft' is missing for (d0, s0)" in shown.stderr
+    (row,) = csv_rows(tmp_path / "out" / "differences.csv")
+    assert (row["first"], row["second"]) == ("alarms", "soft")
     refused = run(*tables, "--significance", "williams", status=2).stderr
     assert "--levels to be one of system, summary, but got 'pairwise'" in refused

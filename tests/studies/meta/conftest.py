@@ -1,15 +1,10 @@
-"""Grids: made up, with ties and constant groups, and SummEval's with the published scores of the
-coherence measures.
-"""
+"""Grids with ties and constant groups, and the published scores of coherence measures by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
 
-from estime_metric.studies.meta import Grid, join, read_keyed
+from estime_metric.studies.meta import Grid
 from tests.command import csv_rows, json_rows
 from tests.conftest import SUMMEVAL
 
@@ -47,19 +42,3 @@ def read_by_hand(measure: str) -> list[np.ndarray]:
     return [
         np.array([[cells[d, s] for s in systems] for d in documents]) for cells in (scores, gold)
     ]
-
-
-@pytest.fixture(scope="session")
-def coherence() -> Callable[[str], Grid]:
-    """measure -> its published scores of SummEval, and the experts' coherence; 16 systems."""
-    if not PUBLISHED.is_dir():
-        pytest.skip(
-            "the published scores are looked for in shared/data/coherence_scores next to the repository"
-        )
-    judgements = read_keyed(SUMMEVAL / "summeval.jsonl")
-
-    def grid(measure: str) -> Grid:
-        scores = read_keyed(PUBLISHED / f"{measure}.csv")
-        return join(scores, judgements, "score", "coherence", missing="drop")
-
-    return grid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -72,41 +73,21 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("scored", "judged", "problem", "dropped"),
+    ("scored", "judged", "problem"),
     [
-        (
-            without(SCORED, ("b", "Y")),
-            JUDGED,
-            r"'m' is missing for \(b, Y\)",
-            r"'m' is missing for (b, Y)",
-        ),
-        (
-            SCORED,
-            without(JUDGED, ("b", "X")),
-            r"'j' is missing for \(b, X\)",
-            r"'j' is missing for (b, X)",
-        ),
-        (
-            without(SCORED, ("b", "X"), ("b", "Y")),
-            JUDGED,
-            "document without scores: b",
-            "document without scores: b",
-        ),
-        (
-            SCORED | {("b", "Y"): np.nan},
-            JUDGED,
-            r"'m' is missing for \(b, Y\)",
-            r"'m' is missing for (b, Y)",
-        ),
+        (without(SCORED, ("b", "Y")), JUDGED, "'m' is missing for (b, Y)"),
+        (SCORED, without(JUDGED, ("b", "X")), "'j' is missing for (b, X)"),
+        (without(SCORED, ("b", "X"), ("b", "Y")), JUDGED, "document without scores: b"),
+        (SCORED | {("b", "Y"): np.nan}, JUDGED, "'m' is missing for (b, Y)"),
     ],
 )
 def test_missing_cells_are_named_and_dropped_on_request(
-    scored: dict, judged: dict, problem: str, dropped: str
+    scored: dict, judged: dict, problem: str
 ) -> None:
-    with pytest.raises(ValueError, match=problem):
+    with pytest.raises(ValueError, match=re.escape(problem)):
         joined(scored, judged)
     grid = joined(scored, judged, missing="drop")
-    assert grid.dropped == (dropped,)
+    assert grid.dropped == (problem,)
     common = {key: value for key, value in scored.items() if key in judged and value == value}
     pd.testing.assert_frame_equal(
         grid.cells.sort_index().reset_index(),

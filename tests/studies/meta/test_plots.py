@@ -6,27 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from estime_metric.studies.columns import SUMMEVAL_SYSTEMS
 from estime_metric.studies.meta import plots
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 
-NAMES = [
-    "LEAD-3",
-    "neusum",
-    "BanditSum",
-    "RNES",
-    "PG",
-    "abssentrw",
-    "Bottom-Up",
-    "Improve-abs",
-    "Unified-ext-abs",
-    "ROUGESal",
-    "Multi-task (Ent + QG)",
-    "Closed book decoder",
-    "T5",
-    "GPT-2 (zero shot)",
-    "BART",
-    "Pegasus",
-]
+NAMES = [*SUMMEVAL_SYSTEMS.values()][:16]
 
 
 def tables(documents: int = 40, systems: int = 16) -> tuple[np.ndarray, np.ndarray]:

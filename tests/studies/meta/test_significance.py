@@ -80,24 +80,12 @@ def test_the_table_holds_quantiles_of_the_resamples() -> None:
         assert row["undefined"] == np.isnan(drawn).sum()
 
 
-def test_intervals_of_each_system() -> None:
+def test_each_system_has_its_own_correlation() -> None:
     grid = made_up(12, 5, seed=2)
-    options = {"levels": ["summary"], "methods": ["kendall_b"], "resample": "documents"}
-    computed = meta.evaluate_all(by_system(grid), **options, n=40, seed=7)
-
-    def alone(scores: np.ndarray, judgements: np.ndarray) -> list[float]:
-        groups = oracle.groups(scores, judgements, "intra_system", "kendall_b")
-        return [oracle.correlation(x, y, "kendall_b") for x, y in groups]
-
-    np.testing.assert_allclose(computed["value"], alone(grid.scores, grid.judgements))
-    samples = [
-        alone(*sample)
-        for sample in oracle.resample(grid.scores, grid.judgements, "documents", 40, 7)
-    ]
-    assert list(computed["undefined"]) == np.isnan(samples).sum(axis=0).tolist()
-    np.testing.assert_allclose(
-        computed[["low", "high"]].T, np.nanquantile(samples, [0.025, 0.975], axis=0)
-    )
+    computed = meta.evaluate_all(by_system(grid), levels=["summary"], methods=["kendall_b"], n=1)
+    groups = oracle.groups(grid.scores, grid.judgements, "intra_system", "kendall_b")
+    expected = [oracle.correlation(*group, "kendall_b") for group in groups]
+    assert list(computed["value"]) == pytest.approx(expected)
 
 
 def rivals(documents: int = 9, systems: int = 6, seed: int = 0) -> tuple[Grid, Grid]:
@@ -232,6 +220,30 @@ def test_differences_are_those_of_each_pair_alone(test: str) -> None:
         assert list(part["difference"]) == [each.difference for each in expected]
         assert list(part["p_holm"]) == holm([each.p_value for each in expected]).tolist()
         assert part["low"].notna().all() == (test == "bootstrap")
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_two_measures_rest_on_the_summaries_that_both_have(test: str) -> None:
+    both = rivals()
+    lacking = [np.random.default_rng(seed).random((9, 6)) < 0.2 for seed in (1, 2)]
+    grids = [
+        grid_of(*(np.where(gaps, np.nan, side) for side in (grid.scores, grid.judgements)), name)
+        for grid, gaps, name in zip(both, lacking, "ab", strict=True)
+    ]
+    unknown = np.logical_or(*lacking)
+    computed = compare_all(grids, test=test, levels=("summary", "system"), methods=("spearman",))
+    for row in computed.itertuples():
+        values = [
+            oracle.value(
+                np.where(unknown, np.nan, grid.scores),
+                np.where(unknown, np.nan, grid.judgements),
+                row.level,
+                "spearman",
+            )
+            for grid in both
+        ]
+        assert [row.first_value, row.second_value] == pytest.approx(values)
+        assert row.note == f"a and b: {(~unknown).sum()} summaries in common"
 
 
 def test_a_measure_without_a_value_is_noted() -> None:

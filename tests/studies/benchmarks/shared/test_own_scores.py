@@ -71,24 +71,18 @@ def test_gaps_and_strangers_are_named(data: SummEval, table: pd.DataFrame) -> No
 
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
     others = pd.DataFrame(list(data.keys), columns=["doc_id", "system"]).assign(consistency=5.0)
-    blocks = []
-    for layer in (1, 2):
-        result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(
-            data.summaries, data.sources
-        )
-        rows = result.table().drop(columns="signature").join(others)
-        score_table.write(
-            tmp_path / f"layer{layer}.jsonl", rows[::-1], {"signature": result.signature}
-        )
-        blocks.append(tmp_path / f"layer{layer}.jsonl")
-    scores = score(data, own_blocks(blocks))
-    labels = [column.label for column in scores.columns]
-    assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
+    scorer = EstimeScorer(model=bert_folder, layers=2, measures=("soft",))
+    result = scorer.score(data.summaries, data.sources)
+    rows = result.table().drop(columns="signature").join(others)
+    path = tmp_path / "mine.jsonl"
+    score_table.write(path, rows[::-1], {"signature": result.signature})
+    scores = score(data, own_blocks([path]))
+    labels = {column.label for column in scores.columns}
+    assert {"(-)alarms [mine]", "soft [mine]"} <= labels
     for name in ("consistency", "tokens", "coverage", "copied_density"):
-        assert f"{name} [layer1]" not in labels
-    expected = EstimeScorer(model=bert_folder, layers=2).score(data.summaries, data.sources)
-    assert scores.frame["layer2:alarms"].tolist() == expected.values("alarms").tolist()
-    assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
+        assert f"{name} [mine]" not in labels
+    assert scores.frame["mine:alarms"].tolist() == result.values("alarms").tolist()
+    assert result.signature in scores.signatures["Scores of mine"]
 
 
 def test_tables_that_do_not_fit_are_refused_by_name(

@@ -81,7 +81,7 @@ def test_correlations_are_those_of_scipy(scores: Scored, correlations: pd.DataFr
         if row.level == "system":
             x, y = x.mean(axis=0), y.mean(axis=0)
         assert row.value == pytest.approx(
-            oracle.by_scipy(x.ravel(), y.ravel(), row.method), abs=1e-9
+            oracle.correlation(x.ravel(), y.ravel(), row.method), abs=1e-9
         )
         assert -1 - 1e-9 <= row.low <= row.high <= 1 + 1e-9
 
@@ -126,30 +126,26 @@ def test_tables_show_the_correlations(
     assert set(tables_of(one)) == {"table1", "table2"}
 
 
-def test_a_measure_without_one_system_is_a_row_of_dashes_and_one_note(data: SummEval) -> None:
-    table = pd.DataFrame(list(data.keys), columns=["document", "system"]).assign(
-        judge=range(len(data))
-    )
-    partial = own_block(table[table["system"] != "M2"], "mine")
-    results = run(BENCHMARK, data, [made_block(COLUMNS), partial], resamples=5)
+def test_a_measure_with_gaps_rests_on_fewer_documents_or_is_a_row_of_dashes(
+    data: SummEval,
+) -> None:
+    table = pd.DataFrame(list(data.keys), columns=["document", "system"])
+    judge = table.assign(judge=range(len(data)))
+    fewer = own_block(judge.drop(index=[1, 4]), "fewer")  # of two documents
+    none = own_block(judge[judge["system"] != "M2"], "none")
+    results = run(BENCHMARK, data, [made_block(COLUMNS), fewer, none], resamples=5)
+    counts = results.frames["correlations.csv"].groupby("measure")["documents"].unique()
+    assert (list(counts["judge [fewer]"]), list(counts["ROUGE-1"])) == ([2], [4])
+    notes = {
+        "Empty, because no document has a score of every system: judge [none].",
+        "On fewer than the 4 documents, those with a score of every system: judge [fewer] (2).",
+    }
+    for name in ("table1", "table2", "layers"):
+        assert notes <= set(results.tables[name].notes)
     for name, section in (("table1", "fluency"), ("table2", "")):
         rows = results.tables[name].cells(results.tables[name].sections[section])
-        place = rows["measure"].index("judge [mine]")
-        assert {cells[place] for heading, cells in rows.items() if heading != "measure"} == {"–"}
-        notes = [note for note in results.tables[name].notes if note.startswith("Empty, because")]
-        assert notes == ["Empty, because no document has a score of every system: judge [mine]."]
-
-
-def test_a_measure_with_a_gap_rests_on_fewer_documents_and_that_is_said(data: SummEval) -> None:
-    table = pd.DataFrame(list(data.keys), columns=["document", "system"])
-    judge = table.assign(judge=range(len(data))).drop(index=[1, 4])  # of two documents
-    blocks = [made_block(COLUMNS), own_block(judge, "mine")]
-    results = run(BENCHMARK, data, blocks, resamples=5)
-    counts = results.frames["correlations.csv"].groupby("measure")["documents"].unique()
-    assert (list(counts["judge [mine]"]), list(counts["ROUGE-1"])) == ([2], [4])
-    note = "On fewer than the 4 documents, those with a score of every system: judge [mine] (2)."
-    for name in ("table1", "table2", "layers"):
-        assert note in results.tables[name].notes
+        place = rows.pop("measure").index("judge [none]")
+        assert {cells[place] for cells in rows.values()} == {"–"}
 
 
 def made(
