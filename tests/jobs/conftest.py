@@ -41,6 +41,17 @@ def table(tmp_path: Path) -> Path:
     return write_jsonl(tmp_path / "pairs.jsonl", rows(40))
 
 
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.jsonl"
+
+
+@pytest.fixture
+def job(table: Path, out: Path) -> Job:
+    """A job of forty pairs."""
+    return Job(inputs=(table,), output=out)
+
+
 @pytest.fixture(scope="session")
 def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, window=60, margin=10)

@@ -78,9 +78,8 @@ def test_a_chunk_has_less_text_if_an_encoder_has_more_to_do(
 
 
 @pytest.fixture
-def stopped(table: Path, tmp_path: Path, scorer: EstimeScorer) -> Job:
+def stopped(job: Job, scorer: EstimeScorer) -> Job:
     """A job that has kept two chunks."""
-    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
     score_chunks(job, scorer, 2)
     return job
 
@@ -99,12 +98,12 @@ def stopped(table: Path, tmp_path: Path, scorer: EstimeScorer) -> Job:
 )
 def test_what_can_be_read_is_resumed_and_the_rest_is_scored_again(
     stopped: Job,
-    tmp_path: Path,
+    out: Path,
     scorer: EstimeScorer,
     left: Callable[[list[bytes]], list[bytes]],
     chunks: int,
 ) -> None:
-    out, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    whole = out.with_name("whole.jsonl")
     score_files(replace(stopped, output=whole), scorer)
     kept = journal_path(out).read_bytes().splitlines(keepends=True)
     pairs = sum(len(chunk["rows"]) for chunk in json_rows(journal_path(out))[1 : 1 + chunks])
@@ -116,9 +115,9 @@ def test_what_can_be_read_is_resumed_and_the_rest_is_scored_again(
 
 @pytest.mark.parametrize("record", [b"[]\n", b"{\n", b'{"signature": "s"}\n'])
 def test_a_journal_with_a_damaged_record_is_not_resumed(
-    stopped: Job, scorer: EstimeScorer, tmp_path: Path, record: bytes
+    stopped: Job, out: Path, scorer: EstimeScorer, record: bytes
 ) -> None:
-    kept = journal_path(tmp_path / "out.jsonl")
+    kept = journal_path(out)
     _, *chunks = kept.read_bytes().splitlines(keepends=True)
     kept.write_bytes(b"".join([record, *chunks]))
     with pytest.raises(ValueError, match="damaged"):
@@ -126,10 +125,9 @@ def test_a_journal_with_a_damaged_record_is_not_resumed(
 
 
 def test_an_input_that_grows_between_interruptions_is_resumed_each_time(
-    table: Path, scorer: EstimeScorer, tmp_path: Path
+    job: Job, table: Path, out: Path, scorer: EstimeScorer
 ) -> None:
     """The last chunk of the first runs is what there was of it."""
-    job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
     kept = 0
     for number in (13, 17, 31):
         write_jsonl(table, rows(number))
@@ -137,9 +135,9 @@ def test_an_input_that_grows_between_interruptions_is_resumed_each_time(
     report = score_files(job, scorer, existing="resume")
     assert (report.resumed, report.summary.pairs) == (kept, 31)
     assert kept > 17
-    score_files(replace(job, output=tmp_path / "whole.jsonl"), scorer)
-    whole, grown = (
-        [(row["line"], row["alarms"]) for row in json_rows(tmp_path / f"{name}.jsonl")]
-        for name in ("whole", "out")
+    whole = out.with_name("whole.jsonl")
+    score_files(replace(job, output=whole), scorer)
+    expected, grown = (
+        [(row["line"], row["alarms"]) for row in json_rows(path)] for path in (whole, out)
     )
-    assert grown == whole
+    assert grown == expected

@@ -75,18 +75,6 @@ def started(arguments: list[str], streams: Path, moment: int = 0) -> tuple[BaseP
     return process, receiver
 
 
-@pytest.fixture(scope="module")
-def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """What a run that nothing stops makes of the long table, by format."""
-    folder = tmp_path_factory.mktemp("whole")
-    table = write_jsonl(folder / "pairs.jsonl", rows(300))
-    outputs = {ending: folder / f"whole{ending}" for ending in WRITABLE}
-    with mock.patch("estime_metric.jobs.journal.LINES", 8):
-        for output in outputs.values():
-            run_command(*command(table, output))
-    return outputs
-
-
 @pytest.fixture
 def long_table(tmp_path: Path) -> Path:
     return write_jsonl(tmp_path / "pairs.jsonl", rows(300))
@@ -108,9 +96,9 @@ def check_whole(long_table: Path, out: Path, whole: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", WRITABLE)
 def test_kill_9_at_random_moments_loses_and_doubles_nothing(
-    long_table: Path, wholes: dict[str, Path], tmp_path: Path, ending: str
+    long_table: Path, tmp_path: Path, ending: str
 ) -> None:
-    out = tmp_path / f"out{ending}"
+    out, whole = tmp_path / f"out{ending}", tmp_path / f"whole{ending}"
     rng = random.Random(ending)
     killed = 0
     for _ in range(KILLS):
@@ -125,7 +113,8 @@ def test_kill_9_at_random_moments_loses_and_doubles_nothing(
         process.join()
         killed += process.exitcode == -signal.SIGKILL
     assert killed > KILLS // 2
-    check_whole(long_table, out, wholes[ending])
+    run_command(*command(long_table, whole))
+    check_whole(long_table, out, whole)
 
 
 @pytest.mark.slow
@@ -168,10 +157,9 @@ def test_kill_9_at_each_operation_on_a_file(tmp_path: Path, ending: str, option:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_at_once_and_says_how_to_resume(
-    long_table: Path, wholes: dict[str, Path], tmp_path: Path, number: signal.Signals
+    long_table: Path, out: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     """Stopped meanwhile, it keeps every other run from its output."""
-    out = tmp_path / "out.jsonl"
     process, kept = started(command(long_table, out), tmp_path / "streams.txt")
     kept.recv_bytes()
     assert process.pid is not None
@@ -190,4 +178,6 @@ def test_a_signal_ends_at_once_and_says_how_to_resume(
     assert journal_path(out).exists()
     assert f"What was scored for {out} is kept. Run it again with --resume to continue." in printed
     assert "Traceback" not in printed
-    check_whole(long_table, out, wholes[".jsonl"])
+    whole = tmp_path / "whole.jsonl"
+    run_command(*command(long_table, whole))
+    check_whole(long_table, out, whole)
