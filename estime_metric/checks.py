@@ -278,15 +278,14 @@ def measure_tuple(name: str, measures: Any, choices: Collection[str]) -> tuple[s
     return tuple(dict.fromkeys(names))
 
 
-def tag_set(name: str, tags: Any) -> frozenset[str]:
-    """Returns tags as a set. A single string or a value that is not iterable raises TypeError; a tag must
-    pass `check_name`.
+def tag_tuple(name: str, tags: Any) -> tuple[str, ...]:
+    """Returns tags sorted, each once: `datasets` looks results up by a hash of the pickled options, and sets
+    are pickled in another order in each process. A single string or a value that is not iterable raises
+    TypeError; a tag must pass `check_name`.
     """
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
-    for tag in (checked := frozenset(tags)):
-        check_name(name, tag)
-    return checked
+    return tuple(sorted({check_name(name, tag) for tag in tags}))
 
 
 def dtype_name(name: str, dtype: Any, choices: Sequence[str]) -> str:

@@ -179,8 +179,8 @@ class EstimeConfig:
     tagger: str | Callable[[list[str]], Sequence[Any]] | None = _option(  # noqa: RUF009 - a field
         None, partial(checks.check_callable, choices=TAGGERS)
     )
-    keep_tags: frozenset[str] | None = _option(None, checks.tag_set)
-    drop_tags: frozenset[str] | None = _option(None, checks.tag_set)
+    keep_tags: tuple[str, ...] | None = _option(None, checks.tag_tuple)
+    drop_tags: tuple[str, ...] | None = _option(None, checks.tag_tuple)
     min_tokens: int | None = _option(
         None,
         partial(checks.integer, least=1),
@@ -210,7 +210,8 @@ class EstimeConfig:
         for option in dataclasses.fields(self):
             value = getattr(self, option.name)
             if value is not None or option.default is not None:
-                self._set(option.name, option.metadata["check"](option.name, value))
+                checked = option.metadata["check"](option.name, value)
+                object.__setattr__(self, option.name, checked)
         checks.check_window(self.window, self.margin)
         if self.splitter != SPLITTERS[0] and not self.splits_words:
             raise ValueError(
@@ -222,21 +223,6 @@ class EstimeConfig:
                 raise ValueError(
                     f"Expected argument `tagger` to be set if `{name}` is set, but got None."
                 )
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A set is pickled in another order in each process: `datasets` looks results up by a hash of this.
-        return {
-            name: tuple(sorted(value)) if isinstance(value, frozenset) else value
-            for name, value in self.__dict__.items()
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            is_set = name in ("keep_tags", "drop_tags") and value is not None
-            self._set(name, frozenset(value) if is_set else value)
-
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
 
     @property
     def layer_tuple(self) -> tuple[int, ...]:
@@ -311,10 +297,8 @@ class EstimeConfig:
             parts["splitter"] = callable_name(self.splitter)
         if self.tagger is not None:
             parts["tagger"] = callable_name(self.tagger)
-            parts["keep"] = (
-                "all" if self.keep_tags is None else escaped(",".join(sorted(self.keep_tags)))
-            )
-            parts["drop"] = escaped(",".join(sorted(self.drop_tags or ())))
+            parts["keep"] = "all" if self.keep_tags is None else escaped(",".join(self.keep_tags))
+            parts["drop"] = escaped(",".join(self.drop_tags or ()))
         if "soft" in self.measures:
             parts["soft"] = (
                 "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)

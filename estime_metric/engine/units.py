@@ -28,7 +28,7 @@ from estime_metric.wording.source import SourceWording
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
-Tags = frozenset[str]
+Tags = tuple[str, ...]
 
 Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `BundledTokenizer`
 

@@ -143,12 +143,8 @@ class Job:
 
 
 def _to_json(value: Any) -> Any:
-    """A value of an option that JSON does not have: a set of tags, a function or a path."""
-    return (
-        sorted(value)
-        if isinstance(value, frozenset)
-        else getattr(value, "__qualname__", str(value))
-    )
+    """A value of an option that JSON does not have: a function or a path."""
+    return getattr(value, "__qualname__", str(value))
 
 
 def score_files(
