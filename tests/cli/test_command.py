@@ -18,7 +18,7 @@ from estime_metric import __version__, cli
 from estime_metric.cli import app, console, score
 from estime_metric.cli.options import ScoringOptions
 from tests.command import SHORT, run_command, run_python
-from tests.studies.made import DATA
+from tests.studies.conftest import DATA
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,11 +12,11 @@ import torch
 
 torchmetrics = pytest.importorskip("torchmetrics")
 
-from estime_metric import EncoderUnavailableError, EstimeScorer, estime  # noqa: E402
+from estime_metric import EncoderUnavailableError, EstimeScorer  # noqa: E402
 from estime_metric.integrations.states import values_of  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from estime_metric.measures import BASE_MEASURES  # noqa: E402
-from tests.integrations.conftest import MakeMetric, Pairs, named, unzip  # noqa: E402
+from tests.integrations.conftest import MakeMetric, Pairs, named  # noqa: E402
 
 
 def test_each_batch_has_its_mean_and_all_have_theirs(
@@ -109,17 +109,13 @@ def test_an_honest_repeat_is_not_accused_however_it_was_rounded(
 
 def test_undefined_values_are_counted_in_a_warning(bert_folder: str, pairs: Pairs) -> None:
     some = [*pairs[:4], ("", pairs[0][1]), (" ", "zebra"), ("!?", "zebra")]
-    result = estime(*unzip(some), model=bert_folder)
     metric = ESTIME(model=bert_folder, return_dict=True, cache=None)
     metric.update(**named(some[:3]))
     for numbers in ([3, 4, 5, 6], [4, 3]):
         ids = [2**53 + 3 - number for number in numbers]  # up to the largest one
         metric.update(**named([some[number] for number in numbers]), ids=ids)
     with pytest.warns(UserWarning, match="alarm_rate is undefined for 3 of 7 pairs"):
-        values = metric.compute()
-    assert values.pop("blank") == 2  # a number, not a share
-    means = {name: float(result[name].nanmean()) for name in values}
-    assert values == pytest.approx(means, rel=1e-6)
+        assert metric.compute()["blank"] == 2  # a number, not a share
 
 
 def test_sources_go_by_keyword_since_others_targets_are_references(alarms: MakeMetric) -> None:
@@ -136,8 +132,6 @@ def test_sources_go_by_keyword_since_others_targets_are_references(alarms: MakeM
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"measur": "alarms"}, TypeError, r"but got `measur`\. Did you mean `measure`"),
-        ({"model": "embeded"}, OSError, "Did you mean model='embedded'"),
         ({"measure": ["alarms"]}, TypeError, r"one name, .* `return_dict=True, measures="),
         ({"return_dict": True}, ValueError, r"but got both.* measures=\['alarms'\]"),
         ({"layers": [1, 2]}, ValueError, "`return_dict` to be True if several layers"),

@@ -4,6 +4,7 @@ with nothing and with scores of files.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors, experim
 from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
 from estime_metric.studies.printed import to_markdown
 from tests.families import SENTENCES
-from tests.studies.made import DATA, made_folder
+from tests.studies.conftest import DATA
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +134,7 @@ def test_the_digest_is_of_texts_and_judgements(tmp_path: Path) -> None:
     for number, change in enumerate(
         [("", ""), ("", ""), ("the ", "this "), ('"consistency": 3.0', '"consistency": 2.0')]
     ):
-        folder = made_folder(tmp_path / str(number), "summeval")
+        folder = shutil.copytree(DATA / "summeval", tmp_path / str(number))
         for path in folder.rglob("*.*"):
             path.write_text(path.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
         digests.append(summeval.read(folder).digest)

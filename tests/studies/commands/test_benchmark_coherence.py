@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,12 +14,12 @@ from estime_metric.studies.benchmarks.coherence_scores.data import read
 from estime_metric.studies.benchmarks.coherence_scores.statistics import analyze
 from estime_metric.studies.benchmarks.shared.scored import Scored
 from tests.command import csv_rows, json_rows, run_command
-from tests.studies.made import made_folder
+from tests.studies.conftest import DATA
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return made_folder(tmp_path, "coherence_scores")
+    return shutil.copytree(DATA / "coherence_scores", tmp_path / "data")
 
 
 @pytest.mark.slow

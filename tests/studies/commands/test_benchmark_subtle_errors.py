@@ -1,14 +1,12 @@
-"""``estime benchmark subtle-errors`` on real pairs with the bundled encoder, and on small ones."""
+"""``estime benchmark subtle-errors`` on made-up pairs."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from estime_metric.examples import PATH as EXAMPLES
 from tests.command import SHORT, csv_rows, json_rows, run_command, write_jsonl
 from tests.families import SENTENCES
 
@@ -25,24 +23,6 @@ def table(tmp_path: Path) -> Path:
 def shown_rows(text: str, title: str) -> list[str]:
     """The lines of a part of a table on the screen."""
     return text[text.index(f"\n{title}\n") :].split("\n\n")[0].splitlines()
-
-
-@pytest.mark.slow
-def test_real_pairs(tmp_path: Path) -> None:
-    """On the four faithful example pairs."""
-    pairs = [row for row in json_rows(EXAMPLES) if row["verdict"] == "faithful"]
-    path, folder = write_jsonl(tmp_path / "faithful.jsonl", pairs), tmp_path / "out"
-    options = ["-n", "1,5", "-q", "--resamples", "20", "-o", folder]
-    shown = run(path, "-m", "embedded-small", *options)
-    labels = {line.split()[0] for line in shown_rows(shown.stdout, "5 errors, 4 pairs")[3:]}
-    assert {"(-)alarms-5", "(-)inconsistency-5", "(-)J-Shannon"} <= labels
-    assert "SubtleErrors|model:embedded-small@sha256-" in shown.stdout
-    rows = pd.read_csv(folder / "scores.csv")
-    alarms = rows.groupby("n_errors")["estime_token_5"].sum()
-    assert list(alarms.index) == [0, 1, 5]
-    assert alarms[0] < alarms[5]
-    rows = json_rows(folder / "pairs.jsonl")
-    assert [len(row["errors"]) for row in rows] == [0, 1, 5] * 4
 
 
 def test_a_named_generator_several_layers_and_a_second_setting(
@@ -69,15 +49,17 @@ def test_ids_are_compared_as_text_before_anything_is_corrupted(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_scores_of_files_join(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    models = ["-m", bert_folder, "--generator", bert_folder]
-    options = [table, *models, "-n", "1,2", *QUICK]
+def test_scores_of_files_join(table: Path, tmp_path: Path) -> None:
+    """With the generator of the bundled encoders."""
+    options = [table, "-m", "embedded-small", "-n", "1,2", *QUICK]
     run(*options, "-o", tmp_path / "first")
     rows = json_rows(tmp_path / "first" / "pairs.jsonl")
+    assert [len(row["errors"]) for row in rows] == [0, 1, 2] * 5
     scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
     mine = write_jsonl(tmp_path / "mine.jsonl", scored)
     shown = run(*options, "--scores", mine, "--lower", "size")
     assert "Fewer than 10 pairs have no interval." in shown.stdout
+    assert "SubtleErrors|model:embedded-small@sha256-" in shown.stdout
     lines = shown_rows(shown.stdout, "2 errors, 5 pairs")
     assert any(line.startswith("(-)size [mine]") for line in lines)
     assert "2 errors, 5 pairs, but fewer with a score: (-)size [mine] (4)." in shown.stdout

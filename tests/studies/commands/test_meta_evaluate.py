@@ -26,18 +26,13 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     """
     grid, other = made_up(), made_up(seed=1)
     scores, judgements = tmp_path / "scores.csv", tmp_path / "judgements.jsonl"
-    cells = [(f"d{row}", f"s{column}") for row in range(9) for column in range(6)]
-    scored, judged = (
-        pd.DataFrame(cells, columns=[document, "system"]) for document in ("doc", "doc_id")
-    )
-    scored["alarms"], scored["soft"], scored["text"] = (
-        -grid.scores.ravel(),
-        other.scores.ravel(),
-        "a text",
-    )
-    judged["consistency"], judged["fluency"] = grid.judgements.ravel(), other.judgements.ravel()
-    scored.to_csv(scores, index=False)
-    judged.to_json(judgements, orient="records", lines=True, double_precision=15)
+    keys = grid.cells.reset_index()[["document", "system"]]
+    keys.rename(columns={"document": "doc"}).assign(
+        alarms=-grid.scores.ravel(), soft=other.scores.ravel(), text="a text"
+    ).to_csv(scores, index=False)
+    keys.rename(columns={"document": "doc_id"}).assign(
+        consistency=grid.judgements.ravel(), fluency=other.judgements.ravel()
+    ).to_json(judgements, orient="records", lines=True, double_precision=15)
     return scores, judgements
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,16 +15,28 @@ from estime_metric.studies.benchmarks.summeval.data import (
     from_rows,
     read_folder,
 )
-from tests.command import write_jsonl
+from tests.command import json_rows, write_jsonl
 from tests.conftest import SUMMEVAL
-from tests.studies.conftest import hub_rows
-from tests.studies.made import made_folder, made_rows
 
 DOCUMENTS, SYSTEMS = ["b-doc", "a-doc", "007", "d"], ["M10", "M2", "M0"]
 
 
-def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval) -> None:
-    rows = made_rows("summeval")
+def hub_rows(data: SummEval) -> list[dict[str, Any]]:
+    """The same data in the layout of the Hub's."""
+    return [
+        {
+            "machine_summaries": list(rows["summary"]),
+            "human_summaries": rows["references"].iloc[0],
+            **{quality: list(rows[quality]) for quality in QUALITIES},
+            "text": rows["source"].iloc[0],
+            "id": document,
+        }
+        for document, rows in data.table.groupby("document", sort=False)
+    ]
+
+
+def test_a_folder_is_read_in_the_order_of_its_summaries(folder: Path, data: SummEval) -> None:
+    rows = json_rows(folder / "summeval.jsonl")
     assert (data.documents, data.systems, data.origin, len(data)) == (
         DOCUMENTS,
         SYSTEMS,
@@ -75,17 +88,19 @@ def test_rows_of_the_hubs_layout_may_lack_different_names(data: SummEval) -> Non
         from_rows(rows, "x")
 
 
-def test_missing_rows_are_named(tmp_path: Path) -> None:
-    rows = made_rows("summeval")
+def test_missing_rows_are_named(folder: Path) -> None:
+    rows = json_rows(folder / "summeval.jsonl")
+    write_jsonl(folder / "summeval.jsonl", rows[:7] + rows[8:])
     with pytest.raises(
         ValueError, match=r"each document with each system, .* none for \(007, M2\)"
     ):
-        read_folder(made_folder(tmp_path, "summeval", rows[:7] + rows[8:]))
+        read_folder(folder)
     rows[11]["doc_id"] = "nowhere"
+    write_jsonl(folder / "summeval.jsonl", rows)
     with pytest.raises(
         ValueError, match=r"documents.jsonl to contain the documents .* none for nowhere"
     ):
-        read_folder(made_folder(tmp_path, "summeval", rows))
+        read_folder(folder)
 
 
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")

@@ -172,12 +172,15 @@ def made(
 
 
 @pytest.mark.parametrize(
-    ("setting", "measure"), [("", ""), ("distance 8", "alarms"), ("", "winners")]
+    ("setting", "measure", "places"),
+    [("", "", []), ("distance 8", "alarms", [0.5, 1, 1.5]), ("", "winners", [1, 2, 3])],
 )
 def test_the_curves_are_the_correlations_by_layer(
-    data: SummEval, setting: str, measure: str
+    data: SummEval, setting: str, measure: str, places: list[float]
 ) -> None:
-    """Thin ones are a second setting, or another measure of the first (appendix B)."""
+    """Thin ones are a second setting, at the same relative depth, or another measure of the first
+    (appendix B).
+    """
     columns = [(layer, "", "alarms") for layer in (3, 1, 2)]
     if measure:
         columns += [(layer, setting, measure) for layer in (3, 1, 2)]
@@ -185,21 +188,17 @@ def test_the_curves_are_the_correlations_by_layer(
     figures = dict(BENCHMARK.draw(scores, frames))
     assert list(figures) == ["layers_spearman", "layers_kendall", "layers_system"]
     value = frames["correlations.csv"].set_index(["column", "quality", "level", "method"])["value"]
-    axes = figures["layers_kendall"].axes[0]
-    lines = [np.array(line.get_data()) for line in axes.lines]
-    for name in dict.fromkeys((setting, measure) for _, setting, measure in columns):
-        places = [0.5, 1, 1.5] if name[0] else [1, 2, 3]  # at the same relative depth
-        for quality in QUALITIES:
-            heights = [
-                value[f"{name[1]}_{layer}{name[0]}", quality, "summary", "kendall_c"]
-                for layer in (1, 2, 3)
-            ]
-            assert any(
-                line.shape == (2, 3) and np.allclose(line, [places, heights], atol=1e-9)
-                for line in lines
-            )
-    thin = [line for line in axes.lines if line.get_linestyle() == "--" and len(line.get_xdata())]
-    assert len(thin) == (len(QUALITIES) if measure else 0)
+    lines = [line for line in figures["layers_kendall"].axes[0].lines if len(line.get_xdata()) == 3]
+    expected = {"-": ("alarms_{}", [1, 2, 3])}
+    if measure:
+        expected["--"] = (f"{measure}_{{}}{setting}", places)
+    for style, (column, layers) in expected.items():
+        curves = [line.get_data() for line in lines if line.get_linestyle() == style]
+        for quality, curve in zip(QUALITIES, curves, strict=True):
+            names = [column.format(layer) for layer in (1, 2, 3)]
+            heights = [value[name, quality, "summary", "kendall_c"] for name in names]
+            np.testing.assert_allclose(curve, [layers, heights], atol=1e-9)
+    assert len(lines) == len(QUALITIES) * len(expected)
     if measure:
         (legend,) = figures["layers_kendall"].legends
         kind = f"{setting}, layers rescaled" if setting else measure
