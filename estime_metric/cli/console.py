@@ -234,7 +234,7 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
     docstring, rewrapped.
     """
 
-    def shown(value: object) -> str | None:
+    def default_in_help(value: object) -> str | None:
         """No default of flags, nor if the help itself says it."""
         return None if value is None or isinstance(value, bool) else str(value)
 
@@ -247,6 +247,6 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
         help_format="rst",
         suppress_keyboard_interrupt=False,
         default_parameter=Parameter(
-            negative=(), negative_iterable=(), allow_repeating=True, show_default=shown
+            negative=(), negative_iterable=(), allow_repeating=True, show_default=default_in_help
         ),
     )

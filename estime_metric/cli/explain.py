@@ -92,13 +92,13 @@ def explain(
     warn_of_rows(problems)
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    shown = EstimeScorer(**settings).explain_pairs(
+    explanations = EstimeScorer(**settings).explain_pairs(
         *_texts(lines, texts), progress=not quiet and len(lines) > SHOWN
     )
     if output is None:
-        _show(lines, shown, function_words=function_words)
+        _show(lines, explanations, function_words=function_words)
     else:
-        _write(output, lines, shown, worst_first=worst is None)
+        _write(output, lines, explanations, worst_first=worst is None)
     return 1 if problems else 0
 
 
@@ -173,28 +173,34 @@ def _headings(lines: list[Line]) -> list[str]:
     return [f"line {line.number}" for line in lines] if len(lines) > 1 else [""]
 
 
-def _show(lines: list[Line], shown: list[Explanation], *, function_words: bool) -> None:
+def _show(lines: list[Line], explanations: list[Explanation], *, function_words: bool) -> None:
     from rich.console import Console
 
     from estime_metric.show import to_terminal
 
     console = Console()
-    for number, (heading, explanation) in enumerate(zip(_headings(lines), shown, strict=True)):
+    for number, (heading, explanation) in enumerate(
+        zip(_headings(lines), explanations, strict=True)
+    ):
         if heading:
             between = "\n" if number else ""
             console.print(f"{between}[bold]{heading}[/bold]", highlight=False)
         to_terminal(explanation, console, function_words=function_words)
 
 
-def _write(output: Path, lines: list[Line], shown: list[Explanation], *, worst_first: bool) -> None:
+def _write(
+    output: Path, lines: list[Line], explanations: list[Explanation], *, worst_first: bool
+) -> None:
     if output.suffix.lower() == PAGE:
         from estime_metric.show import to_html
 
-        write_text(output, to_html(shown, headings=_headings(lines), worst_first=worst_first))
+        write_text(
+            output, to_html(explanations, headings=_headings(lines), worst_first=worst_first)
+        )
     else:
         rows = []
-        for line, explanation in zip(lines, shown, strict=True):
+        for line, explanation in zip(lines, explanations, strict=True):
             data = explanation.to_dict()
             rows.append({LINE: line.number, "summary": data.pop("prediction"), **data})
         write(output, rows)
-    say_wrote(counted(len(shown), "pair"), output)
+    say_wrote(counted(len(explanations), "pair"), output)

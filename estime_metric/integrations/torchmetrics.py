@@ -363,18 +363,13 @@ class ESTIME(Metric):
             self.config.reported_measures if self._returned is None else [self._returned.name]
         )
         pairs = int(count[0, self._measures.index("tokens")])  # their number is never undefined
-        defined = {
-            measure: int(count[0, self._measures.index(measure)])
-            for measure in returned
-            if MEASURES[measure].kind == "rate"
-        }
-        least = min(defined.values(), default=pairs)
-        if least < pairs:
-            rate = next(measure for measure in defined if defined[measure] == least)
-            rank_zero_warn(
-                f"{rate} is undefined for {pairs - least} of {pairs} pairs, which are excluded from its mean: "
-                "their summaries have no token that occurs in the source, or no token at all."
-            )
+        for measure in returned:
+            undefined = pairs - int(count[0, self._measures.index(measure)])
+            if undefined and MEASURES[measure].kind == "rate":
+                rank_zero_warn(
+                    f"{measure} is undefined for {undefined} of {pairs} pairs, which are excluded from its mean: "
+                    "their summaries have no token that occurs in the source, or no token at all."
+                )
         summed = self.total + values.nansum(0)
         means = summed / count
         blank = self._measures.index("blank")
