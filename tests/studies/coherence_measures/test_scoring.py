@@ -13,12 +13,11 @@ import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import processors
 
 from estime_metric.studies.coherence_measures.bartscore import bart_scores
 from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph
 from estime_metric.studies.coherence_measures.scoring import CoherenceOptions, coherence_scores
-from tests.families import SENTENCES, byte_level
+from tests.families import SENTENCES, make_tokenizer
 
 POSITIONS = 96
 
@@ -27,20 +26,15 @@ POSITIONS = 96
 def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A small random BART with a tokenizer trained on the test's sentences."""
     path = tmp_path_factory.mktemp("bart")
-    special = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    raw = byte_level(SENTENCES, 400, **special)
-    ids = {name: raw.token_to_id(token) for name, token in special.items()}
-    marks = [("<s>", ids["bos_token"]), ("</s>", ids["eos_token"])]
-    raw.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=marks)
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=raw, **special)
+    tokenizer = make_tokenizer("roberta", size=400)
     tokenizer.save_pretrained(path)
     torch.manual_seed(0)
     config = transformers.BartConfig(
         vocab_size=len(tokenizer),
-        pad_token_id=ids["pad_token"],
-        eos_token_id=ids["eos_token"],
-        bos_token_id=ids["bos_token"],
-        decoder_start_token_id=ids["eos_token"],
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.sep_token_id,
+        bos_token_id=tokenizer.cls_token_id,
+        decoder_start_token_id=tokenizer.sep_token_id,
         d_model=32,
         encoder_layers=2,
         decoder_layers=2,

@@ -26,18 +26,16 @@ def naive(
     order = sorted(range(systems), key=lambda s: -round(sum(judgements[:, s]) / documents, 9))
     matrix, counts = np.zeros((systems, systems)), np.zeros((systems, systems), dtype=int)
     for i, j in itertools.permutations(range(systems), 2):
-        mine, other = (
-            order[i],
-            order[j],
-        )  # above the diagonal `mine` is the better system, below it the worse
-        right = wrong = 0
-        for k in range(documents):
-            for m in range(documents) if all_documents else [k]:
-                if judgements[k, mine] > judgements[m, other]:
-                    right += scores[k, mine] > scores[m, other]
-                    wrong += not scores[k, mine] > scores[m, other]
-        counts[i, j] = right + wrong
-        matrix[i, j] = (right - wrong) / (right + wrong) if right + wrong else np.nan
+        # Above the diagonal `mine` is the better system, below it the worse.
+        mine, other = order[i], order[j]
+        pairs = itertools.product(range(documents), repeat=2)
+        right = [
+            scores[k, mine] > scores[m, other]
+            for k, m in pairs
+            if (all_documents or k == m) and judgements[k, mine] > judgements[m, other]
+        ]
+        counts[i, j] = len(right)
+        matrix[i, j] = 2 * np.mean(right) - 1 if right else np.nan
     return matrix, counts
 
 

@@ -152,28 +152,26 @@ def oracle(folder: str, text: str, n_errors: int, seed: int) -> tuple[str, list[
     """The paper's recipe by string handling, white-space words of letters only, one mask at a time,
     in float64.
     """
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float64).eval()
+    fill = transformers.pipeline("fill-mask", folder, dtype=torch.float64, device="cpu", top_k=20)
+    tokenizer = fill.tokenizer
     clean, words, made = text.split(" "), text.split(" "), []
-    chosen = [i for i, word in enumerate(words) if len(tokenizer.tokenize(word)) == 1]
-    starts = {i: sum(len(word) + 1 for word in words[:i]) for i in chosen}
-    for word in shuffled(
-        [WholeWord(i, (starts[i], starts[i] + len(words[i]))) for i in chosen], text, seed
-    )[:n_errors]:
-        i = word.position
-        context = list(words)
-        context[i] = tokenizer.mask_token
-        inputs = tokenizer(" ".join(context), return_tensors="pt")
-        where = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
-        with torch.no_grad():
-            logits = model(**inputs).logits[0, where]
-        ranked = tokenizer.convert_ids_to_tokens(logits.argsort(descending=True).tolist())
-        rank, best = next(
-            (r, w) for r, w in enumerate(ranked, 1) if w.isalnum() and w != clean[i].lower()
+    starts = {i: sum(len(word) + 1 for word in words[:i]) for i in range(len(words))}
+    suitable = [
+        WholeWord(i, (starts[i], starts[i] + len(word)))
+        for i, word in enumerate(words)
+        if len(tokenizer.tokenize(word)) == 1
+    ]
+    for chosen in shuffled(suitable, text, seed)[:n_errors]:
+        i = chosen.position
+        guesses = fill(" ".join([*words[:i], tokenizer.mask_token, *words[i + 1 :]]))
+        rank, guess = next(
+            (rank, guess)
+            for rank, guess in enumerate(guesses, 1)
+            if guess["token_str"].isalnum() and guess["token_str"] != clean[i].lower()
         )
-        words[i] = best.capitalize() if clean[i][0].isupper() else best
-        chance = float(logits.softmax(-1)[tokenizer.convert_tokens_to_ids(best)])
-        made.append((clean[i], words[i], rank, pytest.approx(chance, rel=1e-4)))
+        word = guess["token_str"]
+        words[i] = word.capitalize() if clean[i][0].isupper() else word
+        made.append((clean[i], words[i], rank, pytest.approx(guess["score"], rel=1e-4)))
     return " ".join(words), made
 
 
