@@ -256,6 +256,7 @@ def test_ten_flagged_summaries_are_listed_unless_a_number_is_given(
     shown = score(path, "--threshold", 0.9).stdout
     assert "11 summaries flagged (inconsistency >= 0.9); the worst 10:" in shown
     assert shown.count(" flag ") == 12  # rows of the table and its header
+    assert "; the worst 1:" in score(path, "--threshold", 0.9, "--worst", 1).stdout
     (path,) = tables(tmp_path, p=["The cat sat on the mat."])
     assert "0 summaries flagged (inconsistency >= 1)\n" in score(path, "--threshold", 1).stdout
 
